@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::shape::to_u64;
 
 /// Most members: more devices than a host has.
 pub const MOST_MEMBERS: usize = 1024;
@@ -108,6 +109,33 @@ fn kind(context: &Context) -> String {
     }
 }
 
+/// For each context the part of its device's free memory that a plan may give it. Contexts on one device share that memory
+/// equally. On the CPU `u64::MAX`.
+///
+/// # Errors
+/// [`Error::Cuda`] if the driver does not give the free memory.
+pub fn free_device_memory(contexts: &[&Context]) -> Result<Vec<u64>> {
+    let mut devices: Vec<(Option<i32>, u64)> = Vec::with_capacity(contexts.len());
+    for context in contexts {
+        let device = match context.backend() {
+            Backend::Cpu => (None, u64::MAX),
+            Backend::Gpu(gpu) => match devices.iter().find(|d| d.0 == Some(gpu.ordinal())) {
+                Some(known) => *known,
+                None => (Some(gpu.ordinal()), gpu.memory_free()?),
+            },
+        };
+        devices.push(device);
+    }
+    Ok(divided(&devices))
+}
+
+/// The free memory of each device, by its ordinal, divided by the number of entries with that ordinal.
+fn divided(devices: &[(Option<i32>, u64)]) -> Vec<u64> {
+    let sharers = |ordinal| devices.iter().filter(|d| d.0 == Some(ordinal)).count();
+    let part = |&(ordinal, free): &(Option<i32>, u64)| ordinal.map_or(free, |o| free / to_u64(sharers(o)));
+    devices.iter().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +196,24 @@ mod tests {
         );
         Group::of(&b).expect_gpus("rows").unwrap();
         Group::of(&b).expect_first(&b).unwrap();
+    }
+
+    #[test]
+    fn contexts_on_one_device_share_its_free_memory() {
+        let parts = divided(&[(Some(0), 900), (Some(2), 50), (Some(0), 900), (Some(0), 900)]);
+        assert_eq!(parts, [300, 50, 300, 300]);
+        assert_eq!(divided(&[(Some(1), 7)]), [7]);
+        let (a, b) = (cpu(None), cpu(None));
+        assert_eq!(free_device_memory(&[&a, &b]).unwrap(), [u64::MAX; 2]);
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn two_contexts_on_a_gpu_have_half_of_its_memory_each() {
+        let (first, second) = (gpu(), gpu());
+        let parts = free_device_memory(&[&first, &second]).unwrap();
+        let whole = first.gpu("context").unwrap().memory_free().unwrap();
+        assert!(parts[0] == parts[1] && parts[0] <= whole / 2 + whole / 8, "{parts:?} of {whole}");
     }
 
     #[test]

@@ -224,18 +224,15 @@ impl Room {
         self
     }
 
-    /// The unused part of a context's limits, and at most the free memory of its device.
-    pub fn of(context: &Context) -> Result<Self> {
+    /// The unused part of a context's limits, and at most `free` bytes of its device.
+    pub fn of(context: &Context, free: u64) -> Self {
         let (host, device) = (context.host_budget(), context.device_budget());
         let free = match context.backend() {
             Backend::Cpu => u64::MAX,
             // Keep 1/32 in reserve: free memory is fragmented, and kernels allocate some themselves.
-            Backend::Gpu(gpu) => {
-                let free = gpu.memory_free()?;
-                device.available().min(free - free / 32)
-            }
+            Backend::Gpu(_) => device.available().min(free - free / 32),
         };
-        Ok(Self { host: host.available(), device: free, host_limit: host.limit(), device_limit: device.limit() })
+        Self { host: host.available(), device: free, host_limit: host.limit(), device_limit: device.limit() }
     }
 
     /// The smaller of both, for host and device separately.

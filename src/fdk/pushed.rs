@@ -76,7 +76,7 @@ impl Pushed {
             None => {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
-                let room = Room::of(&setting.contexts[0])?.inside_free(1);
+                let room = Room::of(&setting.contexts[0], u64::MAX).inside_free(1);
                 let bytes = to_u64(dims.iter().product::<usize>()) * 4;
                 room.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;

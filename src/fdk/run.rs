@@ -23,6 +23,7 @@ use crate::backend::gpu::GpuStream;
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group;
 use crate::log::Level;
 use crate::progress::Progress;
 use crate::shape::to_i64;
@@ -109,9 +110,10 @@ impl Setting {
 
     /// The input of a cut for `contexts`.
     pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
-        let mut rooms = contexts.iter().map(|c| Room::of(c));
-        let first = rooms.next().unwrap_or_else(|| Err(Error::Internal("a run without a context".into())))?;
-        let room = rooms.try_fold(first, |least, room| room.map(|r| least.least(r)))?.inside_free(contexts.len());
+        let members: Vec<&Context> = contexts.iter().map(Arc::as_ref).collect();
+        let free = group::free_device_memory(&members)?;
+        let least = members.iter().zip(free).map(|(c, free)| Room::of(c, free)).reduce(Room::least);
+        let room = least.ok_or_else(|| Error::Internal("a run without a context".into()))?.inside_free(contexts.len());
         Ok(Task { plan: &self.plan, input, output, devices: contexts.len(), room })
     }
 }

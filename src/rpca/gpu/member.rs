@@ -44,12 +44,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for m rows of n entries, in the available memory of `context`.
+    /// The plan for m rows of n entries, in the limits of `context` and `free` bytes of its device.
     ///
     /// # Errors
     /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed.
     pub(super) fn new<T: Scalar>(
         context: &Context,
+        free: u64,
         entries: &Entries<'_>,
         mask: Option<&Entries<'_>>,
         (m, n): (usize, usize),
@@ -66,7 +67,7 @@ impl Plan {
             sums: kernels::sums_bytes,
             weights: super::weights_of::<T>(),
         };
-        let (free, budget) = (context.gpu("context")?.memory_free()?, context.device_budget());
+        let budget = context.device_budget();
         // Free memory may be fragmented, so a 16th of it is not used.
         let available = budget.available().min(free - free / 16);
         let fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
@@ -110,9 +111,9 @@ pub(super) struct Member<'a, T: Scalar> {
 
 impl<'a, T: Scalar> Member<'a, T> {
     /// A member for the `share` of the rows, of n entries each, and the same rows of the mask of observed entries. It works on
-    /// `stream`.
+    /// `stream`, in `free` bytes of the device.
     pub(super) fn new(
-        context: &Arc<Context>,
+        (context, free): (&Arc<Context>, u64),
         stream: &GpuStream,
         flag: CancelFlag,
         (entries, mask): (Entries<'a>, Option<Entries<'a>>),
@@ -126,7 +127,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         let size = size_of::<T>();
         let by_rows = entries.is_by_rows();
         let array = product("m", product("m", m, n)?, size)?;
-        let Plan { fit, host } = Plan::new::<T>(context, &entries, mask.as_ref(), (m, n), options)?;
+        let Plan { fit, host } = Plan::new::<T>(context, free, &entries, mask.as_ref(), (m, n), options)?;
         let (rows, resident) = (fit.rows, fit.is_resident);
         let cut = Cut { m, n, rows, by_rows };
         let panel = rows * n * size;

@@ -25,6 +25,7 @@ use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::error::{Error, Result};
+use crate::group;
 use crate::progress::{CancelFlag, Progress};
 use crate::scalar::{Element, Scalar};
 use crate::shape::{to_i64, to_u64};
@@ -55,6 +56,8 @@ struct Carried<W> {
 /// The input of one device.
 struct Beginning<'a, 'c> {
     context: &'c Arc<Context>,
+    /// Bytes of device memory for this context.
+    free: u64,
     stream: GpuStream,
     flag: CancelFlag,
     entries: (Entries<'a>, Option<Entries<'a>>),
@@ -83,6 +86,12 @@ fn shares_of(
     shares(m, if is_cut { contexts.len() } else { 1 }, options.block_rows)
 }
 
+/// Free device memory for each of the first `count` contexts.
+fn free_memory(contexts: &[Arc<Context>], count: usize) -> Result<Vec<u64>> {
+    let members: Vec<&Context> = contexts.iter().take(count).map(Arc::as_ref).collect();
+    group::free_device_memory(&members)
+}
+
 /// The plan of a run on `contexts`.
 ///
 /// # Errors
@@ -100,11 +109,12 @@ pub fn plan<T: Scalar>(
     if n == 0 {
         return Ok(planned);
     }
-    for (context, share) in contexts.iter().zip(shares) {
+    let free = free_memory(contexts, shares.len())?;
+    for ((context, share), free) in contexts.iter().zip(shares).zip(free) {
         let gpu = context.gpu("context")?;
         // The plan includes the workspace of cuBLAS.
         let algebra = GpuAlgebra::new(context, gpu, gpu.default_stream())?;
-        let plan = Plan::new::<T>(context, entries, mask, (share.rows, n), options)?;
+        let plan = Plan::new::<T>(context, free, entries, mask, (share.rows, n), options)?;
         let device = plan.fit.expected.saturating_add(algebra.blas().own_workspace_bytes());
         let (rows, panels) = (plan.fit.rows.min(share.rows), share.rows.div_ceil(plan.fit.rows.max(1)));
         planned.bytes = (planned.bytes.0.max(plan.host), planned.bytes.1.max(device));
@@ -128,17 +138,19 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let stop = Arc::new(AtomicU64::new(0));
         let shares = shares_of(contexts, &entries, mask.as_ref(), m, options);
         let mut beginnings = Vec::with_capacity(shares.len());
-        for (k, (context, share)) in contexts.iter().zip(shares).enumerate() {
+        // Before any member allocates: they begin at the same time.
+        let free = free_memory(contexts, shares.len())?;
+        for (k, ((context, share), free)) in contexts.iter().zip(shares).zip(free).enumerate() {
             let stream = match k {
                 0 => stream.clone(),
                 _ => context.gpu("context")?.create_independent_stream()?,
             };
             let entries = (entries.from_row(share.first), mask.as_ref().map(|mask| mask.from_row(share.first)));
-            beginnings.push(Beginning { context, stream, flag: progress.flag().and(&stop), entries, share });
+            beginnings.push(Beginning { context, free, stream, flag: progress.flag().and(&stop), entries, share });
         }
         let members = together(&stop, beginnings, |b| {
-            let Beginning { context, stream, flag, entries, share } = b;
-            Member::<T>::new(context, &stream, flag, entries, share, n, options)
+            let Beginning { context, free, stream, flag, entries, share } = b;
+            Member::<T>::new((context, free), &stream, flag, entries, share, n, options)
         })?;
         if members.is_empty() {
             return Err(Error::Internal("a run without a context".into()));

@@ -39,6 +39,7 @@ use super::traffic::Traffic;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group;
 use crate::matrix::Csr;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
@@ -89,6 +90,11 @@ pub fn csr_host_bytes<T: Scalar>(csr: &Csr, setting: &Setting) -> u64 {
 
 /// Bytes of device memory that the plan adds for factorisations and kernels.
 const OTHERS: u64 = 12 << 20;
+
+/// Bytes of a device's `free` memory that are reserved for the workspace of small factorisations and of merged blocks.
+fn slack(site: &Site, free: u64) -> u64 {
+    site.context.device_budget().available().min(free - free / 32) / 64
+}
 
 impl<'a, T: Scalar> GpuOps<'a, T> {
     /// The operations on `problem`, whose data may lie on the first context's device. Work is enqueued on `queue`, a queue
@@ -149,9 +155,10 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// Divides the rows evenly among the devices, and cuts each device's share into blocks.
     fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
         let count = sites.len();
+        let free = group::free_device_memory(&sites.iter().map(|site| &*site.context).collect::<Vec<_>>())?;
         let is_elsewhere = matches!(&self.matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
         let mut first = 0;
-        for (k, site) in sites.into_iter().enumerate() {
+        for (k, (site, free)) in sites.into_iter().zip(free).enumerate() {
             // If the caller chose the rows of a block, each share is whole blocks. Blocks are then the same for any number
             // of devices.
             let grain = self.setting.block_rows.max(1);
@@ -159,8 +166,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             let share = Span { first, rows: end - first };
             first = end;
             let recipe = Recipe::new(&self.setting)?;
-            let cut = self.cut(&site, share, &recipe)?;
-            let slack = self.slack(&site)?;
+            let cut = self.cut((&site, free), share, &recipe)?;
+            let slack = slack(&site, free);
             let workspace = site.blas().own_workspace_bytes();
             self.planned = self.planned.max(cut.bytes.saturating_sub(slack).saturating_add(workspace));
             self.plan_host(&site, share, &cut)?;
@@ -178,9 +185,9 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(())
     }
 
-    fn cut(&self, site: &Site, share: Span, recipe: &Recipe) -> Result<Cut> {
+    /// Cuts the share of a device, of which `free` bytes are for this context.
+    fn cut(&self, (site, free): (&Site, u64), share: Span, recipe: &Recipe) -> Result<Cut> {
         let budget = site.context.device_budget();
-        let free = site.gpu.memory_free()?;
         let element = size_of::<T>();
         let (origin, entry, apart, extra, row_major) = match &self.matrix {
             Matrix::Implicit(_) => (Origin::Device, 0, false, 0, false),
@@ -204,7 +211,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
         // Free memory may be fragmented, so a 32nd of it is not used.
         let room = budget.available().min(free - free / 32);
-        let slack = self.slack(site)?;
+        let slack = slack(site, free);
         let task = Task {
             rows: share.rows,
             columns: if matches!(self.matrix, Matrix::Implicit(_)) { 0 } else { self.columns },
@@ -220,12 +227,6 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             resident: self.setting.resident,
         };
         task.cut()
-    }
-
-    /// Device memory that is reserved for the workspace of small factorisations and of merged blocks.
-    fn slack(&self, site: &Site) -> Result<u64> {
-        let free = site.gpu.memory_free()?;
-        Ok(site.context.device_budget().available().min(free - free / 32) / 64)
     }
 
     /// Adds the page-locked memory of a device's share to the plan. Refuses more than the context's limit leaves.
