@@ -708,8 +708,8 @@
 #define PURLIN_RSVD_ERROR_NONE 0
 
 /**
- * From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing and tells no relative error below 1e-7 (F32:
- * 3e-3) from 0.
+ * From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing. It cannot distinguish a relative error below 1e-7
+ * (F32: 3e-3) from 0.
  */
 #define PURLIN_RSVD_ERROR_IDENTITY 1
 
@@ -1186,7 +1186,7 @@
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
 /**
- * Once all pairs have converged, a test with a random vector tells whether a copy of a wanted eigenvalue may be missing, with a
+ * Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be missing, with a
  * chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
  */
 #define PURLIN_LANCZOS_VERIFY_AUTO 0
@@ -2187,7 +2187,7 @@ typedef struct purlin_array_info {
 /**
  * Reads one block of an array.
  *
- * `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
+ * `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those
  * elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
  * other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
  * purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to
@@ -7028,7 +7028,7 @@ purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
  * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
  *                       may have; finite where it is observed.
  * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
- *                       S is 0 and L what the other entries tell. NULL: all are observed.
+ *                       S is 0 and L follows from the other entries. NULL: all are observed.
  * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
  * @param      sparse    S, likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
@@ -7304,7 +7304,7 @@ purlin_status purlin_tt_properties(const struct purlin_tt *tt,
  * Mode sizes and ranks of a tensor train.
  *
  * @param      tt        the train.
- * @param      capacity  cores that the arrays have room for, at least d.
+ * @param      capacity  cores that the arrays hold, at least d.
  * @param[out] modes     mode sizes, d; may be NULL.
  * @param[out] ranks     ranks, d + 1; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
@@ -7456,7 +7456,7 @@ purlin_status purlin_tt_matrix_properties(const struct purlin_tt_matrix *matrix,
  * Mode sizes and ranks of a TT-matrix.
  *
  * @param      matrix    the TT-matrix.
- * @param      capacity  cores that the arrays have room for, at least d.
+ * @param      capacity  cores that the arrays hold, at least d.
  * @param[out] rows      row (bra) mode sizes, d; may be NULL.
  * @param[out] cols      column (ket) mode sizes, d; may be NULL.
  * @param[out] ranks     ranks, d + 1; may be NULL.
@@ -7509,8 +7509,8 @@ purlin_status purlin_tt_contraction_info_init(struct purlin_tt_contraction_info 
  * Makes a contraction.
  *
  * Inner products of open trains go from core to core with two products a site, 2 n s r (r + s) operations (Schollwoeck,
- * Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that the workspace and
- * the cache have room for. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
+ * Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that fit the workspace and
+ * the cache. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
  * one is chosen, and why.
  *
  * The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
@@ -7902,18 +7902,18 @@ purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contractio
                                         struct purlin_tt_contraction_info *info);
 
 /**
- * Lends a contraction device memory to work in: later calls that are enqueued allocate nothing. Calls on several streams, and
+ * Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several streams, and
  * graphs that captured them, use the same memory: the caller sees that they do not run at the same time.
  *
  * @param contraction  the contraction.
  * @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
- *                     was enqueued is done, and while a graph that captured such a call may be replayed. 0 takes it back.
- * @param bytes        bytes that are there; not looked at where `memory` is 0.
+ *                     was enqueued is done, and while a graph that captured such a call may be replayed. 0 ends its use.
+ * @param bytes        its size in bytes; ignored where `memory` is 0.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`memory` is not device memory
  * of this GPU, not aligned to 256 bytes, or shorter than `bytes`; `bytes` less than 1), `PURLIN_ERROR_NOT_SUPPORTED` (a
  * context on the CPU), `PURLIN_ERROR_BUSY`.
  *
- * @pre `memory` is 0 or valid for `bytes` bytes on the device, for as long as it is lent.
+ * @pre `memory` is 0 or valid for `bytes` bytes on the device, until another workspace is set.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *contraction,
@@ -7925,8 +7925,8 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  *
  * Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
  * with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are loaded by the
- * first, and what it takes of cuBLAS is there once a call without `result` has told the workspace. Whoever replays a graph
- * keeps the trains, the result and the workspace. Without a workspace that was lent the memory is allocated, in a graph too.
+ * first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be replayed the trains, the
+ * result and the workspace must stay. Without a workspace of the caller the memory is allocated, in a graph too.
  * Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
  * by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
  * Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
@@ -7937,7 +7937,7 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * @param      y            the ket; may be `x`, and then half of the work is saved.
  * @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
  *                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
- *                          NULL to be told the workspace alone.
+ *                          NULL to report the workspace alone.
  * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
  * another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
@@ -7963,7 +7963,7 @@ purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
  * @param      contraction  the contraction; `conjugate` in its options has no effect.
  * @param      stream       NULL for the context's own.
  * @param      x            the train, on the device.
- * @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to be told the workspace
+ * @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to report the workspace
  *                          alone.
  * @param[out] info         as there.
  * @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for cuSOLVER that is not there, or not yet.
@@ -7986,7 +7986,7 @@ purlin_status purlin_tt_norm_enqueue(struct purlin_tt_contraction *contraction,
  * @param      stream       NULL for the context's own.
  * @param      x            a train, on the device.
  * @param      y            the other.
- * @param      result       as purlin_tt_norm_enqueue has it; NULL to be told the workspace alone.
+ * @param      result       as purlin_tt_norm_enqueue has it; NULL to report the workspace alone.
  * @param[out] info         as there.
  * @return as purlin_tt_norm_enqueue.
  *
@@ -8013,7 +8013,7 @@ purlin_status purlin_tt_distance_enqueue(struct purlin_tt_contraction *contracti
  * @param      y            the bra: its mode sizes are the rows of `h`.
  * @param      h            the operator.
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
- * @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to be told the
+ * @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to report the
  *                          workspace alone.
  * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
  * @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.
@@ -8453,7 +8453,7 @@ purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *enviro
  * @param      stream        NULL for the context's own.
  * @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
  * @param      bond          0 to d.
- * @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
+ * @param      values        of the dimensions and the type that purlin_tt_environments_shape gives, packed, on the host.
  *                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
  * @param[out] exponent      the environment is `values` times two to this power.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.
@@ -9256,8 +9256,8 @@ purlin_status purlin_matrix_select(const struct purlin_matrix *a,
                                    struct purlin_matrix **matrix);
 
 /**
- * Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for a transposed one, which
- * purlin_spmv_update tells. A borrowed matrix takes its values from the caller's array whenever it is used.
+ * Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for those that
+ * purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used.
  *
  * @param matrix  sparse, not borrowed, with values.
  * @param values  as many elements as there are stored entries, in their order, of the matrix's type, on the host.
@@ -9567,14 +9567,14 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
                                  struct purlin_spmv **plan);
 
 /**
- * Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
- * need not be told. CUDA graphs of its products that were captured before must not be launched any more: memory that they
+ * Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose or one in another order. Other
+ * plans need no update. CUDA graphs of its products that were captured before must not be launched any more: memory that they
  * read may be gone.
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
- * sizes tell, or context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of
+ * rows, columns or entries, or another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
@@ -9603,8 +9603,8 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
  * @param[in]  beta    a number of A's type; NULL for 0.
  * @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
- * sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix of another
+ * number of rows, columns or entries; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
  * there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
@@ -9783,7 +9783,7 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  *
  * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
  * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
- * orthogonalisation a restart. A test tells whether copies of multiple eigenvalues are missing, which a Krylov space of one
+ * orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space of one
  * vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
  * returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one
  * with values on the device by two products with random vectors.
@@ -9979,7 +9979,7 @@ purlin_status purlin_lanczos_tridiagonalize(struct purlin_lanczos *lanczos,
                                             int64_t *count);
 
 /**
- * Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
+ * The eigenvalues of A among those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
  * (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
  * times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
  * values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
@@ -9990,7 +9990,7 @@ purlin_status purlin_lanczos_tridiagonalize(struct purlin_lanczos *lanczos,
  * @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalize gives them.
  * @param      cluster    0 to 1; 1e-12 for double precision.
  * @param      converged  0 to 1.
- * @param[out] accepted   room for m values; ascending.
+ * @param[out] accepted   memory for m values; ascending.
  * @param[out] count      number of values accepted.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size, tolerances out of range,
  * numbers that are not finite), `PURLIN_ERROR_NUMERICAL` (an eigenvalue of T does not converge),

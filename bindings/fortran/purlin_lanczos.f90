@@ -445,7 +445,7 @@ contains
     if (present(cluster)) tolerance(1) = cluster
     if (present(converged)) tolerance(2) = converged
     if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
-    if (size(accepted) < size(alpha)) call refuse(o, 'accepted: has less room than alpha')
+    if (size(accepted) < size(alpha)) call refuse(o, 'accepted: has fewer elements than alpha')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_cullum_willoughby(size(alpha, kind=c_int64_t), c_loc(alpha), &
       c_loc(beta), tolerance(1), tolerance(2), c_loc(accepted), count))
     call finish(o, stat, errmsg)

@@ -1,7 +1,7 @@
 !> Tensors: dense arrays of any rank and batches of packed symmetric tensors, owned or borrowed.
 !>
 !> `borrow` uses the array where it lies, so give the array the `target` attribute, keep it as long as the tensor,
-!> and pass it whole or as a contiguous section: another section is refused, since the compiler would lend a copy.
+!> and pass it whole or as a contiguous section: another section is refused, since the compiler would pass a copy.
 !> Ownership and copies: as for purlin_context.
 module purlin_tensors
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &

@@ -120,7 +120,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The environment of `side` at a bond: `values`, of the extents that `shape` tells, times 2**exponent.
+  !> The environment of `side` at a bond: `values`, of the extents that `shape` gives, times 2**exponent.
   subroutine get_r32(self, side, bond, values, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side

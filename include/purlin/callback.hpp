@@ -23,7 +23,7 @@ using log_function = std::function<void(std::int32_t level, std::string_view mes
 
 namespace detail {
 
-/// Lends one `progress` to one call.
+/// Passes one `progress` to one call.
 class progress_relay {
  public:
   explicit progress_relay(const progress& function) noexcept : function_(function) {}

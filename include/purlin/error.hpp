@@ -71,7 +71,7 @@ inline const char* c_path(const std::string& path) {
 template <class T, purlin_status (*Destroy)(T*)>
 struct destroy {
   void operator()(T* object) const noexcept {
-    // A destructor has nobody to tell, and destroying a live handle cannot fail.
+    // A destructor cannot report an error, and destroying a live handle cannot fail.
     const purlin_status ignored = Destroy(object);
     static_cast<void>(ignored);
   }

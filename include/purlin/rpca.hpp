@@ -29,7 +29,7 @@ struct info : purlin_rpca_info {
 /// Options and contexts, for matrices of any shape; one run at a time. An output that is not wanted is an empty object.
 /// `mask`, U8 and like M, is 0 where an entry was not observed. What a function behind a matrix or a sink throws is thrown by
 /// the call that used it. A run that did not meet its tolerance throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold
-/// the last iterate, and `last_info` tells of it.
+/// the last iterate, and `last_info` reports it.
 class session {
  public:
   session() noexcept = default;

@@ -103,7 +103,7 @@ class session {
 
   /// A ~ U diag(s) V^H: `u` m x k, `s` of k elements on the host, `v` n x k, or k x n where `right` is `PURLIN_RSVD_VH`.
   /// With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold something. One that is
-  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last_info` tells of it.
+  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last_info` reports it.
   purlin_rsvd_info compute(const matrix& a, const matrix& u, const tensor& s, const matrix& v,
                            const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();

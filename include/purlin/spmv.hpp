@@ -39,7 +39,7 @@ class plan {
     return info;
   }
 
-  /// Tells a plan that keeps row sums or a copy of the matrix of new values.
+  /// Updates a plan that keeps row sums or a copy of the matrix to new values.
   void update(const matrix& a) { check(purlin_spmv_update(get(), a.get())); }
 
   /// y = op(A) x.

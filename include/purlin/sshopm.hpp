@@ -294,7 +294,7 @@ inline std::int64_t generic_pairs(std::int64_t order, std::int64_t dimension) {
 
 }  // namespace detail
 
-/// All real pairs, at most `kept` of every tensor. By default all are listed: room for the pairs of a generic tensor, at
+/// All real pairs, at most `kept` of every tensor. By default all are listed: memory for the pairs of a generic tensor, at
 /// most 512, and a second search where that was too little.
 template <class T>
 all_pairs<T> solve_all(const context& on, const symmetric_view<T>& tensors, std::int64_t kept = 0,

@@ -115,7 +115,7 @@ class contraction {
     return result;
   }
 
-  /// Lends device memory to calls that are enqueued; 0 takes it back.
+  /// Sets the workspace of enqueued calls, in device memory of the caller; 0 ends its use.
   void set_workspace(std::uint64_t memory, std::int64_t bytes) {
     finish(purlin_tt_contraction_set_workspace(get(), memory, bytes));
   }

@@ -1,4 +1,4 @@
-//! Cone-beam CT: the object, what is known of it, and what it is told.
+//! Cone-beam CT: the object, its reports and its inputs.
 
 use std::sync::Arc;
 

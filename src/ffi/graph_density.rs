@@ -1,4 +1,4 @@
-//! What the density of a spectrum tells.
+//! Traces and histograms from the density of a spectrum.
 
 use std::ffi::c_void;
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn purlin_graph_density_histogram(
         let bins = shape::size("bins", bins, 1)?;
         super::pointer::check_outputs("shares", shares)?;
         let found = density::histogram(points, weights, (from, to), bins)?;
-        // SAFETY: not null; the caller promises room for `bins` numbers.
+        // SAFETY: not null; the caller promises memory for `bins` numbers.
         unsafe { shares.copy_from_nonoverlapping(found.as_ptr(), found.len()) };
         Ok(())
     })

@@ -68,7 +68,7 @@ impl Arguments {
 ///
 /// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
 /// what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
-/// orthogonalisation a restart. A test tells whether copies of multiple eigenvalues are missing, which a Krylov space of one
+/// orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space of one
 /// vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
 /// returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one
 /// with values on the device by two products with random vectors.

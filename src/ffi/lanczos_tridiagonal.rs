@@ -53,7 +53,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalize(
         let target = unsafe { pointer::output("count", count) }?;
         let steps = shape::size("steps", steps, 1)?;
         let found = object.run(|report| lanczos.tridiagonalize(&a, steps, start.as_deref(), report))?;
-        // SAFETY: the recurrence makes `steps` steps at most, for which the caller promises room.
+        // SAFETY: the recurrence makes `steps` steps at most, for which the caller promises memory.
         unsafe {
             alpha.copy_from_nonoverlapping(found.alpha.as_ptr(), found.alpha.len());
             beta.copy_from_nonoverlapping(found.beta.as_ptr(), found.beta.len());
@@ -75,7 +75,7 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
     unsafe { pointer::list(argument, count, list) }
 }
 
-/// Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
+/// The eigenvalues of A among those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
 /// (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
 /// times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
 /// values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
@@ -86,7 +86,7 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
 /// @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalize gives them.
 /// @param      cluster    0 to 1; 1e-12 for double precision.
 /// @param      converged  0 to 1.
-/// @param[out] accepted   room for m values; ascending.
+/// @param[out] accepted   memory for m values; ascending.
 /// @param[out] count      number of values accepted.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size, tolerances out of range,
 /// numbers that are not finite), `PURLIN_ERROR_NUMERICAL` (an eigenvalue of T does not converge),
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn purlin_lanczos_cullum_willoughby(
         let found = filter(&of, cluster, converged, &mut || Ok(()))?;
         for (i, v) in found.iter().enumerate() {
             let value = purlin_lanczos_accepted { value: v.value, residual: v.residual, copies: to_i64(v.copies) };
-            // SAFETY: no more values pass than the recurrence has steps, for which the caller promises room.
+            // SAFETY: no more values pass than the recurrence has steps, for which the caller promises memory.
             unsafe { accepted.add(i).write(value) };
         }
         *target = to_i64(found.len());
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn purlin_tridiagonal_eigenvalues(
         let found = ends(d, e, &mut || Ok(()))?;
         for (to, from) in [(values, &found.values), (first, &found.first), (last, &found.last)] {
             if !to.is_null() {
-                // SAFETY: not null; the caller promises room for m numbers.
+                // SAFETY: not null; the caller promises memory for m numbers.
                 unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
             }
         }

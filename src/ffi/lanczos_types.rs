@@ -59,7 +59,7 @@ pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
 /// `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
-/// Once all pairs have converged, a test with a random vector tells whether a copy of a wanted eigenvalue may be missing, with a
+/// Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be missing, with a
 /// chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
 pub const PURLIN_LANCZOS_VERIFY_AUTO: i32 = 0;
 /// The search for copies is made without the test: 30 to 90 products more where nothing is missing.

@@ -277,11 +277,11 @@ impl CsrArguments {
     }
 }
 
-/// Caller's memory as it stands.
+/// The caller's memory, in place.
 ///
 /// # Safety
 /// `data` is NULL or valid for `bytes` while the result lives.
-pub(super) unsafe fn lend(
+pub(super) unsafe fn borrowed(
     argument: &'static str,
     data: *const c_void,
     bytes: usize,
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
     guard::run(|| {
         arguments.build(context, matrix, |_, name, data, bytes, align| {
             // SAFETY: as promised above.
-            unsafe { lend(name, data, bytes, align) }
+            unsafe { borrowed(name, data, bytes, align) }
         })
     })
 }
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn purlin_matrix_copy_csr(
     guard::run(|| {
         arguments.build(context, matrix, |context, name, data, bytes, align| {
             // SAFETY: as promised above; the loan ends with this closure.
-            let source = unsafe { lend(name, data, bytes, align) }?;
+            let source = unsafe { borrowed(name, data, bytes, align) }?;
             let mut own = HostMemory::allocate("sparse matrix", bytes, context.host_budget())?;
             own.as_mut_slice::<u8>()?.copy_from_slice(source.as_slice()?);
             Ok(own)

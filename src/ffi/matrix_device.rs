@@ -64,7 +64,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols, nnz, offsets) = csr_sizes(rows, cols, nnz)?;
         let gpu = context.gpu("row_ptr")?;
-        let lend = |name: &'static str, address: u64, count: usize, of: DType| -> Result<DeviceMemory> {
+        let borrowed = |name: &'static str, address: u64, count: usize, of: DType| -> Result<DeviceMemory> {
             let bytes = shape::product(name, count, of.size())?;
             if bytes > 0 && address == 0 {
                 return Err(Error::invalid(name, format!("is 0, {bytes} bytes are needed")));
@@ -75,13 +75,13 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
             gpu.borrow(name, address, bytes, None)
         };
         let arrays = DeviceArrays {
-            row_ptr: lend("row_ptr", row_ptr, offsets, row_ptr_type.dtype())?,
+            row_ptr: borrowed("row_ptr", row_ptr, offsets, row_ptr_type.dtype())?,
             row_ptr_type,
-            col_idx: lend("col_idx", col_idx, nnz, col_idx_type.dtype())?,
+            col_idx: borrowed("col_idx", col_idx, nnz, col_idx_type.dtype())?,
             col_idx_type,
             values: match values {
                 0 => None,
-                address => Some(lend("values", address, nnz, dtype)?),
+                address => Some(borrowed("values", address, nnz, dtype)?),
             },
         };
         let csr = match first_index(index_base) {

@@ -87,7 +87,7 @@ pub(super) unsafe fn read<T: Struct>(argument: &str, source: *const T) -> Result
     Ok(value)
 }
 
-/// Writes as much of `value` as the caller's struct has room for; NULL is ignored.
+/// Writes as much of `value` as the caller's struct holds; NULL is ignored.
 ///
 /// # Safety
 /// As for [`read`], and the struct is writable.

@@ -1,4 +1,4 @@
-//! Robust PCA: the object, and what it is told.
+//! Robust PCA: the object and its options.
 
 use std::sync::Arc;
 

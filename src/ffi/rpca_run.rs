@@ -93,7 +93,7 @@ impl Given {
 /// @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
 ///                       may have; finite where it is observed.
 /// @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
-///                       S is 0 and L what the other entries tell. NULL: all are observed.
+///                       S is 0 and L follows from the other entries. NULL: all are observed.
 /// @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
 /// @param      sparse    S, likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.

@@ -1,4 +1,4 @@
-//! Randomized singular value decomposition: the object, and what it is told.
+//! Randomized singular value decomposition: the object, its options and its inputs.
 
 use std::sync::Arc;
 

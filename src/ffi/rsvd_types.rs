@@ -78,8 +78,8 @@ pub const PURLIN_RSVD_VH: i32 = 1;
 
 /// The error is not found.
 pub const PURLIN_RSVD_ERROR_NONE: i32 = 0;
-/// From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing and tells no relative error below 1e-7 (F32:
-/// 3e-3) from 0.
+/// From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing. It cannot distinguish a relative error below 1e-7
+/// (F32: 3e-3) from 0.
 pub const PURLIN_RSVD_ERROR_IDENTITY: i32 = 1;
 /// From random probes of the residual: the Frobenius norm, and an upper bound of the spectral norm that is false with a
 /// probability of 10^-probes and mostly some 20 times too large; one more pass.

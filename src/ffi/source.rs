@@ -104,7 +104,7 @@ impl Object for SourceObject {
 
 /// Reads one block of an array.
 ///
-/// `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
+/// `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those
 /// elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
 /// other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
 /// purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::handle::{self, Shared};
-use super::matrix::{input, lend, output, purlin_matrix, sizes};
+use super::matrix::{borrowed, input, output, purlin_matrix, sizes};
 use super::overlap::{self, ranges, stored};
 use super::tensor::{purlin_dtype, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, tensor};
@@ -67,7 +67,7 @@ pub(super) unsafe fn derive(
 unsafe fn indices(argument: &'static str, data: *const c_void, kind: IndexType, count: usize) -> Result<HostMemory> {
     let bytes = shape::product(argument, count, kind.dtype().size())?;
     // SAFETY: as promised by the caller.
-    unsafe { lend(argument, data, bytes, kind.dtype().align()) }
+    unsafe { borrowed(argument, data, bytes, kind.dtype().align()) }
 }
 
 /// Makes a sparse matrix from coordinates, in any order, in memory of purlin's own. The columns of each of its rows
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
             Some(v) => {
                 let bytes = shape::product("nnz", nnz, dtype.size())?;
                 // SAFETY: as promised above.
-                Some(unsafe { lend("values", v.as_ptr(), bytes, dtype.align()) }?)
+                Some(unsafe { borrowed("values", v.as_ptr(), bytes, dtype.align()) }?)
             }
         };
         let from = Coordinates {
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn purlin_matrix_from_columns(
             Some(v) => {
                 let bytes = shape::product("nnz", nnz, dtype.size())?;
                 // SAFETY: as promised above.
-                Some(Memory::Host(unsafe { lend("values", v.as_ptr(), bytes, dtype.align()) }?))
+                Some(Memory::Host(unsafe { borrowed("values", v.as_ptr(), bytes, dtype.align()) }?))
             }
         };
         let parts = CsrParts { row_ptr, row_ptr_type, col_idx, col_idx_type, values };
@@ -467,8 +467,8 @@ pub unsafe extern "C" fn purlin_matrix_select(
     guard::run(|| unsafe { derive(a, matrix, make) })
 }
 
-/// Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for a transposed one, which
-/// purlin_spmv_update tells. A borrowed matrix takes its values from the caller's array whenever it is used.
+/// Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for those that
+/// purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used.
 ///
 /// @param matrix  sparse, not borrowed, with values.
 /// @param values  as many elements as there are stored entries, in their order, of the matrix's type, on the host.

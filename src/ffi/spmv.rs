@@ -126,14 +126,14 @@ pub unsafe extern "C" fn purlin_spmv_create(
     })
 }
 
-/// Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
-/// need not be told. CUDA graphs of its products that were captured before must not be launched any more: memory that they
+/// Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose or one in another order. Other
+/// plans need no update. CUDA graphs of its products that were captured before must not be launched any more: memory that they
 /// read may be gone.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
-/// sizes tell, or context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of
+/// rows, columns or entries, or another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -183,8 +183,8 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
 /// @param[in]  beta    a number of A's type; NULL for 0.
 /// @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
-/// sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix of another
+/// number of rows, columns or entries; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
 /// there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
 /// `PURLIN_ERROR_CUDA`.
 ///

@@ -368,7 +368,7 @@ pub unsafe extern "C" fn purlin_tt_properties(tt: *const purlin_tt, info: *mut p
 /// Mode sizes and ranks of a tensor train.
 ///
 /// @param      tt        the train.
-/// @param      capacity  cores that the arrays have room for, at least d.
+/// @param      capacity  cores that the arrays hold, at least d.
 /// @param[out] modes     mode sizes, d; may be NULL.
 /// @param[out] ranks     ranks, d + 1; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).

@@ -11,7 +11,7 @@ use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_expect::write_numbers;
-use super::tt_inner::judge;
+use super::tt_inner::check_outcome;
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
         done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { object.store_report(info, &done) }?;
-        if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
+        if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
     })
 }
 
@@ -221,6 +221,6 @@ pub unsafe extern "C" fn purlin_tt_gram(
         done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { object.store_report(info, &done) }?;
-        if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
+        if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
     })
 }

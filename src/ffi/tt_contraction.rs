@@ -98,8 +98,8 @@ impl ContractionObject {
 /// Makes a contraction.
 ///
 /// Inner products of open trains go from core to core with two products a site, 2 n s r (r + s) operations (Schollwoeck,
-/// Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that the workspace and
-/// the cache have room for. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
+/// Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that fit the workspace and
+/// the cache. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
 /// one is chosen, and why.
 ///
 /// The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate

@@ -49,7 +49,7 @@ pub(super) unsafe fn put_sizes(capacity: i64, length: usize, arrays: &[(*mut i64
     }
     for (target, sizes) in arrays.iter().filter(|(target, _)| !target.is_null()) {
         for (k, &n) in sizes.iter().enumerate() {
-            // SAFETY: not null; the caller promises room for all sizes of `capacity` cores.
+            // SAFETY: not null; the caller promises memory for all sizes of `capacity` cores.
             unsafe { target.add(k).write_unaligned(to_i64(n)) };
         }
     }

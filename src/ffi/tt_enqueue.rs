@@ -16,19 +16,19 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::info::Info;
 use crate::tt::operator::Trains;
 
-/// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing. Calls on several streams, and
+/// Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several streams, and
 /// graphs that captured them, use the same memory: the caller sees that they do not run at the same time.
 ///
 /// @param contraction  the contraction.
 /// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
-///                     was enqueued is done, and while a graph that captured such a call may be replayed. 0 takes it back.
-/// @param bytes        bytes that are there; not looked at where `memory` is 0.
+///                     was enqueued is done, and while a graph that captured such a call may be replayed. 0 ends its use.
+/// @param bytes        its size in bytes; ignored where `memory` is 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`memory` is not device memory
 /// of this GPU, not aligned to 256 bytes, or shorter than `bytes`; `bytes` less than 1), `PURLIN_ERROR_NOT_SUPPORTED` (a
 /// context on the CPU), `PURLIN_ERROR_BUSY`.
 ///
 /// # Safety
-/// `memory` is 0 or valid for `bytes` bytes on the device, for as long as it is lent.
+/// `memory` is 0 or valid for `bytes` bytes on the device, until another workspace is set.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
     })
 }
 
-/// What the calls below share: a result that lies apart from the trains, and the plan that is told.
+/// The common part of the calls below: checks the result, and writes the plan.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -87,8 +87,8 @@ unsafe fn enqueue(
 ///
 /// Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
 /// with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are loaded by the
-/// first, and what it takes of cuBLAS is there once a call without `result` has told the workspace. Whoever replays a graph
-/// keeps the trains, the result and the workspace. Without a workspace that was lent the memory is allocated, in a graph too.
+/// first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be replayed the trains, the
+/// result and the workspace must stay. Without a workspace of the caller the memory is allocated, in a graph too.
 /// Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
 /// by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
 /// Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
@@ -99,7 +99,7 @@ unsafe fn enqueue(
 /// @param      y            the ket; may be `x`, and then half of the work is saved.
 /// @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
 ///                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
-///                          NULL to be told the workspace alone.
+///                          NULL to report the workspace alone.
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
 /// another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
 /// @param      contraction  the contraction; `conjugate` in its options has no effect.
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train, on the device.
-/// @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to be told the workspace
+/// @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to report the workspace
 ///                          alone.
 /// @param[out] info         as there.
 /// @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for cuSOLVER that is not there, or not yet.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
 /// @param      stream       NULL for the context's own.
 /// @param      x            a train, on the device.
 /// @param      y            the other.
-/// @param      result       as purlin_tt_norm_enqueue has it; NULL to be told the workspace alone.
+/// @param      result       as purlin_tt_norm_enqueue has it; NULL to report the workspace alone.
 /// @param[out] info         as there.
 /// @return as purlin_tt_norm_enqueue.
 ///
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
 /// @param      y            the bra: its mode sizes are the rows of `h`.
 /// @param      h            the operator.
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
-/// @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to be told the
+/// @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to report the
 ///                          workspace alone.
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.

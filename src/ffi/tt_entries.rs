@@ -7,7 +7,7 @@ use super::tt::{self, purlin_tt, shape_of};
 use super::tt_algebra::beside;
 use super::tt_cores::read_sizes;
 use super::tt_expect::write_numbers;
-use super::tt_inner::{judge, number};
+use super::tt_inner::{check_outcome, number};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn purlin_tt_element(
         let found = algebra::element(&beside(&context, stream.as_deref(), &x), &x, &index)?;
         let (value, outcome) = found.plain(x.dtype());
         *result = [value.re, value.im];
-        judge(outcome, "a train scaled by purlin_tt_scale")
+        check_outcome(outcome, "a train scaled by purlin_tt_scale")
     })
 }
 

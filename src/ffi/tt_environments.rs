@@ -270,7 +270,7 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
 /// @param      stream        NULL for the context's own.
 /// @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
 /// @param      bond          0 to d.
-/// @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
+/// @param      values        of the dimensions and the type that purlin_tt_environments_shape gives, packed, on the host.
 ///                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
 /// @param[out] exponent      the environment is `values` times two to this power.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.

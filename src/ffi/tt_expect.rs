@@ -7,7 +7,7 @@ use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_inner::{hand_over, judge_quotients, number};
+use super::tt_inner::{check_quotients, hand_over, number};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         write_numbers("values", &[count], &found.values, &mut values)?;
         // SAFETY: as above.
         unsafe { object.store_report(info, &found.info) }?;
-        judge_quotients(found.info.outcome)
+        check_quotients(found.info.outcome)
     })
 }
 
@@ -298,6 +298,6 @@ pub unsafe extern "C" fn purlin_tt_correlation(
         write_numbers("values", &[d, d], &found.values, &mut values)?;
         // SAFETY: as above.
         unsafe { object.store_report(info, &found.info) }?;
-        judge_quotients(found.info.outcome)
+        check_quotients(found.info.outcome)
     })
 }

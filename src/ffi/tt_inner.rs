@@ -38,11 +38,11 @@ pub(super) unsafe fn hand_over(
     *result = [value.re, value.im];
     // SAFETY: as promised by the caller.
     unsafe { object.store_report(info, done) }?;
-    judge(done.outcome, scaled)
+    check_outcome(done.outcome, scaled)
 }
 
-/// Says if a plain result is not the number. `scaled` has it with an exponent of its own.
-pub(super) fn judge(outcome: Outcome, scaled: &str) -> Result<()> {
+/// Refuses a plain result that is not the number. `scaled` has it with an exponent of its own.
+pub(super) fn check_outcome(outcome: Outcome, scaled: &str) -> Result<()> {
     match outcome {
         Outcome::Ok => Ok(()),
         Outcome::NonFinite => Err(Error::Numerical(
@@ -58,12 +58,12 @@ fn beyond(problem: &str, scaled: &str) -> Error {
     Error::Numerical(format!("the result {problem}; {scaled} gives its mantissa and exponent"))
 }
 
-/// Says if one of several quotients is not the number. There is no scaled form of them.
-pub(super) fn judge_quotients(outcome: Outcome) -> Result<()> {
+/// Refuses quotients of which one is not the number. There is no scaled form of them.
+pub(super) fn check_quotients(outcome: Outcome) -> Result<()> {
     match outcome {
         Outcome::Overflow => Err(Error::Numerical("values: one is beyond the range of F64".into())),
         Outcome::Underflow => Ok(()),
-        other => judge(other, ""),
+        other => check_outcome(other, ""),
     }
 }
 
@@ -108,7 +108,7 @@ unsafe fn norm(
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { object.store_report(info, &done) }?;
-    judge(done.outcome, "purlin_tt_norm_scaled")
+    check_outcome(done.outcome, "purlin_tt_norm_scaled")
 }
 
 /// # Safety
@@ -131,7 +131,7 @@ unsafe fn distance(
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { object.store_report(info, &done) }?;
-    judge(done.outcome, "purlin_tt_distance_scaled")
+    check_outcome(done.outcome, "purlin_tt_distance_scaled")
 }
 
 /// A scaled result of two trains, with its report.

@@ -286,7 +286,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_properties(
 /// Mode sizes and ranks of a TT-matrix.
 ///
 /// @param      matrix    the TT-matrix.
-/// @param      capacity  cores that the arrays have room for, at least d.
+/// @param      capacity  cores that the arrays hold, at least d.
 /// @param[out] rows      row (bra) mode sizes, d; may be NULL.
 /// @param[out] cols      column (ket) mode sizes, d; may be NULL.
 /// @param[out] ranks     ranks, d + 1; may be NULL.

@@ -253,7 +253,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the option that is out of range.
-    pub fn settle(&self, n: usize, deflated: usize, dtype: DType) -> Result<Settings> {
+    pub fn resolve(&self, n: usize, deflated: usize, dtype: DType) -> Result<Settings> {
         let room = n.saturating_sub(deflated);
         let k = self.count;
         if k == 0 || k > room {
@@ -263,7 +263,7 @@ impl Options {
         self.check()?;
         if self.method == Method::Plain {
             let steps = if self.basis == 0 { room.min((10 * k).max(100)) } else { self.basis };
-            return Ok(self.settled(steps, 1, n, dtype));
+            return Ok(self.settings(steps, 1, n, dtype));
         }
         if self.basis != 0 && (self.basis <= k || self.basis > room) && self.basis != room {
             let range = if k == room {
@@ -291,7 +291,7 @@ impl Options {
             _ if basis == room || most < k + 3 * block => (room, 1),
             _ => (basis.max(k + 3 * block).next_multiple_of(block).min(most), block),
         };
-        Ok(self.settled(basis, block, n, dtype))
+        Ok(self.settings(basis, block, n, dtype))
     }
 
     /// Refuses options that are out of range for every matrix, and options that exclude each other.
@@ -314,7 +314,7 @@ impl Options {
         self.compatible()
     }
 
-    fn settled(&self, basis: usize, block: usize, n: usize, dtype: DType) -> Settings {
+    fn settings(&self, basis: usize, block: usize, n: usize, dtype: DType) -> Settings {
         let single = dtype.is_single();
         let default = if single { 1e-5 } else { 1e-10 };
         Settings {

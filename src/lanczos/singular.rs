@@ -230,7 +230,7 @@ impl<T: Scalar> Call<'_, T> {
         let Pairs { values, vectors, info, .. } = pairs;
         let has_ended = info.converged == self.options.count;
         let count = values.len();
-        let settings = Options { count: count.max(1), ..self.search() }.settle(n, 0, T::DTYPE)?;
+        let settings = Options { count: count.max(1), ..self.search() }.resolve(n, 0, T::DTYPE)?;
         let mut made = self.between(count + 1, &mut |sides| {
             let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
             for (j, x) in vectors.chunks_exact(order).enumerate() {
@@ -261,7 +261,7 @@ impl<T: Scalar> Call<'_, T> {
         if options.basis == 0 && options.which == Which::Smallest && n <= WHOLE && numbers <= WHOLE_NUMBERS {
             options.basis = n;
         }
-        let settings = options.settle(n, 0, T::DTYPE)?;
+        let settings = options.resolve(n, 0, T::DTYPE)?;
         let mut algebra = CpuAlgebra::new(self.context);
         let mut svd = |order: usize, b: &[f64]| small_svd(&mut algebra, order, b);
         let svd: &mut SmallSvd<'_> = &mut svd;

@@ -51,7 +51,8 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> Enqueued<T, F> {
         let (rows, cols) = self.size(op);
         let bytes = |n: usize| product(WHAT, product(WHAT, n, count)?, size_of::<T>());
         let lent = [bytes(cols)?, bytes(rows)?];
-        self.gpu.lend(stream, (x, y), lent, |x, y, stream| (self.function)(Enqueue { op, count, x, y, stream }))
+        self.gpu
+            .with_addresses(stream, (x, y), lent, |x, y, stream| (self.function)(Enqueue { op, count, x, y, stream }))
     }
 }
 

@@ -400,7 +400,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     ) -> Result<Spectrum<SmallMatrix<T, O>>> {
         let way = self.prepare(spectrum, kept)?;
         let began = Instant::now();
-        let mut product = self.room(&way)?;
+        let mut product = self.new_product(&way)?;
         self.passes += 1;
         self.ops.product(&way.product(), &mut product)?;
         self.seconds_svd += began.elapsed().as_secs_f64();
@@ -453,7 +453,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Allocates the product of a decomposition.
-    fn room(&mut self, way: &Way<SmallMatrix<T, O>>) -> Result<SmallMatrix<T, O>> {
+    fn new_product(&mut self, way: &Way<SmallMatrix<T, O>>) -> Result<SmallMatrix<T, O>> {
         let n = self.ops.size().1;
         let small = self.ops.small();
         match way {
@@ -467,9 +467,9 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Allocates the product of a decomposition, or a placeholder where there is none.
-    fn room_or_nothing(&mut self, way: Option<&Way<SmallMatrix<T, O>>>) -> Result<SmallMatrix<T, O>> {
+    fn new_product_or_nothing(&mut self, way: Option<&Way<SmallMatrix<T, O>>>) -> Result<SmallMatrix<T, O>> {
         match way {
-            Some(way) => self.room(way),
+            Some(way) => self.new_product(way),
             None => self.ops.small().zeros("no product", 1, 1),
         }
     }
@@ -492,7 +492,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
                 self.orthonormalize(&mut basis)?;
                 for _ in 1..self.power {
                     let way = Way::Power(basis);
-                    basis = self.room(&way)?;
+                    basis = self.new_product(&way)?;
                     self.passes += 1;
                     self.ops.product(&way.product(), &mut basis)?;
                     self.orthonormalize(&mut basis)?;
@@ -531,7 +531,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
         self.passes += 1;
         let small = self.ops.small();
         let (sums, product) = if rank == 0 {
-            let mut product = self.room_or_nothing(way)?;
+            let mut product = self.new_product_or_nothing(way)?;
             (self.ops.update(step, &LowRank::Zero, &wanted, &mut product)?, product)
         } else {
             let mut left = small.zeros("singular vectors", n, rank)?;
@@ -546,10 +546,10 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
                 small.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut whole)?;
                 // The factors are freed first, so that the product can use their memory.
                 drop((left, right));
-                let mut product = self.room_or_nothing(way)?;
+                let mut product = self.new_product_or_nothing(way)?;
                 (self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?, product)
             } else {
-                let mut product = self.room_or_nothing(way)?;
+                let mut product = self.new_product_or_nothing(way)?;
                 (self.ops.update(step, &LowRank::Factors(&left, &right), &wanted, &mut product)?, product)
             }
         };

@@ -121,7 +121,7 @@ pub trait ContractOps: Send {
     ///
     /// # Errors
     /// [`crate::error::Error::InvalidArgument`] naming `workspace_limit`, where a kernel that was asked for needs more.
-    fn settle(&self, _plan: &mut Plan, _x: &Shape, _y: &Shape, _options: &Options) -> Result<()> {
+    fn finalize_plan(&self, _plan: &mut Plan, _x: &Shape, _y: &Shape, _options: &Options) -> Result<()> {
         Ok(())
     }
 

@@ -190,7 +190,7 @@ impl Contraction {
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let given = Trains::new(x, None, y);
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        if self.tells_losses(&plan) {
+        if self.reports_losses(&plan) {
             // Where nothing was lost, there is no need to look at the bonds.
             let sizes = Sizes::default();
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, x, y, progress, sizes, inner::contract));
@@ -259,7 +259,7 @@ impl Contraction {
     }
 
     /// The same for a contraction by this plan.
-    pub(super) fn tells_losses(&self, plan: &Plan) -> bool {
+    pub(super) fn reports_losses(&self, plan: &Plan) -> bool {
         self.is_watched() && plan.method != Method::Power
     }
 
@@ -455,7 +455,7 @@ impl Contraction {
             Goal::Norm | Goal::Distance => Plan::by_qr(request, goal == Goal::Distance)?,
             _ => {
                 let mut plan = Plan::new(request)?;
-                self.machines[0].settle(&mut plan, x.shape(), y.shape(), &options)?;
+                self.machines[0].finalize_plan(&mut plan, x.shape(), y.shape(), &options)?;
                 plan
             }
         });

@@ -7,7 +7,7 @@ classdef Matrix < handle
 %   and solvers work in it.
 %   M = purlin.Matrix(W) of what purlin.graph_operator_of_image made keeps that.
 %
-%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage, place and class, whether it is complex or a pattern,
+%   gather(M) is the matrix again, describe(M) has rows, cols, nnz, storage, place and class, whether it is complex or a pattern,
 %   delete(M) gives the memory back. Copies of the variable are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.

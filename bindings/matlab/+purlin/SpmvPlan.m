@@ -13,7 +13,7 @@ classdef SpmvPlan < handle
 %   A may be what purlin.graph_operator_of_image made, too, which is never formed.
 %
 %   apply(P, X) is A*X, and apply(P, X, alpha, beta, Y) alpha*A*X + beta*Y. update(P, B) has products with B, of A's structure, from
-%   then on: new values, say. describe(P) tells what was found and chosen, delete(P) gives the memory back. Copies of the variable
+%   then on: new values, say. describe(P) has what was found and chosen, delete(P) gives the memory back. Copies of the variable
 %   are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -62,9 +62,9 @@ classdef SpmvPlan < handle
       if beta ~= 0 && isempty(Y)
         error('purlin:invalidArgument', 'beta: needs Y');
       end
-      told = describe(obj.matrix);
-      given = cellfun(str2func(told.class), {X, alpha, beta, Y}, 'UniformOutput', false);
-      if told.complex
+      found = describe(obj.matrix);
+      given = cellfun(str2func(found.class), {X, alpha, beta, Y}, 'UniformOutput', false);
+      if found.complex
         given = cellfun(@complex, given, 'UniformOutput', false);
       elseif ~all(cellfun(@isreal, given))
         product = complex(apply(obj, real(given{1})), apply(obj, imag(given{1})));

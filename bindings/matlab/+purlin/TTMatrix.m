@@ -6,7 +6,7 @@ classdef TTMatrix < handle
 %   t = purlin.TTMatrix(cores, 'location', 'device') puts it on the GPU.
 %   Functions purlin.tt_... take such an object or a cell array of cores, which they use in place.
 %
-%   gather(t) is the cell array again, describe(t) tells the mode sizes of rows and columns, and the ranks, delete(t) gives
+%   gather(t) is the cell array again, describe(t) has the mode sizes of rows and columns, and the ranks, delete(t) gives
 %   the memory back. Copies of the variable are the same object. An object from a saved workspace is dead:
 %   purlin:invalidHandle.
 %

@@ -8,7 +8,7 @@ classdef Tensor < handle
 %   A symmetric one may take the place of the array A in purlin.sshopm_solve, purlin.dwi_peaks and so on, which
 %   saves the copy to the GPU in every call.
 %
-%   gather(t) is the array again, describe(t) tells extents and place, delete(t) gives the memory back. Copies of
+%   gather(t) is the array again, describe(t) has extents and place, delete(t) gives the memory back. Copies of
 %   the variable are the same object. An object from a saved workspace is dead: purlin:invalidHandle. One
 %   made before purlin.configure or purlin.release belongs to a context that is gone and can only be deleted.
 %

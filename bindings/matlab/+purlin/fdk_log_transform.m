@@ -3,7 +3,7 @@ function [lines, clamped] = fdk_log_transform(counts, i0, dark, epsilon)
 %   lines = purlin.fdk_log_transform(counts, i0, dark, epsilon) is -log(max(I - dark, e) / max(i0 - dark, e)), single,
 %   shaped like COUNTS, columns-by-rows-by-views of any real class. I0 is a number or an image, columns-by-rows, DARK
 %   an image or [] (default), EPSILON half a count by default.
-%   [lines, clamped] = ... also tells how many counts were below EPSILON.
+%   [lines, clamped] = ... also has how many counts were below EPSILON.
 %
 %   Errors: purlin:invalidArgument.
 %

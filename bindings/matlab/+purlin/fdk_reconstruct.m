@@ -3,7 +3,7 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %   volume = purlin.fdk_reconstruct(projections, geometry, name, value, ...). PROJECTIONS are line integrals,
 %   columns-by-rows-by-views, of class single, double or an integer class, and are used where they lie; VOLUME is
 %   single, nx-by-ny-by-nz. GEOMETRY and the names are those of purlin.Fdk.
-%   [volume, info] = ... also tells what was done: see last_info of purlin.Fdk.
+%   [volume, info] = ... also has what was done: see last_info of purlin.Fdk.
 %
 %   Neither end need fit in memory. PROJECTIONS may also be
 %     the name of an .mha, .mhd or .tif file, or a cell of the names of .tif files;

@@ -1,6 +1,6 @@
 function yes = is_symmetric(A, tolerance)
 %IS_SYMMETRIC  Whether a sparse matrix is symmetric, within a tolerance.
-%   yes = purlin.is_symmetric(A) tells whether A, sparse or a purlin.Matrix, is A': Hermitian if complex.
+%   yes = purlin.is_symmetric(A) is whether A, sparse or a purlin.Matrix, is A': Hermitian if complex.
 %   yes = purlin.is_symmetric(A, tolerance) lets values differ by TOLERANCE times the largest modulus; there must be entries at the
 %   same places on both sides of the diagonal all the same. A rectangular matrix is not symmetric.
 %

@@ -5,7 +5,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %   'both_ends' or 'nearest'.
 %   [V, D] = purlin.lanczos(...) has A*V = V*D with D diagonal, as eigs does; columns have norm 1, and the entry of largest
 %   modulus of each is positive.
-%   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
+%   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also has residuals, products, restarts. Names:
 %     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalized_laplacian',
 %                  'signless_laplacian', 'normalized_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'      added to the diagonal
@@ -19,7 +19,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class ('double') as for
 %                  purlin.rsvd
 %     'ordering'   'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
-%     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then tells the
+%     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then has the
 %                  most rows and entries of one, and what goes from one to another in a product
 %     'precision'  'single': a sparse A is copied, and iterated with, in single precision
 %     'check_symmetry'  true: two products are to show that A is symmetric, as for one that is known by its products

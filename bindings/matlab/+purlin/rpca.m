@@ -3,7 +3,7 @@ function [L, S, info] = rpca(M, varargin)
 %   [L, S] = purlin.rpca(M) minimises the nuclear norm of L plus lambda times the sum of the moduli of S subject to
 %   L + S = M, by the inexact augmented Lagrangian method: of a video with a frame a column, L is what stands still and
 %   S what moves.
-%   [L, S, info] = purlin.rpca(M, name, value, ...) also tells iterations, rank, residual, objective. Names:
+%   [L, S, info] = purlin.rpca(M, name, value, ...) also has iterations, rank, residual, objective. Names:
 %     'lambda'          1/sqrt(max(size(M))) by default
 %     'tolerance'       1e-7: where norm(M - L - S, 'fro') / norm(M, 'fro') is small enough
 %     'max_iterations'  1000. Where they were not enough there is a warning, purlin:noConvergence, and info.converged

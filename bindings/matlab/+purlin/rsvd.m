@@ -2,7 +2,7 @@ function varargout = rsvd(A, k, varargin)
 %RSVD  The largest singular values and vectors of a matrix, by random projection.
 %   s = purlin.rsvd(A, k) is a column of the K largest singular values.
 %   [U, S, V] = purlin.rsvd(A, k) has A ~ U*S*V' with S diagonal, as svds does.
-%   [U, S, V, info] = purlin.rsvd(A, k, name, value, ...) also tells what was done: method and why, passes, bytes,
+%   [U, S, V, info] = purlin.rsvd(A, k, name, value, ...) also has what was done: method and why, passes, bytes,
 %   seconds, errors.
 %
 %   A is

@@ -18,9 +18,9 @@ function B = scale(A, rows, cols)
   end
   real_class = @double;
   if isa(A, 'purlin.Matrix')
-    told = describe(A);
-    is_complex = told.complex;
-    real_class = str2func(told.class);
+    found = describe(A);
+    is_complex = found.complex;
+    real_class = str2func(found.class);
   else
     is_complex = ~isreal(A);
   end

@@ -19,7 +19,7 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %     info       totals: starts, iterations, truncated_tensors, seconds, ..
 %
 %   purlin.sshopm_solve_all(..., name, value, ...) or (..., struct):
-%     'pairs'           K. By default all are listed: room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at
+%     'pairs'           K. By default all are listed: memory for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at
 %                       most 512, and a second search where that was too little
 %     'starts', 'max_starts', 'tolerance'   of the search
 %     'seed'            of its random starts, default 0

@@ -2,7 +2,7 @@ function [values, info] = tt_correlation(x, a, b, varargin)
 %TT_CORRELATION  Correlations of two operators at all pairs of sites of a tensor train.
 %   C = purlin.tt_correlation(x, a, b, name, value, ...) is d-by-d: C(k, l) = <x|A_k B_l|x> / <x|x> with the n-by-n matrices
 %   A and B. Names are those of purlin.tt_inner.
-%   [C, info] = ... also tells the method and why, operations and bytes.
+%   [C, info] = ... also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.

@@ -1,7 +1,7 @@
 function [value, info] = tt_distance(x, y, varargin)
 %TT_DISTANCE  Norm of the difference of two tensor trains, exact also where they nearly agree.
 %   value = purlin.tt_distance(x, y)
-%   [value, info] = purlin.tt_distance(x, y, name, value, ...) also tells the method and why, operations and bytes.
+%   [value, info] = purlin.tt_distance(x, y, name, value, ...) also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:

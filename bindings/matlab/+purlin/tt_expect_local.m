@@ -2,7 +2,7 @@ function [values, info] = tt_expect_local(x, op, sites, varargin)
 %TT_EXPECT_LOCAL  Expectation values of an operator at single sites of a tensor train.
 %   values = purlin.tt_expect_local(x, op, sites, name, value, ...) is a column: <x|A_k|x> / <x|x> for each k of SITES, by
 %   default all, with the n-by-n matrix OP at site k. Names are those of purlin.tt_inner.
-%   [values, info] = ... also tells the method and why, operations and bytes.
+%   [values, info] = ... also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.

@@ -1,7 +1,7 @@
 function [value, info] = tt_inner(x, y, varargin)
 %TT_INNER  Inner product of tensor trains: the sum over all entries of conj(x) times y.
 %   value = purlin.tt_inner(x, y)
-%   [value, info] = purlin.tt_inner(x, y, name, value, ...) also tells the method and why, operations and bytes.
+%   [value, info] = purlin.tt_inner(x, y, name, value, ...) also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:

@@ -1,7 +1,7 @@
 function [value, info] = tt_norm(x, varargin)
 %TT_NORM  Norm of a tensor train.
 %   value = purlin.tt_norm(x)
-%   [value, info] = purlin.tt_norm(x, name, value, ...) also tells the method and why, operations and bytes.
+%   [value, info] = purlin.tt_norm(x, name, value, ...) also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:

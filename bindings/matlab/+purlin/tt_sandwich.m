@@ -1,7 +1,7 @@
 function [value, info] = tt_sandwich(y, H, x, varargin)
 %TT_SANDWICH  <y|H|x>: an operator between two tensor trains, y conjugated.
 %   value = purlin.tt_sandwich(y, H, x)
-%   [value, info] = purlin.tt_sandwich(y, H, x, name, value, ...) also tells the method and why, operations and bytes.
+%   [value, info] = purlin.tt_sandwich(y, H, x, name, value, ...) also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   H is a purlin.TTMatrix or a cell array of cores w-by-m-by-n-by-v.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.

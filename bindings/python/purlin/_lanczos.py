@@ -50,7 +50,7 @@ _SCIPY_OPTIONS = {
 
 
 def _refuse_scipy_words(which: object, options: Any) -> None:
-    """Tells a caller who has SciPy's words what they are called here."""
+    """Refuses SciPy's words, and names those of this package."""
     if isinstance(which, str) and which in _SCIPY_WHICH:
         raise ValueError(f"which: is {which!r}, SciPy's word for {_SCIPY_WHICH[which]}")
     for name in options:
@@ -121,9 +121,9 @@ class Call:
         try:
             context.finish(status, running)
         except NoConvergence as error:
-            told = Unfinished(status, str(error))
-            told.solution = found(self.report.count)
-            raise told from None
+            unfinished = Unfinished(status, str(error))
+            unfinished.solution = found(self.report.count)
+            raise unfinished from None
         return found(self.options.count)
 
     def info(self) -> Info:

@@ -142,14 +142,14 @@ def round(
     context = _on(context, x)
     train, options = Train.of(x, context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(len(train) - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
-    lent = Tensor.borrow(discarded, context=context)
+    borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_round(
         context.handle,
         None,
         train.handle,
         ctypes.byref(options),
         ctypes.byref(made),
-        lent.handle,
+        borrowed.handle,
         ctypes.byref(info),
     )
     return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)
@@ -214,7 +214,7 @@ def svd(
         array = array.astype(np.float64)
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
-    lent = Tensor.borrow(discarded, context=context)
+    borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_svd(
         context.handle,
         None,
@@ -223,7 +223,7 @@ def svd(
         None,
         ctypes.byref(options),
         ctypes.byref(made),
-        lent.handle,
+        borrowed.handle,
         ctypes.byref(info),
     )
     return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)

@@ -92,14 +92,14 @@ def from_terms(
 ) -> TrainMatrix:
     """A sum of products of operators at single sites: terms are (coefficient, [(site, operator), ..])."""
     context = context or default_context()
-    lent: dict[int, Tensor] = {}
+    borrowed: dict[int, Tensor] = {}
     keep = []
     for _, factors in terms:
         for _, op in factors:
-            if id(op) not in lent:
-                lent[id(op)] = Tensor.borrow(operator_array(op), context=context)
+            if id(op) not in borrowed:
+                borrowed[id(op)] = Tensor.borrow(operator_array(op), context=context)
                 keep.append(op)
-    handles = [lent[id(op)].handle for _, factors in terms for _, op in factors]
+    handles = [borrowed[id(op)].handle for _, factors in terms for _, op in factors]
     sites = [site for _, factors in terms for site, _ in factors]
     parts = [part for value, _ in terms for part in (complex(value).real, complex(value).imag)]
     made = c_void_p()

@@ -131,7 +131,7 @@ def solve(
     is what solves (A - sigma I) x = b: a function of a vector b that returns x, an object with such a method `solve` (SciPy's
     SuperLU), a `LinearOperator`, or what stands for a matrix. With `ordering="degree"`, for power-law graphs, or
     "cuthill_mckee", for meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later
-    calls. The contexts of the option `group` share the rows of a sparse A, and `run` tells what each has.
+    calls. The contexts of the option `group` share the rows of a sparse A, and `run` reports the share of each.
     `progress` is called with the pairs that have converged, k, and the largest residual. Raises `Unfinished` if not all have converged."""
     return run(
         a,
@@ -362,9 +362,9 @@ class Lanczos(Handle):
         try:
             self.call(matrix, stream, function, *arguments, ctypes.byref(raw))
         except NoConvergence as error:
-            told = Unfinished(error.status, str(error))
-            told.solution = found(read_info(raw))
-            raise told from None
+            unfinished = Unfinished(error.status, str(error))
+            unfinished.solution = found(read_info(raw))
+            raise unfinished from None
         return found(read_info(raw))
 
 

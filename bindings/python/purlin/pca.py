@@ -213,8 +213,8 @@ class PCA:
             made = c_void_p()
 
             def call(handle: int, queue: int | None, x: int, info: Any) -> int:
-                lent = scores[1].handle if scores else None
-                status: int = lib.purlin_pca_fit(handle, queue, x, ctypes.byref(raw), lent, ctypes.byref(made), info)
+                borrowed = scores[1].handle if scores else None
+                status: int = lib.purlin_pca_fit(handle, queue, x, ctypes.byref(raw), borrowed, ctypes.byref(made), info)
                 return status
 
             try:
@@ -248,13 +248,13 @@ class PCA:
 
         def vector(call: Any, length: int, kind: np.dtype[Any]) -> Array:
             values = np.empty(length, kind)
-            lent = Tensor.borrow(values, context=self.context)
-            self.context.finish(call(handle, lent.handle))
+            borrowed = Tensor.borrow(values, context=self.context)
+            self.context.finish(call(handle, borrowed.handle))
             return values
 
         columns = np.empty((raw.features, raw.rank), dtype, order="F")
-        lent = Matrix.dense(columns, context=self.context)
-        self.context.finish(lib.purlin_pca_components(handle, None, lent.handle))
+        borrowed = Matrix.dense(columns, context=self.context)
+        self.context.finish(lib.purlin_pca_components(handle, None, borrowed.handle))
         return {
             "info_": info,
             "n_samples_": raw.count,

@@ -159,9 +159,9 @@ class Rsvd(Handle):
         try:
             info = self.run(matrix, stream, lib.purlin_rsvd_compute, *handles)
         except NoConvergence as error:
-            told = Unfinished(error.status, str(error))
-            told.factors, told.info = Factors(u and u[0], s, vt and vt[0]), self.last_info()
-            raise told from None
+            unfinished = Unfinished(error.status, str(error))
+            unfinished.factors, unfinished.info = Factors(u and u[0], s, vt and vt[0]), self.last_info()
+            raise unfinished from None
         if info.rank < k and self._options.get("tolerance", 0.0) > 0:
             return Factors(
                 u and _columns(u[0], info.rank, self.context),
@@ -190,8 +190,8 @@ class Rsvd(Handle):
         dtype = computing_type(matrix, self._options.get("dtype"))
         v = output((n, k), dtype, matrix, self.context) if vectors else None
         values = np.zeros(k, np.dtype(dtype.char.lower()))
-        lent = Tensor.borrow(values, context=self.context)
-        self.run(matrix, stream, lib.purlin_rsvd_symmetric, lent.handle, v[1].handle if v else None)
+        borrowed = Tensor.borrow(values, context=self.context)
+        self.run(matrix, stream, lib.purlin_rsvd_symmetric, borrowed.handle, v[1].handle if v else None)
         return values, v and v[0]
 
     def error(
@@ -217,8 +217,8 @@ class Rsvd(Handle):
         matrix = Matrix.of(a, context=self.context, stream=stream)
         u, values, vt = self._triplets(U, s, Vt)
         norms = np.empty(values.shape), np.empty(values.shape)
-        lent = [Tensor.borrow(norm, context=self.context) for norm in norms]
-        handles = [tensor.handle for tensor in lent]
+        borrowed = [Tensor.borrow(norm, context=self.context) for norm in norms]
+        handles = [tensor.handle for tensor in borrowed]
         self.run(matrix, stream, lib.purlin_rsvd_residuals, u.handle, values.handle, vt.handle, *handles)
         return norms
 

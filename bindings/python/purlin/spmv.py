@@ -174,7 +174,7 @@ class Plan(Handle):
         elif not memory.on_cuda(y):
             raise ValueError("y: an array on the device is needed, as x is")
         if stream is None:
-            # Where other libraries work unless they are told otherwise.
+            # The default stream of other libraries.
             self._legacy = self._legacy or Stream(self.context, cuda_stream=memory._CUDA_LEGACY_STREAM)
         self._run(x.ndim, x, y, alpha, beta, stream or self._legacy)
         return y

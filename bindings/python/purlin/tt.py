@@ -85,14 +85,14 @@ class Contraction(Handle):
         set_options(raw, "tt_contraction_options", _OPTIONS, given)
         if group is not None:
             raw.group = group.handle
-        # Without a function the C side is told of none: asking one costs more than a small contraction.
+        # Without a function C gets none: a call of one costs more than a small contraction.
         self._relay = ProgressRelay(progress, raw) if progress is not None else None
         made = c_void_p()
         status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, group, self._relay)
         self.context.finish(status)
         # What the library works in lives as long as this does.
-        self._lent: memory.Memory | None = None
+        self._workspace: memory.Memory | None = None
 
     def last_info(self) -> Info:
         """The report of the last call that gave one. Plans give none."""
@@ -167,14 +167,14 @@ class Contraction(Handle):
         return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
 
     def set_workspace(self, array: object | None) -> None:
-        """Lends a CUDA array as room for calls that are enqueued, or with None takes it back."""
-        lent = None if array is None else memory.device_memory(array)
+        """Makes a CUDA array the workspace of enqueued calls; None ends its use."""
+        borrowed = None if array is None else memory.device_memory(array)
         address, size = 0, 0
-        if lent is not None:
-            address = lent.address
-            size = int(np.prod(lent.shape, dtype=np.int64)) * memory.dtype_of(lent.dtype).itemsize
+        if borrowed is not None:
+            address = borrowed.address
+            size = int(np.prod(borrowed.shape, dtype=np.int64)) * memory.dtype_of(borrowed.dtype).itemsize
         self.context.finish(lib.purlin_tt_contraction_set_workspace(self.handle, address, size))
-        self._lent = lent
+        self._workspace = borrowed
 
     def enqueue_inner(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <x|y>; in stream order `result`, four float64 of a CUDA array or a `Tensor`, gets real and imaginary part
@@ -329,8 +329,8 @@ class Contraction(Handle):
         train, left, right = Train.of(x, self.context), operator_array(a), operator_array(b)
         d = len(train)
         values = np.zeros((d, d), np.complex128)
-        lent = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
-        given = (train.handle, *(tensor.handle for tensor in lent))
+        borrowed = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
+        given = (train.handle, *(tensor.handle for tensor in borrowed))
         self._run(lib.purlin_tt_correlation, *self._queue(stream), *given)
         numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
         return values if numbers else values.real.copy()

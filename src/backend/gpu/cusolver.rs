@@ -167,10 +167,10 @@ impl Solver {
         let mut length = 0;
         // SAFETY: writes one integer.
         self.run("cusolverDnXpotrf_bufferSize", || unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
-        let room = self.room::<W>(work, length)?;
+        let workspace = self.workspace::<W>(work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
-        self.run("cusolverDnXpotrf", || unsafe { run(self.handle, UPPER, n, at, ld, room, length, info) })
+        self.run("cusolverDnXpotrf", || unsafe { run(self.handle, UPPER, n, at, ld, workspace, length, info) })
     }
 
     /// Makes later calls use `stream`, which must have waited for the stream before.
@@ -206,17 +206,23 @@ impl Solver {
     }
 
     /// [`Solver::qr`] in a workspace of the caller, of [`Solver::qr_bytes`] bytes.
-    pub fn qr_in<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, room: Region<'_>, info: Region<'_>) -> Result<()> {
+    pub fn qr_in<W: Scalar>(
+        &self,
+        a: View<'_>,
+        tau: Region<'_>,
+        workspace: Region<'_>,
+        info: Region<'_>,
+    ) -> Result<()> {
         let (_, run) = self.qr_functions(W::DTYPE)?;
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
         let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
         let needed = self.qr_bytes::<W>(a.rows, a.cols)? / size_of::<W>();
-        let (length, room) = (int("workspace", needed)?, room.array("workspace", needed, size_of::<W>())?);
+        let (length, workspace) = (int("workspace", needed)?, workspace.array("workspace", needed, size_of::<W>())?);
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: as in `cholesky`.
-        self.run("cusolverDnXgeqrf", || unsafe { run(self.handle, m, n, at, ld, tau, room, length, info) })
+        self.run("cusolverDnXgeqrf", || unsafe { run(self.handle, m, n, at, ld, tau, workspace, length, info) })
     }
 
     fn qr_functions(&self, dtype: DType) -> Result<(QrSize, Qr)> {
@@ -243,10 +249,10 @@ impl Solver {
         let mut length = 0;
         // SAFETY: writes one integer.
         self.run("cusolverDnXorgqr_bufferSize", || unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
-        let room = self.room::<W>(work, length)?;
+        let workspace = self.workspace::<W>(work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: as in `cholesky`.
-        self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info) })
+        self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, workspace, length, info) })
     }
 
     /// Eigenvalues, not decreasing, of a Hermitian matrix in f64 of which the lower triangle is read, and eigenvectors
@@ -267,11 +273,11 @@ impl Solver {
         self.run("cusolverDnXsyevd_bufferSize", || unsafe {
             sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length)
         })?;
-        let room = self.room::<W>(work, length)?;
+        let workspace = self.workspace::<W>(work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: as in `cholesky`.
         self.run("cusolverDnXsyevd", || unsafe {
-            run(self.handle, VECTORS, LOWER, n, at, ld, values, room, length, info)
+            run(self.handle, VECTORS, LOWER, n, at, ld, values, workspace, length, info)
         })
     }
 
@@ -286,7 +292,7 @@ impl Solver {
     }
 
     /// Address of a workspace of `length` elements.
-    fn room<E: Element>(&self, work: &mut Work, length: c_int) -> Result<u64> {
+    fn workspace<E: Element>(&self, work: &mut Work, length: c_int) -> Result<u64> {
         let length = usize::try_from(length).unwrap_or(0).max(1);
         let bytes = length.saturating_mul(size_of::<E>());
         work.at_least(&self.gpu, &self.stream, bytes)?.array("workspace", length, size_of::<E>())

@@ -290,7 +290,7 @@ fn inspect(device: &Device, address: u64) -> Result<Pointer> {
         (&raw mut start).cast(),
         (&raw mut size).cast(),
     ];
-    // SAFETY: seven attributes, each with room for a value of at least its documented size; any address may be asked
+    // SAFETY: seven attributes, each with memory for a value of at least its documented size; any address may be asked
     // about, and one that the driver does not know leaves zeros.
     let code = unsafe { (entered.api().cuPointerGetAttributes)(7, attributes.as_ptr(), values.as_mut_ptr(), address) };
     entered.check("cuPointerGetAttributes", code)?;

@@ -184,7 +184,7 @@ impl Gpu {
     ///
     /// # Errors
     /// Errors of `work`; [`Error::Cuda`]; [`Error::Internal`] for regions that are too short.
-    pub fn lend<R>(
+    pub fn with_addresses<R>(
         &self,
         stream: &GpuStream,
         (x, y): (Region<'_>, Region<'_>),

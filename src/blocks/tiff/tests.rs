@@ -113,7 +113,7 @@ fn every_type_survives_a_round_trip_with_its_place() {
 fn a_file_past_4_gib_is_a_bigtiff() {
     let folder = Folder::new("big");
     let path = folder.0.join("big.tif");
-    // The file is sparse: only what is written takes room.
+    // The file is sparse: only written blocks take space.
     let info = ArrayInfo::new(Number::U16, &[32_768, 32_768, 3]).unwrap();
     let mut sink = TiffSink::create(&path, info.clone()).unwrap();
     let last = Block::whole(&info).along(0, 32_000, 4).along(1, 32_767, 1).along(2, 2, 1);

@@ -93,7 +93,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// # Errors
     /// As [`Job::new`], but for those of the vectors.
     pub fn planned(options: &'a Options, n: usize, known: usize, inverse: bool) -> Result<Self> {
-        let settings = options.settle(n, known, T::DTYPE)?;
+        let settings = options.resolve(n, known, T::DTYPE)?;
         if inverse {
             let problem = match options {
                 Options { which, .. } if *which != Which::Nearest => {

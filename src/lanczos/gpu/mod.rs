@@ -250,7 +250,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             return self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector);
         };
         // Draw in the matrix's order, so that a row's number does not depend on the order of the columns.
-        let drawn = self.room()?;
+        let drawn = self.new_vector()?;
         self.algebra.draw::<T>(View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
         self.renumber(&order, Way::In, drawn.whole(), self.column(to)?)
     }
@@ -300,7 +300,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             return extend_once(self, space, (from, to), poll);
         }
         if self.steps.is_some() {
-            return self.march(space, (from, to), None, poll);
+            return self.run_steps(space, (from, to), None, poll);
         }
         let first = space.locked + from;
         for j in from..to {
@@ -362,7 +362,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         poll: &mut Poll<'_>,
     ) -> Result<Option<Vec<Projection>>> {
         match self.steps {
-            Some(_) if self.defers() => self.march(space, (from, m), Some(t), poll).map(Some),
+            Some(_) if self.defers() => self.run_steps(space, (from, m), Some(t), poll).map(Some),
             _ => Ok(None),
         }
     }
@@ -517,7 +517,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let Some(order) = self.renumbering().cloned() else {
             return self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to);
         };
-        let room = self.room()?;
+        let room = self.new_vector()?;
         self.renumber(&order, Way::Out, self.column(column)?, room.whole())?;
         self.gpu.load_numbers(&self.stream, &room, 0, to)
     }

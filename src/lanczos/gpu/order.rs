@@ -22,7 +22,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     }
 
     /// Allocates memory for one vector, uninitialised.
-    pub(super) fn room(&self) -> Result<DeviceMemory> {
+    pub(super) fn new_vector(&self) -> Result<DeviceMemory> {
         self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
     }
 
@@ -34,7 +34,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Converts columns to the matrix's order in place. They can no longer be used as vectors of the space.
     pub(super) fn put_back(&self, first: usize, count: usize) -> Result<()> {
         let Some(order) = self.renumbering() else { return Ok(()) };
-        let room = self.room()?;
+        let room = self.new_vector()?;
         for j in first..first + count {
             self.renumber(order, Way::Out, self.column(j)?, room.whole())?;
             let (from, to) = (room.whole(), self.column(j)?);

@@ -111,7 +111,7 @@ impl Steps {
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Runs steps `from .. to`. The first makes its vector orthogonal to all others. Later ones do so when the estimate
     /// asks for it with `t`, and always without `t`.
-    pub(super) fn march(
+    pub(super) fn run_steps(
         &mut self,
         mut space: Space,
         (from, to): (usize, usize),

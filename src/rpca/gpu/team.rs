@@ -53,11 +53,11 @@ pub(super) fn together<J: Send, R: Send>(
         outcomes.extend(others);
         outcomes
     });
-    settle(outcomes)
+    all_results(outcomes)
 }
 
 /// All results, or the error to report.
-fn settle<R>(outcomes: Vec<Result<R>>) -> Result<Vec<R>> {
+fn all_results<R>(outcomes: Vec<Result<R>>) -> Result<Vec<R>> {
     let mut found = Vec::with_capacity(outcomes.len());
     let mut error = None;
     for outcome in outcomes {
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn of_several_errors_the_first_device_s_is_told() {
         let error = |text: &str| Err::<u8, _>(Error::Numerical(text.into()));
-        assert_eq!(settle(vec![Ok(1), error("b"), error("c")]), Err(Error::Numerical("b".into())));
-        assert_eq!(settle(vec![Err(Error::Cancelled), Ok(1), error("c")]), Err(Error::Numerical("c".into())));
-        assert_eq!(settle(vec![Ok(1), Err(Error::Cancelled)]), Err(Error::Cancelled));
-        assert_eq!(settle(vec![Ok(1), Ok(2)]), Ok(vec![1, 2]));
+        assert_eq!(all_results(vec![Ok(1), error("b"), error("c")]), Err(Error::Numerical("b".into())));
+        assert_eq!(all_results(vec![Err(Error::Cancelled), Ok(1), error("c")]), Err(Error::Numerical("c".into())));
+        assert_eq!(all_results(vec![Ok(1), Err(Error::Cancelled)]), Err(Error::Cancelled));
+        assert_eq!(all_results(vec![Ok(1), Ok(2)]), Ok(vec![1, 2]));
     }
 
     #[test]

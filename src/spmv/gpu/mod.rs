@@ -203,7 +203,7 @@ impl Prepared {
     }
 
     /// Workspace of a product: numbers of partial sums, of counters and of stored products.
-    fn room(&self) -> (usize, usize, usize) {
+    fn workspace_lengths(&self) -> (usize, usize, usize) {
         match &self.kernels {
             Kernels::Rows(_) => (0, 0, 0),
             Kernels::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
@@ -251,7 +251,7 @@ impl Plan {
     /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
     pub fn device_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
         let (gpu, prepared) = self.prepared()?;
-        let (pieces, longs, products) = prepared.room();
+        let (pieces, longs, products) = prepared.workspace_lengths();
         let memory =
             |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
         let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
@@ -264,7 +264,7 @@ impl Plan {
     fn kept_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
-        let (pieces, longs, products) = prepared.room();
+        let (pieces, longs, products) = prepared.workspace_lengths();
         if (pieces, longs, products) == (0, 0, 0) {
             return self.device_space::<T>(stream).map(Arc::new);
         }

@@ -188,7 +188,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
                 let lambda = pool.lane(0, 0)[row::LAMBDA * pool.width];
                 *t = self.feed.open[pool.owner[0] as usize].loaded.value(lambda);
             }
-            self.settle(&mut at);
+            self.collect_ended(&mut at);
         }
     }
 
@@ -308,7 +308,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
     }
 
     /// Collects the starts that have ended, and reduces the tensors without running starts.
-    fn settle(&mut self, at: &mut Position<T>) {
+    fn collect_ended(&mut self, at: &mut Position<T>) {
         if at.per_start {
             self.write_ended();
         }

@@ -305,7 +305,7 @@ pub fn advance<T: Real, S: Simd<T>>(
         running = if rule.step == Step::Newton {
             newton_judge(simd, rule, job, &mut status, running, lambda, residual2)
         } else {
-            status.judge(simd, rule, job, running, lambda, residual2)
+            status.process(simd, rule, job, running, lambda, residual2)
         };
         if !running.any() {
             break;

@@ -89,7 +89,7 @@ impl<V: Lanes> Status<V> {
     /// Processes an evaluation. Ends the running starts that meet their test or the limit of steps; counts a step for the
     /// others and returns those. A start that does not run does not move, so that its evaluation is always the same.
     #[inline(always)]
-    pub fn judge<S: Simd<V::T, V = V>>(
+    pub fn process<S: Simd<V::T, V = V>>(
         &mut self,
         simd: S,
         rule: &Rule<V::T>,

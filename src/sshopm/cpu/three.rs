@@ -126,7 +126,7 @@ fn power<F: Form, T: Real, S: Simd<T>>(
     // The other tests need the residual only of the starts that end.
     let tested = rule.test == Test::Residual;
     let residual2 = if tested { squared_residual(g, lambda, *x) } else { status.residual2 };
-    let going = status.judge(simd, rule, job, running, lambda, residual2);
+    let going = status.process(simd, rule, job, running, lambda, residual2);
     let ended = running.and_not(going);
     if !tested && ended.any() {
         status.residual2 = S::V::select(ended, squared_residual(g, lambda, *x), status.residual2);
@@ -176,7 +176,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     let running = if rule.step == Step::Newton {
         newton_judge(simd, rule, job, status, running, lambda, residual2)
     } else {
-        status.judge(simd, rule, job, running, lambda, residual2)
+        status.process(simd, rule, job, running, lambda, residual2)
     };
     if rule.step == Step::Adaptive {
         let e = smallest_eigenvalue(simd, b);

@@ -320,7 +320,7 @@ fn take_mantissa(at: &Place<'_>, mantissa: Complex<f64>, spread: Spread, x: &mut
         let count = if spread == Spread::Auto { x.shape().len() } else { 1 };
         for core in 0..count {
             let (low, high) = balance::ends(x, core, at.context.isa())?;
-            let found = Taken { core, ..room_of(x.dtype(), mantissa, low, high) };
+            let found = Taken { core, ..power_taken(x.dtype(), mantissa, low, high) };
             if core == 0 || !found.has_lost {
                 best = found;
             }
@@ -334,7 +334,7 @@ fn take_mantissa(at: &Place<'_>, mantissa: Complex<f64>, spread: Spread, x: &mut
 }
 
 /// The power of two with which a core whose numbers lie between `low` and `high` takes a mantissa.
-fn room_of(dtype: DType, mantissa: Complex<f64>, low: f64, high: f64) -> Taken {
+fn power_taken(dtype: DType, mantissa: Complex<f64>, low: f64, high: f64) -> Taken {
     let none = Taken { core: 0, moved: 0, has_lost: false };
     if high == 0.0 || !high.is_finite() {
         return none;

@@ -55,13 +55,13 @@ impl CpuContraction {
     }
 
     /// Frees the workspace of the last call.
-    fn vacate(&mut self) {
+    fn free_workspace(&mut self) {
         self.rooms.clear();
         self.chains.clear();
     }
 
     /// Allocates `count` workspaces for `block` pairs, unless those of the last call have the right number and size.
-    fn furnish<T: Scalar>(&mut self, count: usize, block: usize, largest: (usize, usize)) -> Result<()> {
+    fn allocate_workspace<T: Scalar>(&mut self, count: usize, block: usize, largest: (usize, usize)) -> Result<()> {
         let fits = self.rooms.len() == count && self.rooms.iter().all(|r| r.holds::<T>(block, largest));
         if fits {
             return Ok(());
@@ -77,7 +77,7 @@ impl CpuContraction {
     fn squared<T: Scalar>(&mut self, work: &Work<'_>) -> Result<Scaled> {
         let (x, y) = (Bra::<T>::new(work.x)?, work.y.cores::<T>("y")?);
         let pair = Pair { work, x: &x, y: &y, threads: Threads::All };
-        self.furnish::<T>(1, work.plan.block, work.plan.largest)?;
+        self.allocate_workspace::<T>(1, work.plan.block, work.plan.largest)?;
         let room = &mut self.rooms[0];
         self.context.pool().run(|| power::power(&pair, room))
     }
@@ -90,7 +90,7 @@ impl CpuContraction {
         let threads = if parallel { Threads::One } else { Threads::All };
         let pair = Pair { work, x: &x, y: &y, threads };
         let rooms = if plan.meet < plan.cores { 2 } else { plan.workers };
-        self.furnish::<T>(rooms, plan.block, plan.largest)?;
+        self.allocate_workspace::<T>(rooms, plan.block, plan.largest)?;
         let rooms = &mut self.rooms[..];
         self.context.pool().run(|| {
             let next = AtomicUsize::new(blocks.start);
@@ -269,7 +269,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
-        self.vacate();
+        self.free_workspace();
         if work.sizes.far {
             // A dense tensor has one exponent, even if some of its numbers are tiny. Pair by pair, every product is
             // scaled.
@@ -292,7 +292,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        self.vacate();
+        self.free_workspace();
         let context = &self.context;
         with_scalar!(work.plan.dtype, "x", T => context.pool().run(|| qr::norm::<T>(context, work, trains)))
     }

@@ -38,7 +38,7 @@ pub(super) fn interval(call: &Call<'_>) -> usize {
 }
 
 /// Elements of the largest environment and the largest product of a site, for one pair.
-fn room(call: &Call<'_>) -> Result<(usize, usize)> {
+fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
     let plan = call.plan();
     let (mut environment, mut products) = (1, 1);
     for i in 0..call.sites.len() {
@@ -83,7 +83,7 @@ pub(super) struct Room<'a> {
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>, usize)> {
     let plan = call.plan();
     let most = plan.block.min(plan.pairs.len()).max(1);
-    let (environment, products) = room(call)?;
+    let (environment, products) = largest(call)?;
     let whole = whole_products(call)?;
     // The plan counts three environments, of which two are for products; for a single pair one environment and one
     // product.

@@ -31,14 +31,14 @@ pub(super) struct End<'a> {
 
 /// Bytes of the environment and of the product for both ends; one element for an end without sites.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
-    let (environment, products) = room(call)?;
+    let (environment, products) = largest(call)?;
     let bytes = |elements: usize| product("rank", elements, size_of::<T>());
     let left = [bytes(environment)?, bytes(products)?];
     Ok([left, if call.plan().meet < call.length { left } else { [size_of::<T>(); 2] }])
 }
 
 /// Elements of the largest environment and product of a site.
-fn room(call: &Call<'_>) -> Result<(usize, usize)> {
+fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
     let plan = call.plan();
     let (mut environment, mut products) = (1, 1);
     for (i, Site { r, s, n }) in call.sites.iter().copied().enumerate() {

@@ -122,7 +122,7 @@ fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> R
     Err(Error::NotSupported(problem))
 }
 
-fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
+fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
     let tables = Tables::enqueued_bytes(call.sites.len())?;
     let element = size_of::<T>();
     let bond = |middle: usize| product("rank", call.sites[middle].r[0], call.sites[middle].s[0]);
@@ -204,7 +204,7 @@ fn enqueue<T: Scalar>(
     if matches!(way, Way::Halves | Way::Power) {
         let Libraries { math, blas: [blas, _] } = library.ok_or_else(without)?;
         let (numbers, states) = (states.part(0, Products::NUMBERS)?, after(states, Products::NUMBERS)?);
-        let products = Products::lent::<T>(gpu, blas, math, numbers)?;
+        let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
         let run = if matches!(way, Way::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
         return Ok((run(call, &products, elements, states, results)?, Spoilt::default()));
     }
@@ -279,7 +279,7 @@ fn by_blocks<T: Scalar>(
     let state = pieces.states.part(0, STATE_BYTES)?;
     let second = pieces.states.part(STATE_BYTES, SECOND)?;
     let numbers = pieces.states.part(STATE_BYTES + SECOND, Products::NUMBERS)?;
-    let products = Products::lent::<T>(gpu, blas, math, numbers)?;
+    let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
     let scaling = Scaling::Careful(Careful { keys: tt::Careful(tables), second });
     let mut room = blocks::Room { f, g: (g.bytes() > 0).then_some(g), t, state, scaling };
     let word = RESULT_WORDS * 8;
@@ -310,7 +310,7 @@ fn by_ends<T: Scalar>(
         let numbers = at(seconds + 2 * SECOND + side * Products::NUMBERS, Products::NUMBERS)?;
         let second = at(seconds + side * SECOND, SECOND)?;
         Ok(End {
-            products: Products::lent::<T>(gpu, &blas[side], math, numbers)?,
+            products: Products::in_memory::<T>(gpu, &blas[side], math, numbers)?,
             is_right: side == 1,
             sites: [meet, call.length - meet][side],
             f: pieces.elements[2 * side],
@@ -350,7 +350,7 @@ fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> R
 impl GpuContraction {
     /// Creates cuBLAS for enqueued calls, and the stream for the other end; returns `false` if the library is not
     /// installed.
-    fn furnish_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
+    fn allocate_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
         if self.enqueued.as_ref().is_some_and(|both| !both.iter().any(Blas::is_broken)) {
             return Ok(true);
         }
@@ -375,7 +375,7 @@ impl GpuContraction {
         Ok(true)
     }
 
-    /// Enqueues a product, or its square root if `root`. The result goes to [`result::SETTLED`] numbers: mantissa,
+    /// Enqueues a product, or its square root if `root`. The result goes to [`result::NUMBERS`] numbers: mantissa,
     /// exponent, and whether it is finite. Uses `workspace` if there is one.
     pub(super) fn enqueued<T: Scalar>(
         &mut self,
@@ -390,8 +390,8 @@ impl GpuContraction {
         let x = Loaded::new::<T>(&context, &gpu, &stream, "x", work.x)?;
         let y = Loaded::new::<T>(&context, &gpu, &stream, "y", work.y)?;
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
-        let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
-        let room = room_of::<T>(&call, math, way)?;
+        let way = way_of::<T>(&gpu, &call, || self.allocate_enqueued(&stream))?;
+        let room = workspace_of::<T>(&call, math, way)?;
         let look = Look::new([work.x, work.y], turns(work))?;
         let is_dense = matches!(way, Way::Halves);
         let sizes = [room.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
@@ -406,9 +406,9 @@ impl GpuContraction {
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
             (Some(blas), Some(side)) if library => {
-                blas[0].lend(&stream, pieces.library[0])?;
+                blas[0].use_workspace(&stream, pieces.library[0])?;
                 if matches!(way, Way::Library) {
-                    blas[1].lend(side, pieces.library[1])?;
+                    blas[1].use_workspace(side, pieces.library[1])?;
                 }
                 Some(Libraries { math, blas })
             }
@@ -439,7 +439,7 @@ impl GpuContraction {
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
         let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
         let terms = Terms { count, halved, real: real || root, conjugate, root };
-        result::settle(&gpu, &stream, pieces.results, terms, spoilt, to)?;
+        result::sum_terms(&gpu, &stream, pieces.results, terms, spoilt, to)?;
         Ok(done)
     }
 
@@ -458,7 +458,7 @@ impl GpuContraction {
             let problem = "stream: is being captured, and cuSOLVER is not there yet: ask for the workspace before";
             return Err(Error::NotSupported(problem.into()));
         }
-        if !self.furnish_enqueued(&stream)? || !self.furnish_solver(&stream)? {
+        if !self.allocate_enqueued(&stream)? || !self.allocate_solver(&stream)? {
             let problem = "norm_method: QR factors are computed by cuBLAS and cuSOLVER, which are not there";
             return Err(Error::NotSupported(problem.into()));
         }
@@ -484,16 +484,16 @@ impl GpuContraction {
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
         let [elements, numbers, states, library, results, looked, graded] = pieces::divide(space, sizes)?;
-        blas.lend(&stream, library)?;
+        blas.use_workspace(&stream, library)?;
         let space = qr::Space::Lent(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
-        let exponents = Exponents::lent(&gpu, &stream, 2, states)?;
+        let exponents = Exponents::in_memory(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
         // If a waiting call would fall back to the host, the result here is NaN.
         qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
         look.start(&gpu, &stream, looked, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
-        result::settle(&gpu, &stream, results, terms, Spoilt::default(), to)?;
+        result::sum_terms(&gpu, &stream, results, terms, Spoilt::default(), to)?;
         Ok(done)
     }
 }

@@ -182,7 +182,7 @@ pub(super) fn enqueue<T: Scalar>(
     results: Region<'_>,
 ) -> Result<usize> {
     let [a, b, c, d, beside, p, q] = pieces::divide(space, bytes::<T>(call)?)?;
-    let exponents = Exponents::lent(call.gpu, call.stream, EXPONENTS, states)?;
+    let exponents = Exponents::in_memory(call.gpu, call.stream, EXPONENTS, states)?;
     let space = Space::Lent { halves: [a, b, c, d], beside, panels: [p, q] };
     let dense = Dense { call, products, exponents, space };
     let x = dense.halves::<T>(true)?;

@@ -119,7 +119,7 @@ impl GpuContraction {
     }
 
     /// Creates cuBLAS on a stream if there is none; returns `false` if the library is not installed.
-    fn furnish(&mut self, stream: &GpuStream) -> Result<bool> {
+    fn allocate_workspace(&mut self, stream: &GpuStream) -> Result<bool> {
         self.libraries.retain(|l| !l.1.is_broken());
         if self.libraries.iter().any(|l| l.0 == stream.raw()) {
             return Ok(true);
@@ -151,7 +151,7 @@ impl GpuContraction {
         host: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<Scaled>,
     ) -> Result<Scaled> {
         let stream = self.stream(work.stream);
-        if !self.furnish(&stream)? {
+        if !self.allocate_workspace(&stream)? {
             return self.by_host(work, host);
         }
         let gpu = self.gpu.clone();
@@ -163,7 +163,7 @@ impl GpuContraction {
     }
 
     /// Creates cuSOLVER if there is none and moves it to `stream`; returns `false` if the library is not installed.
-    fn furnish_solver(&mut self, stream: &GpuStream) -> Result<bool> {
+    fn allocate_solver(&mut self, stream: &GpuStream) -> Result<bool> {
         match &mut self.solver {
             Some(solver) if !solver.is_broken() => solver.move_to(stream)?,
             none => match Solver::new(&self.gpu, stream) {
@@ -187,7 +187,7 @@ impl GpuContraction {
     /// The norm of a sum of trains by QR factors.
     fn factored<T: Scalar>(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
         let (gpu, stream) = (self.gpu.clone(), self.stream(work.stream));
-        if !self.furnish(&stream)? || !self.furnish_solver(&stream)? {
+        if !self.allocate_workspace(&stream)? || !self.allocate_solver(&stream)? {
             return self.norm_by_host(work, trains);
         }
         let loaded = self.loaded::<T>(&stream, trains)?;
@@ -238,7 +238,7 @@ impl GpuContraction {
             };
             return if careful { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
         }
-        if own || !self.furnish(&stream)? {
+        if own || !self.allocate_workspace(&stream)? {
             let doubt = chain::one_by_one::<T>(&call, terms.clone(), false, &mut sums)?;
             return if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
         }
@@ -248,7 +248,7 @@ impl GpuContraction {
                 Some(side) => side.clone(),
                 None => self.side.insert(gpu.create_independent_stream()?).clone(),
             };
-            if !self.furnish(&side)? || !self.furnish(&stream)? {
+            if !self.allocate_workspace(&side)? || !self.allocate_workspace(&stream)? {
                 return Err(Error::Internal("cuBLAS on one queue and not on the other".into()));
             }
             ends::contract::<T>(&call, self.blas(&stream)?, self.blas(&side)?, self.math, &mut sums)?
@@ -388,7 +388,7 @@ fn is_two_ended(plan: &Plan, sites: &[Site], length: usize) -> bool {
 }
 
 /// Chooses among purlin's own kernels, and sets the plan's workspace.
-fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
+fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
     let length = length(plan)?;
     if length == 1 {
         plan.kernel = Kernel::Chain;
@@ -515,12 +515,12 @@ impl ContractOps for GpuContraction {
         }
     }
 
-    fn settle(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
+    fn finalize_plan(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
         if matches!(plan.method, Method::Halves | Method::Power) {
             // They have a single kernel and keep the planned workspace.
             return Ok(());
         }
-        with_scalar!(plan.dtype, "x", T => settle::<T>(&self.gpu, plan, (x, y), options))
+        with_scalar!(plan.dtype, "x", T => finalize_plan::<T>(&self.gpu, plan, (x, y), options))
     }
 
     fn await_caller(&self, stream: Option<&Stream>) -> Result<()> {

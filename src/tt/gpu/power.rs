@@ -92,7 +92,7 @@ pub(super) fn enqueue<T: Scalar>(
     results: Region<'_>,
 ) -> Result<usize> {
     let (order, count) = (call.plan().pairs.len(), counted(call));
-    let exponents = Exponents::lent(call.gpu, call.stream, count + 2, states)?;
+    let exponents = Exponents::in_memory(call.gpu, call.stream, count + 2, states)?;
     let [f, g, t, x, y] = pieces::divide(space, bytes::<T>(call)?)?;
     let space = Space { environments: [f, g, t], cores: [x, y], products, exponents: &exponents, waits: false };
     let environments = cell::<T>(call, &space)?;

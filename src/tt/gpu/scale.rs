@@ -24,7 +24,7 @@ impl<'a> Exponents<'a> {
     }
 
     /// The same in the caller's memory of [`Exponents::bytes`] bytes.
-    pub(super) fn lent(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
+    pub(super) fn in_memory(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
         let states = states.part(0, Self::bytes(count)?)?;
         gpu.clear(stream, states)?;
         Ok(Self { gpu, stream, states: Piece::Lent(states), count })

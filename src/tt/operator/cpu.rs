@@ -43,7 +43,7 @@ impl CpuOps {
     }
 
     /// Enlarges `room` if necessary and returns its first `elements` elements.
-    fn room<'r, T: Scalar>(&self, room: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
+    fn enlarged<'r, T: Scalar>(&self, room: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
         if room.as_ref().is_none_or(|r| r.rows() < elements) {
             // Free the old buffer first: both together might not fit.
             *room = None;
@@ -73,13 +73,13 @@ impl CpuOps {
             if exponent == 0 && !site.mirrored {
                 return Ok((core, 0));
             }
-            let to = self.room(room, count)?;
+            let to = self.enlarged(room, count)?;
             copy_core(core, view, site.mirrored, to, |x| shifted(x, -exponent));
             return Ok((to, exponent));
         }
         let core = &host.as_slice::<T::Part>()?[range];
         let exponent = exponent_beyond(core, site.limit);
-        let to = self.room(room, count)?;
+        let to = self.enlarged(room, count)?;
         copy_core(core, view, site.mirrored, to, |x| shifted(T::from_parts(x.to_f64(), 0.0), -exponent));
         Ok((to, exponent))
     }
@@ -183,7 +183,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
         let count = after.ket.div_ceil(length).min(lanes.len());
         for lane in &mut lanes[..count] {
-            self.room(lane, (t_size + u_size) * length)?;
+            self.enlarged(lane, (t_size + u_size) * length)?;
         }
         // Lane l computes stretches l, l + count, ...
         let mut shares: Vec<Vec<(usize, &mut [T])>> = (0..count).map(|_| Vec::new()).collect();
@@ -191,7 +191,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
             alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;
         }
         shares.par_iter_mut().zip(&mut lanes[..count]).try_for_each(|(share, lane)| {
-            let room = self.room(lane, (t_size + u_size) * length)?;
+            let room = self.enlarged(lane, (t_size + u_size) * length)?;
             for (first, columns) in share.drain(..) {
                 let now = columns.len() / (after.bra * width);
                 let (t, u) = room.split_at_mut(t_size * length);
@@ -274,7 +274,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         let from = Mat::from_columns(&left.0.slice()?[..l.elements()?], rows, l.ket);
         let vector = Mat::from_columns(v, l.ket, v.len() / l.ket);
         let Work { bra: next, ket: now, .. } = work;
-        let into = self.room(now, rows * vector.cols())?;
+        let into = self.enlarged(now, rows * vector.cols())?;
         product_in_bands(from, vector, MatMut::from_columns(into, rows, vector.cols()));
         // T[(a i..), q, p, (j.. b')], site by site.
         let (mut column, mut follow) = (l.bra, vector.cols());
@@ -282,15 +282,15 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
             follow /= gather.cols;
             let inputs = column * gather.inputs * l.pairs * gather.cols;
             let outputs = column * gather.rows * gather.outputs * l.pairs;
-            let source = &self.room(now, inputs * follow)?[..];
-            let sums = self.room(next, outputs * follow)?;
+            let source = &self.enlarged(now, inputs * follow)?[..];
+            let sums = self.enlarged(next, outputs * follow)?;
             let blocks = sums.par_chunks_exact_mut(outputs).zip(source.par_chunks_exact(inputs));
             blocks.for_each(|(out, from)| sum_block(gather, column, l.pairs, from, out));
             column *= gather.rows;
             std::mem::swap(now, next);
         }
         let width = r.slots * r.pairs * r.ket;
-        let now = Mat::from_columns(self.room(now, column * width)?, column, width);
+        let now = Mat::from_columns(self.enlarged(now, column * width)?, column, width);
         let right = Mat::from_columns(&right.0.slice()?[..r.elements()?], r.bra, width);
         product_in_bands(now, right.transpose(), MatMut::from_columns(out, column, r.bra));
         Ok(())

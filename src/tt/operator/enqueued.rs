@@ -35,7 +35,7 @@ const GRAIN: usize = 256;
 /// Bytes of exponents, keys and factors: two numbers of each.
 const PAIR: usize = 16;
 /// Bytes of a result.
-const NUMBER: usize = result::SETTLED * 8;
+const NUMBER: usize = result::NUMBERS * 8;
 
 /// Operations that are enqueued, or, without memory, only counted.
 pub(super) struct Enqueued<'a> {
@@ -117,7 +117,7 @@ impl<'a> Enqueued<'a> {
         let mut ops = Self { blas: Some(blas), space: Some(space), ..counted };
         let fixed = ops.fixed;
         let at = |place: Place| space.part(place.first, place.bytes);
-        blas.lock().unwrap_or_else(PoisonError::into_inner).lend(stream, at(fixed.library)?)?;
+        blas.lock().unwrap_or_else(PoisonError::into_inner).use_workspace(stream, at(fixed.library)?)?;
         let mut cores = alloc::with_capacity("cores of a train", 2 * chain.len())?;
         for (name, train) in [("y", chain.trains.bra), ("x", chain.trains.ket)] {
             for k in 0..train.shape().len() {
@@ -142,7 +142,7 @@ impl<'a> Enqueued<'a> {
         Ok(Place { first, bytes })
     }
 
-    fn room<T>(&self, elements: usize) -> Result<Place> {
+    fn allocate<T>(&self, elements: usize) -> Result<Place> {
         self.take(product("x", elements, size_of::<T>())?)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Enqueued<'a> {
         if !mirrored && !widen && address.is_multiple_of(to_u64(size_of::<T>())) {
             return Ok(Some(source));
         }
-        let to = self.room::<T>(view.dims.iter().product())?;
+        let to = self.allocate::<T>(view.dims.iter().product())?;
         let Some(space) = self.space else { return Ok(None) };
         let to = space.part(to.first, to.bytes)?;
         kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
@@ -195,7 +195,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
     type Work = bool;
 
     fn environment(&self, elements: usize) -> Result<Environment> {
-        Ok(Environment { data: self.room::<T>(elements)?, exponents: self.take(PAIR)? })
+        Ok(Environment { data: self.allocate::<T>(elements)?, exponents: self.take(PAIR)? })
     }
 
     fn work(&self, _: usize, narrow: bool) -> bool {
@@ -289,7 +289,7 @@ impl Enqueued<'_> {
         let terms = self.take(Terms::enqueued_bytes(columns, gather.len())?)?;
         let length = stretch::<T>(extent, after, [m, n], narrow);
         let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
-        let (t, u) = (self.room::<T>(t_size * length)?, self.room::<T>(u_size * length)?);
+        let (t, u) = (self.allocate::<T>(t_size * length)?, self.allocate::<T>(u_size * length)?);
         let (Some(space), Some(x), Some(y), Some(blas), Some(keys)) = (self.space, x, y, self.blas, self.keys) else {
             return Ok(());
         };
@@ -407,22 +407,22 @@ impl Enqueued<'_> {
             Some(h) => !finite::is_finite(h.train())?,
             None => false,
         };
-        let settle = |group: usize, real: bool, to: Region<'_>| {
+        let sum = |group: usize, real: bool, to: Region<'_>| {
             let all = Place { first: terms.first + group * count * word, bytes: count * word };
             let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
             // Zeros of the operator keep some numbers of the trains out of all sums.
             let spoilt = result::Spoilt { known: known && group == 0, keys: self.keys };
-            result::settle(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
+            result::sum_terms(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
         };
         let wanted = usize::from(chain.blocks.is_none());
         // Unbalanced bonds make the result NaN, because this call cannot balance them.
         look.start(&self.gpu, &self.stream, at(self.fixed.look)?, at(term(wanted, 0))?)?;
         if !ratio {
-            return settle(wanted, real, to);
+            return sum(wanted, real, to);
         }
         let [numerator, denominator] = [at(settled[0])?, at(settled[1])?];
-        settle(wanted, real, numerator)?;
-        settle(1, true, denominator)?;
+        sum(wanted, real, numerator)?;
+        sum(1, true, denominator)?;
         sandwich::quotient(&self.gpu, &self.stream, numerator, denominator, to)
     }
 

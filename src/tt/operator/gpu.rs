@@ -72,7 +72,7 @@ impl GpuOps {
         self.home.wait_for(&self.stream)
     }
 
-    fn room<T>(&self, elements: usize) -> Result<DeviceMemory> {
+    fn allocate<T>(&self, elements: usize) -> Result<DeviceMemory> {
         self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
     }
 
@@ -106,7 +106,7 @@ impl GpuOps {
 
     /// Memory with these numbers.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
-        let mut memory = self.room::<S>(values.len())?;
+        let mut memory = self.allocate::<S>(values.len())?;
         self.store(values, &mut memory)?;
         Ok(memory)
     }
@@ -146,7 +146,7 @@ impl GpuOps {
         if !site.mirrored && !widen && exponent == 0 && (aligned || is_brought) {
             return Ok((source, 0));
         }
-        let to = turned.insert(self.room::<T>(count)?).whole();
+        let to = turned.insert(self.allocate::<T>(count)?).whole();
         let how = (site.mirrored, widen);
         kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
         Ok((to, exponent))
@@ -172,7 +172,7 @@ impl GpuOps {
         let (l, r) = (left.1, right.1);
         let (rows, cols) = (l.bra * l.slots * l.pairs, v.bytes() / size_of::<T>() / l.ket);
         let blas = self.blas(work)?;
-        let mut now = self.room::<T>(product("v", rows, cols)?)?;
+        let mut now = self.allocate::<T>(product("v", rows, cols)?)?;
         let environment = (View::packed(left.0.whole(), rows, l.ket), Transpose::Plain);
         let vector = (View::packed(v, l.ket, cols), Transpose::Plain);
         multiply::<T>(blas, environment, vector, View::packed(now.whole(), rows, cols))?;
@@ -181,7 +181,7 @@ impl GpuOps {
         for gather in gathers {
             follow /= gather.cols;
             let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
-            let next = self.room::<T>(product("v", outputs, follow)?)?;
+            let next = self.allocate::<T>(product("v", outputs, follow)?)?;
             let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
             let (columns, of) =
                 (gather.rows * gather.outputs, |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value)));
@@ -306,7 +306,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
 
         let length = stretch::<T>(extent, after, [m, n], work.narrow);
         let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
-        let (t, u) = (self.room::<T>(t_size * length)?, self.room::<T>(u_size * length)?);
+        let (t, u) = (self.allocate::<T>(t_size * length)?, self.allocate::<T>(u_size * length)?);
         let blas = self.blas(work)?;
         for first in (0..after.ket).step_by(length) {
             let now = length.min(after.ket - first);
@@ -350,9 +350,9 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
         v: &[T],
         out: &mut [T],
     ) -> Result<()> {
-        let mut vector = self.room::<T>(v.len())?;
+        let mut vector = self.allocate::<T>(v.len())?;
         self.gpu.store_numbers(&self.stream, v, &mut vector, 0)?;
-        let result = self.room::<T>(out.len())?;
+        let result = self.allocate::<T>(out.len())?;
         self.apply_in_order::<T>(work, left, gathers, right, vector.whole(), result.whole())?;
         self.gpu.load_numbers(&self.stream, &result, 0, out)
     }

@@ -95,7 +95,7 @@ impl Step<'_, '_> {
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
         let kept = Kept { held, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
-        if apart > budget(self.chain.dtype) / 2 { self.settled(kept) } else { Ok(kept) }
+        if apart > budget(self.chain.dtype) / 2 { self.balanced_or_applied(kept) } else { Ok(kept) }
     }
 
     /// How far the result of a step is below the product of the largest numbers of its cores, if that is far.
@@ -219,7 +219,7 @@ impl Step<'_, '_> {
         *gauge.layer_mut(BRA) = bra;
         *gauge.layer_mut(SLOT) = slots;
         *gauge.layer_mut(PAIR) = alloc::copied(WHAT, near.layer(PAIR))?;
-        self.settled(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
+        self.balanced_or_applied(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
     }
 
     /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
@@ -241,7 +241,7 @@ impl Step<'_, '_> {
     }
 
     /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
-    fn settled<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
+    fn balanced_or_applied<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
         let Kept { mut held, gauge, loss, lost, .. } = kept;
         let extent = held.extent;
         let mut values = alloc::filled(WHAT, extent.elements()?, T::default())?;

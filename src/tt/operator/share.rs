@@ -204,7 +204,7 @@ impl<'c, 'a> Need<'c, 'a> {
     }
 
     /// The largest workspace of a step, over all sites in one direction.
-    fn room<T: Scalar, O: OperatorOps<T>>(
+    fn workspace<T: Scalar, O: OperatorOps<T>>(
         &self,
         ops: &O,
         (halves, narrow, mirrored): (usize, bool, bool),
@@ -222,22 +222,24 @@ impl<'c, 'a> Need<'c, 'a> {
     /// Peak bytes.
     fn bytes<T: Scalar, O: OperatorOps<T>>(&self, ops: &O, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
         let d = self.chain.len();
-        let back = self.room::<T, O>(ops, (1, narrow, true), 1);
+        let back = self.workspace::<T, O>(ops, (1, narrow, true), 1);
         let steps = |weight: [f64; 2]| {
             (0..d).map(|t| weight[0] * self.size::<T>(t) + weight[1] * self.size::<T>(t + 1)).fold(0.0, f64::max)
         };
         if kind.is_local() {
             // All environments from the right; from the left the last one, the next one, and the next one with the
             // operator.
-            let rooms = 2.0 * self.room::<T, O>(ops, (2, narrow, false), 1).bytes();
+            let rooms = 2.0 * self.workspace::<T, O>(ops, (2, narrow, false), 1).bytes();
             return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + rooms));
         }
         // One workspace serves all steps. In addition there are the environments with an operator after or before, and
         // those that are carried from site to site.
         let slots = width + 1;
         self.extent(0, slots).elements()?;
-        let room =
-            back.max(self.room(ops, (1, narrow, false), 1)).max(self.room(ops, (1, narrow, false), slots)).bytes();
+        let room = back
+            .max(self.workspace(ops, (1, narrow, false), 1))
+            .max(self.workspace(ops, (1, narrow, false), slots))
+            .bytes();
         let carried = if d > 1 { slots as f64 * steps([1.0, 1.0]) } else { 0.0 };
         let ends = self.all - self.size::<T>(d);
         Ok(2.0 * self.all + (ends + carried).max(self.largest) + room)

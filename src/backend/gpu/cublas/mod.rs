@@ -291,7 +291,7 @@ impl Blas {
         Self::with_workspace(gpu, stream, Self::workspace_bytes(gpu))
     }
 
-    /// cuBLAS without a workspace, for work that is enqueued as a whole. [`Blas::lend`] sets a workspace before each call.
+    /// cuBLAS without a workspace, for work that is enqueued as a whole. [`Blas::use_workspace`] sets a workspace before each call.
     /// Creating the handle may wait for the device; setting the workspace does not.
     ///
     /// # Errors
@@ -319,7 +319,7 @@ impl Blas {
 
     /// Makes later calls use `stream` and `workspace`, of at least [`Blas::workspace_bytes`]. The memory must stay allocated
     /// while enqueued work may use it.
-    pub fn lend(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
+    pub fn use_workspace(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
         let address = workspace.array("workspace of cuBLAS", workspace.bytes() / 256, 256)?;
         self.attach(stream, address, workspace.bytes())
     }

@@ -44,7 +44,7 @@ impl Blas {
         Functions::get()?;
         let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", bytes)?;
         let mut blas = Self::without_workspace(gpu, stream)?;
-        blas.lend(stream, workspace.whole())?;
+        blas.use_workspace(stream, workspace.whole())?;
         blas.workspace = Some(workspace);
         Ok(blas)
     }

@@ -147,7 +147,7 @@ impl Convert<'_> {
         // By the sizes alone, so that sums have the same order on every device.
         let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
         let grid = Grid::row(small("blocks", blocks)?.unsigned_abs(), c::RSVD_THREADS.unsigned_abs(), 0);
-        // SAFETY: source, output and means were checked against what the kernel touches; the tallies have room for a
+        // SAFETY: source, output and means were checked against what the kernel touches; the tallies hold a
         // record of each of the most blocks.
         unsafe { launch(&kernel, stream, grid, &parameters) }?;
         let Some((_, record)) = self.tally else { return Ok(()) };

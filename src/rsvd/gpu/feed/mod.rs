@@ -233,12 +233,12 @@ impl Feed {
             Place::Source(_) => self.read(site, input, turn, watch, &ready, &copies, body, moved),
             Place::Device(..) => Ok(()),
         }?;
-        self.settle::<T>(input, turn);
+        self.update_resident::<T>(input, turn);
         Ok(())
     }
 
     /// Updates the state of the resident rows after a pass.
-    fn settle<T: Scalar>(&mut self, input: &Input<'_>, turn: Turn) {
+    fn update_resident<T: Scalar>(&mut self, input: &Input<'_>, turn: Turn) {
         if self.cut.resident == 0 {
             return;
         }

@@ -72,7 +72,7 @@ fn a_quarter_of_the_matrix_and_less_is_room_enough() {
             }
         }
     }
-    // Still room for blocks, of which the workspace of cuBLAS shrinks to an eighth.
+    // Blocks still fit, of which the workspace of cuBLAS shrinks to an eighth.
     let got = results(&gpu(34 << 20), &case, (From::Pageable, Order::RowMajor, 0), setting());
     for (a, b) in got.iter().zip(&want) {
         let error = distance(a, b) / frobenius(b);

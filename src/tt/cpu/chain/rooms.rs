@@ -52,7 +52,7 @@ struct Trains<'a, X, Y> {
 
 impl Rooms {
     /// Allocates `count` workspaces of `bytes` bytes, unless they are large enough already.
-    pub fn furnish(&mut self, context: &Context, count: usize, bytes: usize) -> Result<&mut [HostMemory]> {
+    pub fn allocate_workspace(&mut self, context: &Context, count: usize, bytes: usize) -> Result<&mut [HostMemory]> {
         if self.memory.len() < count || self.memory.iter().any(|m| m.bytes() < bytes) {
             self.memory.clear();
             for _ in 0..count {
@@ -93,7 +93,7 @@ impl Rooms {
     ) -> Result<()> {
         let cold = items.iter().map(|item| item.plan.bytes).sum::<f64>() > CACHE;
         let (count, bytes) = share(context, items);
-        let rooms = self.furnish(context, count, bytes)?;
+        let rooms = self.allocate_workspace(context, count, bytes)?;
         let next = AtomicUsize::new(0);
         let out = Mutex::new(sums);
         let pull = |room: &mut HostMemory| -> Result<()> {
@@ -125,7 +125,7 @@ impl Rooms {
     {
         let plan = work.plan;
         let bytes = trains.chain.workspace(plan.block) * size_of::<X::Part>();
-        let rooms = self.furnish(context, plan.workers, bytes)?;
+        let rooms = self.allocate_workspace(context, plan.workers, bytes)?;
         let next = AtomicUsize::new(blocks.start);
         let out = Mutex::new(partials);
         let pull = |room: &mut HostMemory| -> Result<()> {

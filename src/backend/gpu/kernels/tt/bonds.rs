@@ -160,7 +160,7 @@ impl Bonds {
         let below = super::super::product("cores", &[cores, trains])?.clamp(1, 65_535);
         let blocks = [u32::try_from(beside).unwrap_or(1), u32::try_from(below).unwrap_or(1), 1];
         // SAFETY: the cores were checked when they were added, those in trains by the caller who made their bases; the keys
-        // have room for all rows and columns of all trains.
+        // hold all rows and columns of all trains.
         unsafe { launch(&gpu.kernel("tt_bonds", name)?, stream, Grid { blocks, threads, shared: 0 }, &parameters) }
     }
 

@@ -81,7 +81,7 @@ fn stages(kernel: &Kernel) -> Result<usize> {
 
 /// C = alpha op(A) op(B), with `add` added to what is there, for f32 matrices. `alpha` is read when the product runs. Errors
 /// are those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds what is
-/// not finite, C holds NaN. `room` is for the digits: it grows, and serves the next product on the same stream.
+/// not finite, C holds NaN. `room` holds the digits: it grows, and the next product on the same stream uses it again.
 pub fn multiply(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -140,7 +140,7 @@ fn panel(
     };
     let blocks = |count: usize| u32::try_from(count).map_err(|_| many());
     let grid = Grid::row(blocks(a.blocks() + b.blocks())?, c::TT_DIGITS_SPLIT_THREADS.unsigned_abs(), 0);
-    // SAFETY: both factors were checked, and there is room for the digits and units of all their lines.
+    // SAFETY: both factors were checked, and the memory holds the digits and units of all their lines.
     unsafe { launch(&split, stream, grid, &parameters)? };
     let parameters = TtDigitsProductParams {
         a_digits,

@@ -132,7 +132,7 @@ fn listed<I: Iterator<Item = (u32, u32, Complex<f64>)>>(
 
 const TERMS: &str = "terms of an operator";
 
-/// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f], times `alpha`, an element in the room of 16
+/// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f], times `alpha`, an element in a field of 16
 /// bytes, if there is one. Sizes: c, q, p, j, f.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn gather<T: Scalar>(

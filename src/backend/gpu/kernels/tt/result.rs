@@ -15,10 +15,10 @@ const WORDS: usize = size(c::TT_STORE_WORDS);
 /// Most weights of [`weigh`].
 pub const WEIGHTS: usize = size(c::TT_WEIGHTS);
 
-/// Elements of the result of [`settle`].
-pub const SETTLED: usize = 4;
+/// Elements of the result of [`sum_terms`].
+pub const NUMBERS: usize = 4;
 
-/// The first words of an array that begins with the number 1 and is 0 beyond it, in the room of 16 bytes.
+/// The first words of an array that begins with the number 1 and is 0 beyond it, in 16 bytes.
 pub fn one<T: Scalar>() -> [i64; 2] {
     let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
     let bits = if single { u64::from(1f32.to_bits()) } else { 1f64.to_bits() };
@@ -33,7 +33,7 @@ pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Re
         let mut held = [0; WORDS];
         held.iter_mut().zip(part).for_each(|(to, word)| *to = word.cast_unsigned());
         let parameters = TtStoreParams { to: first + to_u64(k * WORDS * 8), count: to_i64(part.len()), words: held };
-        // SAFETY: `to` has room for all words.
+        // SAFETY: `to` holds all words.
         unsafe { launch(&kernel, stream, Grid::row(1, c::TT_STORE_WORDS.unsigned_abs(), 0), &parameters)? };
     }
     Ok(())
@@ -54,7 +54,7 @@ pub struct Terms {
     pub root: bool,
 }
 
-/// What makes the result of [`settle`] NaN beside its terms.
+/// Reasons other than its terms for which the result of [`sum_terms`] is NaN.
 #[derive(Clone, Copy, Default)]
 pub struct Spoilt {
     /// Something that is not finite is known of beforehand.
@@ -63,8 +63,8 @@ pub struct Spoilt {
     pub keys: Option<CoreKeys>,
 }
 
-/// Adds up results as the kernels for whole products leave them, into [`SETTLED`] numbers.
-pub fn settle(
+/// Adds up results as the kernels for whole products leave them, into [`NUMBERS`] numbers.
+pub fn sum_terms(
     gpu: &Gpu,
     stream: &GpuStream,
     terms: Region<'_>,
@@ -76,7 +76,7 @@ pub fn settle(
     let words = count.checked_mul(RESULT_WORDS).ok_or_else(|| Error::Internal(format!("{count} terms")))?;
     let parameters = TtSettleParams {
         terms: terms.array("terms", words, 8)?,
-        result: result.array("result", SETTLED, 8)?,
+        result: result.array("result", NUMBERS, 8)?,
         keys: spoilt.keys.map_or(0, |keys| keys.address()),
         count: to_i64(count),
         key_count: to_i64(spoilt.keys.map_or(0, |keys| keys.cores())),

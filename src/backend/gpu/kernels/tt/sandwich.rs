@@ -108,7 +108,7 @@ pub struct Ready<'a> {
     pub from: Region<'a>,
     /// Those after the step.
     pub to: Region<'a>,
-    /// What the product with the ket's core is to be multiplied by, in the room of 16 bytes.
+    /// The factor of the product with the ket's core, in 16 bytes.
     pub alpha: Region<'a>,
     /// Largest numbers of the cores.
     pub cores: CoreKeys,
@@ -172,7 +172,7 @@ pub fn collect(
     unsafe { launch(&kernel, stream, Grid::row(2, threads, SUM_SHARED), &parameters) }
 }
 
-/// `numerator` over a real `denominator`, all of [`result::SETTLED`] numbers.
+/// `numerator` over a real `denominator`, all of [`result::NUMBERS`] numbers.
 pub fn quotient(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -180,7 +180,7 @@ pub fn quotient(
     denominator: Region<'_>,
     to: Region<'_>,
 ) -> Result<()> {
-    let number = |region: Region<'_>| region.array("number", result::SETTLED, 8);
+    let number = |region: Region<'_>| region.array("number", result::NUMBERS, 8);
     let parameters =
         TtQuotientParams { numerator: number(numerator)?, denominator: number(denominator)?, result: number(to)? };
     let kernel = gpu.kernel("tt_result", "purlin_tt_quotient")?;
