@@ -134,6 +134,7 @@ contains
     o%message = purlin_last_error_message()
     ! A message about a file has the numbers of its lines, pages and entries, and begins with its name.
     if (status == PURLIN_ERROR_IO) return
+    if (is_counted_from_one(o%message)) return
     associate (word => word_of_index(o%message))
       if (word == '') return
       if (index(o%message, 'outside 1 to ') == 0) then
@@ -144,6 +145,48 @@ contains
       end if
     end associate
   end subroutine
+
+  !> Counts the indices of a message from one, if it is one of those below as a whole: each % is an index, each # another number,
+  !> and a 0 the first index. Other messages may speak of indices, sizes and values in one sentence.
+  function is_counted_from_one(message) result(is_counted)
+    character(*), intent(inout) :: message
+    character(37), parameter :: forms(10) = [character(37) :: 'bond: is %, outside 0 to %', 'cut: is %, outside 0 to %', &
+      'k: is %, outside 0 to %', 'site: is %, outside 0 to %', 'sites: element % is %, outside 0 to %', &
+      'cut: is %, the last of # bonds is %', 'first: is %, the train has # cores', 'centre: is %, the train has # cores', &
+      'first: is %, less than 0', 'centre: is %, less than 0']
+    character(:), allocatable :: text
+    character(24) :: digits
+    integer(c_int64_t) :: number
+    integer :: i, j, at, length, failed
+    logical :: is_counted
+    is_counted = .false.
+    do i = 1, size(forms)
+      text = ''
+      at = 1
+      do j = 1, len_trim(forms(i))
+        if (at > len(message)) exit
+        select case (forms(i)(j:j))
+        case ('%', '#')
+          length = verify(message(at:) // ' ', '-0123456789') - 1
+          read (message(at:at + length - 1), *, iostat=failed) number
+          if (length == 0 .or. failed /= 0) exit
+          if (forms(i)(j:j) == '%') number = number + 1
+          write (digits, '(i0)') number
+          text = text // trim(digits)
+          at = at + length
+        case default
+          if (message(at:at) /= forms(i)(j:j)) exit
+          text = text // merge('1', message(at:at), message(at:at) == '0')
+          at = at + 1
+        end select
+      end do
+      is_counted = j > len_trim(forms(i)) .and. at > len_trim(message)
+      if (is_counted) then
+        message = text
+        return
+      end if
+    end do
+  end function
 
   !> The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
   !> a part of an argument, or an argument that is itself an index. Blank without such a number.

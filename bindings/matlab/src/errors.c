@@ -1,6 +1,8 @@
 /* Errors and the handles that must not outlive a command. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gateway.h"
@@ -111,6 +113,36 @@ static const char *word_of_index(const char *message) {
   return NULL;
 }
 
+/* Writes a message with its indices counted from one, if it is one of those below as a whole: each % is an index, each # another
+ * number, and a 0 the first index. Other messages may speak of indices, sizes and values in one sentence. */
+static int is_counted_from_one(const char *message, char *out, size_t size) {
+  static const char *const forms[] = {
+    "bond: is %, outside 0 to %", "cut: is %, outside 0 to %", "k: is %, outside 0 to %", "site: is %, outside 0 to %",
+    "sites: element % is %, outside 0 to %", "cut: is %, the last of # bonds is %", "first: is %, the train has # cores",
+    "centre: is %, the train has # cores", "first: is %, less than 0", "centre: is %, less than 0"};
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    const char *form = forms[i], *from = message;
+    char *to = out, *end;
+    for (; *form && (size_t)(to - out) + 24 < size; form++) {
+      if (*form == '%' || *form == '#') {
+        if ((*from < '0' || *from > '9') && *from != '-') break;
+        long long number = strtoll(from, &end, 10);
+        if (end == from || number > LLONG_MAX - 1) break;
+        to += snprintf(to, 24, "%lld", *form == '%' ? number + 1 : number);
+        from = end;
+      } else if (*form == *from) {
+        *to++ = *form == '0' ? '1' : *from;
+        from++;
+      } else {
+        break;
+      }
+    }
+    *to = '\0';
+    if (!*form && !*from) return 1;
+  }
+  return 0;
+}
+
 /* The library's names of arguments that are called otherwise in MATLAB. */
 static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
@@ -129,6 +161,8 @@ void fail_with(purlin_status status, const char *message) {
   /* A message about a file has the numbers of its lines, pages and entries, and begins with its name. */
   const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
   size_t length = word ? strlen(word) : 0;
+  char shifted[256];
+  if (word && is_counted_from_one(message, shifted, sizeof shifted)) fail(name_of(status), "%s", shifted);
   if (!word || strstr(message, "(counted from 0)"))
     fail(name_of(status), "%s", message);
   else if (!strstr(message, "outside 1 to "))
