@@ -42,6 +42,17 @@ def test_default_options_find_every_copy(make: Any, size: int) -> None:
         assert np.abs(found.pairs.values - exact[:k]).max() < 1e-9, (size, k, found.pairs.values, exact[:k])
 
 
+@pytest.mark.parametrize(("make", "size"), [(grid, 40), (grid, 60), (grid, 80), (cycle, 500), (cycle, 2000)])
+def test_sixty_solves_in_a_space_of_sixty_are_complete(make: Any, size: int) -> None:
+    """Twelve of each graph."""
+    a, exact = make(size)
+    for k in (3, 4, 5):
+        for seed in range(4):
+            found = lanczos.run(a, k, basis=60, seed=seed, vectors=False)
+            assert found.info.verified, (size, k, seed)
+            assert np.abs(found.pairs.values - exact[:k]).max() < 1e-9, (size, k, seed, found.pairs.values, exact[:k])
+
+
 @pytest.mark.parametrize(("size", "k"), [(200, 3), (200, 5), (500, 3)])
 def test_an_embedding_has_every_copy(size: int, k: int) -> None:
     a, exact = cycle(size)
