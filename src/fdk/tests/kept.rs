@@ -100,8 +100,19 @@ pub(super) fn check_left_alone(context: &Arc<Context>) {
 
 #[test]
 fn pushes_report_their_views_and_stop_when_told() {
-    let (scan, context) = (scan("full"), cpu(0));
-    let mut fdk = scan.fdk(&context, Options::default());
+    check_reports(&cpu(0));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn pushes_report_their_views_and_stop_when_told_on_a_gpu() {
+    check_reports(&super::device::gpu(0, 0));
+}
+
+/// Each push reports the views so far and all views, and ends the scan where the function says so.
+fn check_reports(context: &Arc<Context>) {
+    let scan = scan("full");
+    let mut fdk = scan.fdk(context, Options::default());
     let seen = RefCell::new(Vec::new());
     let report = |step: i64, steps: i64, _: f64| {
         seen.borrow_mut().push((step, steps));
@@ -110,18 +121,18 @@ fn pushes_report_their_views_and_stop_when_told() {
     let figures = fdk.planned_info();
     fdk.begin(None).unwrap();
     for v in 0..90 {
-        fdk.push_reporting(&[v], &scan.part(&context, &[v]), Some(&report)).unwrap();
+        fdk.push_reporting(&[v], &scan.part(context, &[v]), Some(&report)).unwrap();
         assert_eq!(figures.get().views_pushed, v + 1);
     }
     assert_eq!((seen.borrow().first(), seen.borrow().last()), (Some(&(1, 90)), Some(&(90, 90))));
-    let mut out = empty(&context);
+    let mut out = empty(context);
     fdk.finish(Volume::Tensor(&mut out), None).unwrap();
     fdk.begin(None).unwrap();
     let stop = |_: i64, _: i64, _: f64| false;
-    assert_eq!(fdk.push_reporting(&[0], &scan.part(&context, &[0]), Some(&stop)), Err(Error::Cancelled));
+    assert_eq!(fdk.push_reporting(&[0], &scan.part(context, &[0]), Some(&stop)), Err(Error::Cancelled));
     assert_eq!(fdk.finish(Volume::Tensor(&mut out), None).map(|_| ()), Err(Error::Cancelled));
     fdk.begin(None).unwrap();
-    fdk.push(&[0], &scan.part(&context, &[0])).unwrap();
+    fdk.push(&[0], &scan.part(context, &[0])).unwrap();
     drop(out);
 }
 

@@ -127,21 +127,26 @@ fn project_of(geometry: &Geometry, object: &[Ellipsoid]) -> Vec<f32> {
     out
 }
 
-/// Means over rings of the uniform part of the head, away from its edges: errors of weights are rings.
-pub(super) fn means(volume: &[f32]) -> Vec<f64> {
-    let edges = [0.0, 14.0, 22.0, 27.0, 37.0];
+/// The uniform part of the head, away from its edges: distance from the axis and value of each voxel.
+fn uniform(volume: &[f32]) -> Vec<(f64, f64)> {
     let inside = |p: usize| {
         let at: [f64; 3] = std::array::from_fn(|k| SLICES.position(k, [p % 49, p / 49 % 49, p / 2401][k]));
         let ball = |c: [f64; 3], r: f64| (0..3).map(|k| (at[k] - c[k]).powi(2)).sum::<f64>() < r * r;
         let apart = !ball([30.0, 5.0, 0.0], 11.0) && !ball([-10.0, -34.0, 4.0], 13.0);
         apart.then(|| at[0].hypot(at[1]))
     };
-    let radii: Vec<Option<f64>> = (0..volume.len()).map(inside).collect();
+    (0..volume.len()).filter_map(|p| inside(p).map(|r| (r, f64::from(volume[p])))).collect()
+}
+
+/// Means over rings of the uniform part of the head: errors of weights are rings.
+pub(super) fn means(volume: &[f32]) -> Vec<f64> {
+    let edges = [0.0, 14.0, 22.0, 27.0, 37.0];
+    let voxels = uniform(volume);
     edges
         .windows(2)
         .map(|e| {
-            let ring = radii.iter().zip(volume).filter(|(r, _)| r.is_some_and(|r| r >= e[0] && r < e[1]));
-            let (count, sum) = ring.fold((0.0, 0.0), |(n, s), (_, v)| (n + 1.0, s + f64::from(*v)));
+            let ring = voxels.iter().filter(|(r, _)| *r >= e[0] && *r < e[1]);
+            let (count, sum) = ring.fold((0.0, 0.0), |(n, s), (_, v)| (n + 1.0, s + v));
             assert!(count > 50.0);
             sum / count
         })
@@ -193,6 +198,33 @@ fn a_tilt_leaves_the_means_of_the_head_as_they_are() {
             for (g, w) in got.iter().zip(&straight) {
                 assert!((g - w).abs() <= tolerance * 0.2, "{n} {t:?}: {got:?} for {straight:?}");
             }
+        }
+    }
+}
+
+/// What the volumes of another program have in one scan together, each on its own: every voxel of the uniform part, against
+/// the exact density, and not only its mean.
+#[test]
+fn each_tilt_alone_leaves_every_voxel_of_the_head() {
+    let t = Tilt::default();
+    let worst = |volume: &[f32]| {
+        uniform(volume).iter().filter(|(r, _)| *r < 37.0).map(|(_, v)| (v - 0.2).abs()).fold(0.0, f64::max)
+    };
+    for (n, tilts) in [
+        (0, [Tilt { pitch: -2.0, ..t }, Tilt { wobble: 12.0, ..t }]),
+        (1, [Tilt { yaw: 2.0, ..t }, Tilt { yaw: -1.0, ..t }]),
+        (3, [Tilt { source: 20.0, ..t }, Tilt { roll: 2.0, ..t }]),
+    ] {
+        let setup = &setups()[n];
+        let straight = worst(&reconstruct(setup, &t).1);
+        for tilt in tilts {
+            let volume = reconstruct(setup, &tilt).1;
+            for mean in means(&volume) {
+                assert!((mean - 0.2).abs() < 4.4e-3, "{n} {tilt:?}: a ring has {mean}");
+            }
+            let off = worst(&volume);
+            println!("{n} {tilt:?}: {off}, upright {straight}");
+            assert!(off <= 1.5 * straight, "{n} {tilt:?}: a voxel is off by {off}, by {straight} in the upright scan");
         }
     }
 }
