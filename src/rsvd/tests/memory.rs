@@ -308,7 +308,7 @@ fn large_sources_are_planned_or_refused_at_once() {
         let options = Options { rank, method, ..Options::default() };
         Rsvd::new(&limited, options).unwrap().plan(&a)
     };
-    for method in [Method::Auto, Method::Fused, Method::RowFused, Method::Gram] {
+    for method in [Method::Auto, Method::Fused, Method::RowFused, Method::Gram, Method::Merge] {
         match plan(method, 5) {
             Ok(info) => assert!(info.host_bytes > 100 << 20 && info.host_bytes <= 256 << 20, "{info:?}"),
             Err(e) => assert!(e.to_string().contains("under the context's limit of 268435456 bytes"), "{e}"),
@@ -321,6 +321,45 @@ fn large_sources_are_planned_or_refused_at_once() {
         assert!(bytes > 800_000_000, "{method:?}: {e}");
     }
     assert_eq!(reads.load(Ordering::Relaxed), 0);
+}
+
+/// 32 MB of numbers, which are generated, under limits of an eighth and a quarter of them, and under one that is refused.
+#[test]
+fn large_sources_run_inside_limits_far_below_their_size() {
+    let (rows, columns) = (8000, 500);
+    let info = ArrayInfo::new(Number::F64, &[columns, rows]).unwrap();
+    let source = |context: &Arc<Context>| {
+        let reader = |block: &Block, out: &mut [u8]| {
+            let (first, count) = (block.first(), block.count());
+            for (k, number) in out.chunks_exact_mut(8).enumerate() {
+                let (i, j) = (first[1] + k / count[0], first[0] + k % count[0]);
+                let x = (31 * i + 17 * j + i * j % 13) % 101;
+                number.copy_from_slice(&(x as f64).to_ne_bytes());
+            }
+            Ok(())
+        };
+        let source = SharedSource::new(Box::new(CallbackSource::new(info.clone(), Box::new(reader))));
+        Matrix::from_source(context, source, Order::RowMajor).unwrap()
+    };
+    for method in [Method::Auto, Method::Merge] {
+        let mut accepted = 0;
+        for limit in [2 << 20, 4 << 20, 8 << 20] {
+            let context = context(limit);
+            let a = source(&context);
+            let options = Options { rank: 5, method, ..Options::default() };
+            match Rsvd::new(&context, options.clone()).unwrap().plan(&a) {
+                Ok(planned) => {
+                    accepted += 1;
+                    let done = compute(&context, &a, &options).unwrap_or_else(|e| panic!("{method:?} {limit}: {e}"));
+                    let used = u64::try_from(done.host_bytes_used).unwrap();
+                    let ratio = planned.host_bytes as f64 / done.host_bytes_used as f64;
+                    assert!(used <= limit && (0.9..=1.1).contains(&ratio), "{method:?} {limit}: {planned:?} {done:?}");
+                }
+                Err(e) => assert!(matches!(e, Error::OutOfMemory { .. }), "{method:?} {limit}: {e}"),
+            }
+        }
+        assert_eq!(accepted, 2, "{method:?}");
+    }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::support::{Dense, PACKED, cpu, matrix, room, vector, with_spectrum};
+use super::support::{Dense, PACKED, cpu, gpu, matrix, room, vector, with_spectrum};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -20,16 +21,24 @@ use crate::shape::Order;
 
 /// A matrix whose reader takes longer for a block than reports are apart.
 fn slow(context: &Arc<Context>, a: &Dense<f64>) -> Matrix {
+    counted(context, a).0
+}
+
+/// The same, and the number of blocks that were read.
+fn counted(context: &Arc<Context>, a: &Dense<f64>) -> (Matrix, Arc<AtomicUsize>) {
     let info = ArrayInfo::new(Number::F64, &[a.columns, a.rows]).unwrap();
     let whole = matrix(context, a, super::support::Lie { order: Order::RowMajor, gap: 0 });
     let bytes = whole.dense("test").unwrap().memory.host("test").unwrap().as_slice::<u8>().unwrap().to_vec();
     let inner = info.clone();
+    let reads = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&reads);
     let read = move |block: &Block, out: &mut [u8]| {
+        count.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(55));
         HostSource::new(inner.clone(), &bytes)?.read(block, out)
     };
     let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(read))));
-    Matrix::from_source(context, source, Order::RowMajor).unwrap()
+    (Matrix::from_source(context, source, Order::RowMajor).unwrap(), reads)
 }
 
 /// Runs `call` and looks at what it reports; then cancels at the first and at the last report, and in the middle.
@@ -92,15 +101,35 @@ fn compute(a: &Matrix, options: &Options, report: &ProgressFn<'_>) -> Result<()>
 #[test]
 fn every_method_reports_steps_that_end_once_and_cancel() {
     let context = cpu();
+    check_methods(&context, &METHODS);
     let a = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
-    for method in METHODS {
-        let m = slow(&context, &a);
-        watch(&format!("{method:?}"), |report| compute(&m, &options(method), report));
-    }
     let m = slow(&context, &a);
     for (error, center) in [(ErrorKind::Probes, Centering::Columns), (ErrorKind::Identity, Centering::Rows)] {
         let options = Options { error, center, ..options(Method::Fused) };
         watch(&format!("{error:?} {center:?}"), |report| compute(&m, &options, report));
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn methods_of_a_gpu_report_steps_that_end_once_and_cancel() {
+    check_methods(&gpu(), &[Method::Fused, Method::Range, Method::Merge, Method::Krylov, Method::Gram]);
+}
+
+fn check_methods(context: &Arc<Context>, methods: &[Method]) {
+    let a = with_spectrum::<f64>(context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for &method in methods {
+        let m = slow(context, &a);
+        watch(&format!("{method:?}"), |report| compute(&m, &options(method), report));
+        let ((m, reads), reports) = (counted(context, &a), Cell::new(0));
+        let count = |_: i64, _: i64, _: f64| {
+            reports.set(reports.get() + 1);
+            true
+        };
+        compute(&m, &options(method), &count).unwrap();
+        // Not once a pass, which has three blocks; a block that is read ahead may share its report.
+        let reads = reads.load(Ordering::Relaxed);
+        assert!(2 * reports.get() > reads, "{method:?}: {} reports of {reads} blocks", reports.get());
     }
 }
 
