@@ -202,7 +202,8 @@
 #define PURLIN_STARTS_AUTO 0
 
 /**
- * Fibonacci lattice on the hemisphere z > 0; n = 3.
+ * Fibonacci lattice on the hemisphere z > 0; n = 3. From these starts the solver can miss maxima of odd orders in
+ * the half z < 0.
  */
 #define PURLIN_STARTS_FIBONACCI_HEMISPHERE 1
 
@@ -212,7 +213,8 @@
 #define PURLIN_STARTS_FIBONACCI_SPHERE 2
 
 /**
- * Vertices of a subdivided icosahedron; n = 3.
+ * Vertices of a subdivided icosahedron; n = 3. 10 f^2 + 2 starts cover the sphere; 5 f^2 + 1 cover half of it, and from
+ * them the solver can miss maxima of odd orders in the other half.
  */
 #define PURLIN_STARTS_ICOSAHEDRAL 3
 

@@ -37,11 +37,13 @@ pub const PURLIN_SSHOPM_TEST_STEP: i32 = 2;
 
 /// Fibonacci points where n = 3 (a hemisphere for even order, the sphere for odd), else random ones.
 pub const PURLIN_STARTS_AUTO: i32 = 0;
-/// Fibonacci lattice on the hemisphere z > 0; n = 3.
+/// Fibonacci lattice on the hemisphere z > 0; n = 3. From these starts the solver can miss maxima of odd orders in
+/// the half z < 0.
 pub const PURLIN_STARTS_FIBONACCI_HEMISPHERE: i32 = 1;
 /// Fibonacci lattice on the sphere; n = 3.
 pub const PURLIN_STARTS_FIBONACCI_SPHERE: i32 = 2;
-/// Vertices of a subdivided icosahedron; n = 3.
+/// Vertices of a subdivided icosahedron; n = 3. 10 f^2 + 2 starts cover the sphere; 5 f^2 + 1 cover half of it, and from
+/// them the solver can miss maxima of odd orders in the other half.
 pub const PURLIN_STARTS_ICOSAHEDRAL: i32 = 3;
 /// Normal numbers, normalized: uniform on the sphere.
 pub const PURLIN_STARTS_RANDOM: i32 = 4;

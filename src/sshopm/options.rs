@@ -68,11 +68,13 @@ choice! {
     StartKind {
         /// Fibonacci points for dimension 3 (half the sphere for even order), else random directions.
         Auto = 0,
-        /// Fibonacci points on the upper half of the sphere; dimension 3.
+        /// Fibonacci points on the upper half of the sphere; dimension 3. Maxima of odd orders in the lower half
+        /// can be missed.
         FibonacciHemisphere = 1,
         /// Fibonacci points on the sphere; dimension 3.
         FibonacciSphere = 2,
-        /// Vertices of a subdivided icosahedron: 10 f^2 + 2 on the sphere, or 5 f^2 + 1 up to sign; dimension 3.
+        /// Vertices of a subdivided icosahedron: 10 f^2 + 2 on the sphere, or 5 f^2 + 1 up to sign, from which maxima of
+        /// odd orders in the other half can be missed; dimension 3.
         Icosahedral = 3,
         /// Uniform directions: normalized Gaussian vectors, different for each tensor.
         Random = 4,

@@ -28,7 +28,8 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'shift'            the fixed shift, negative for minima; the kind is then 'fixed'
 %     'starts'           how many, or an n-by-V array of the class of A
 %     'start_kind'       'auto' (default), 'fibonacci_hemisphere', 'fibonacci_sphere', 'icosahedral', 'random' or
-%                        'random_cube'
+%                        'random_cube'. Starts on half of the sphere (fibonacci_hemisphere, icosahedral with
+%                        5 f^2 + 1 starts) can miss maxima of odd orders in the other half
 %     'seed'             of random starts, default 0; refused with others
 %     'tolerance'        when to stop; 0 for that of the class
 %     'test'             what 'tolerance' bounds: 'residual' (default), 'lambda' or 'step'

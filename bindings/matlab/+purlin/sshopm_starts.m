@@ -2,7 +2,8 @@ function starts = sshopm_starts(kind, dimension, count, seed, class_name)
 %SSHOPM_STARTS  Unit start vectors.
 %   starts = purlin.sshopm_starts(kind, dimension, count) is dimension-by-count. KIND is 'hemisphere' or 'sphere'
 %   (Fibonacci lattices, dimension 3), 'icosahedral' (dimension 3), 'random' (uniform on the sphere) or
-%   'random_cube' (uniform in the cube, normalized).
+%   'random_cube' (uniform in the cube, normalized). From starts on half of the sphere ('hemisphere', 'icosahedral'
+%   with 5 f^2 + 1 of them) the solver can miss maxima of odd orders in the other half.
 %   purlin.sshopm_starts(kind, dimension, count, seed, class_name) sets the seed, default 0, and the class,
 %   'double' (default) or 'single'.
 %

@@ -241,7 +241,9 @@ def solve(
     """The best `pairs` eigenpairs of each tensor, from many starts, merged; `truncated` of the result says where there
     were more.
 
-    `starts` is a number, or an array (V, n) of the caller's own. The order follows from the number of entries.
+    `starts` is a number, or an array (V, n) of the caller's own. From `start_kind` "fibonacci_hemisphere", or "icosahedral"
+    with 5 f^2 + 1 starts, it can miss maxima of odd orders in the other half of the sphere. The order follows from the
+    number of entries.
     """
     batch = Batch(tensors, order, dimension, context, stream)
     is_count = starts is not None and isinstance(starts, (int, np.integer))
@@ -380,7 +382,11 @@ def starts(
     dtype: Any = np.float64,
     context: Context | None = None,
 ) -> Array:
-    """Start vectors (count, n): a Fibonacci lattice on the hemisphere, random ones for n other than 3, or of `kind`."""
+    """Start vectors (count, n): a Fibonacci lattice on the hemisphere, random ones for n other than 3, or of `kind`.
+
+    From starts on half of the sphere ("fibonacci_hemisphere", and "icosahedral" with 5 f^2 + 1 of them) the solver can miss
+    maxima of odd orders in the other half.
+    """
     context = context or default_context()
     if kind is None:
         kind = "fibonacci_hemisphere" if dimension == 3 else "random"
