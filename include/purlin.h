@@ -8069,7 +8069,8 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
  *                          for plain numbers.
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
- * core holds what is not finite, or beyond the range of F64; all the same `values` are written. With `exponents` the call
+ * core holds what is not finite, or beyond the range of the trains' type, to which plain numbers are rounded as those of
+ * purlin_tt_inner are; all the same `values` are written. With `exponents` the call
  * succeeds, the mantissa is NaN and info.outcome NONFINITE.
  *
  * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.

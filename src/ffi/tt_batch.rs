@@ -21,6 +21,7 @@ use crate::scalar::DType;
 use crate::shape;
 use crate::tensor::Tensor;
 use crate::tensor::train::TensorTrain;
+use crate::tt::batch;
 use crate::tt::info::Outcome;
 use crate::tt::scaled::Scaled;
 
@@ -91,14 +92,22 @@ fn expect_outputs(
     Ok(())
 }
 
-/// Writes sums as numbers, or as mantissas and exponents; says how the worst of them came out.
-fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option<&mut Tensor>) -> Result<Outcome> {
+/// Writes sums as numbers, or as mantissas and exponents; says how the worst of them came out. `pair` gives the trains of
+/// a sum.
+fn write<'a>(
+    dims: &[usize],
+    sums: &[Scaled],
+    pair: impl Fn(usize) -> (&'a TensorTrain, &'a TensorTrain),
+    values: &mut Tensor,
+    exponents: Option<&mut Tensor>,
+) -> Result<Outcome> {
     let mut numbers = alloc::with_capacity(WHAT, sums.len())?;
     let mut outcome = Outcome::Ok;
     match exponents {
         None => {
-            for sum in sums {
-                let (value, came_out) = sum.plain(DType::CF64);
+            for (k, sum) in sums.iter().enumerate() {
+                let (x, y) = pair(k);
+                let (value, came_out) = batch::rounded(*sum, x, y);
                 numbers.push(value);
                 outcome = outcome.max(came_out);
             }
@@ -131,7 +140,8 @@ fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option
 ///                          for plain numbers.
 /// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
-/// core holds what is not finite, or beyond the range of F64; all the same `values` are written. With `exponents` the call
+/// core holds what is not finite, or beyond the range of the trains' type, to which plain numbers are rounded as those of
+/// purlin_tt_inner are; all the same `values` are written. With `exponents` the call
 /// succeeds, the mantissa is NaN and info.outcome NONFINITE.
 ///
 /// # Safety
@@ -164,7 +174,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
         let (bras, kets) = (references(&x)?, references(&y)?);
         let mut done =
             object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
-        done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
+        done.outcome = write(&[count], &sums, |k| (bras[k], kets[k]), &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
@@ -218,7 +228,8 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let bras = references(&x)?;
         let kets = if same { references(&x)? } else { references(&y)? };
         let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
-        done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
+        let pair = |k: usize| (bras[k % rows], kets[k / rows]);
+        done.outcome = write(&[rows, cols], &sums, pair, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }

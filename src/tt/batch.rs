@@ -17,12 +17,13 @@ use super::options::{Conjugate, Method};
 use super::peaks::{self, Sizes};
 use super::rings;
 use super::scaled::Scaled;
-use super::session::{Call, Contraction, Goal};
+use super::session::{Call, Contraction, Goal, common};
 use super::wider;
 use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress, ProgressFn};
+use crate::scalar::Complex;
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
@@ -55,7 +56,7 @@ type Classes = (usize, usize, bool);
 
 impl Contraction {
     /// The inner product of each x with the y of the same place, as [`Contraction::inner_scaled`] has it; with
-    /// [`Scaled::plain`] as [`Contraction::inner`]. The shapes may differ from place to place, and there may be none.
+    /// [`rounded`] as [`Contraction::inner`]. The shapes may differ from place to place, and there may be none.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`], naming the place as in `x[3]`; [`Error::InvalidArgument`] for lists of
@@ -338,6 +339,12 @@ impl Contraction {
         }
         Ok(())
     }
+}
+
+/// A result of a batch as a plain number, which [`Contraction::inner`] of these trains gives: rounded to their common
+/// type. The outcome of the conversion comes with it.
+pub fn rounded(sum: Scaled, x: &TensorTrain, y: &TensorTrain) -> (Complex<f64>, Outcome) {
+    sum.plain(common(x.dtype(), y.dtype()))
 }
 
 /// Distributes the items over all machines if their trains are on the host. Trains on a device stay there: copying the

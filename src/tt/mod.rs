@@ -27,7 +27,7 @@
 pub mod algebra;
 mod algorithm;
 mod balance;
-mod batch;
+pub mod batch;
 mod call;
 pub mod cost;
 pub mod cpu;

@@ -1,4 +1,4 @@
-/* The object of contractions: the last report, the calls without an object, and the report of values at sites. */
+/* The object of contractions: the last report, the calls without an object, the report of values at sites, and batches. */
 #include "tt.h"
 
 static purlin_context *context;
@@ -138,10 +138,61 @@ static void without_an_object(void) {
   OK(purlin_tt_destroy(x.tt));
 }
 
+/* Plain numbers of a batch are those of single calls, in single precision too. */
+static void batches_in_single_precision(void) {
+  enum { TRAINS = 3, RANK = 4, SITES = 5 };
+  static float data[TRAINS][SITES * 2 * RANK * RANK], large[1] = {1e20f};
+  const int64_t modes[SITES] = {2, 2, 2, 2, 2}, ranks[SITES + 1] = {1, RANK, RANK, RANK, RANK, 1}, one[2] = {1, 1};
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_contraction_info info = fresh_info();
+  const purlin_tt *bras[TRAINS * TRAINS], *kets[TRAINS * TRAINS];
+  purlin_tt *trains[TRAINS], *huge = NULL;
+  double batch[TRAINS * TRAINS], gram[TRAINS * TRAINS], alone[2];
+  purlin_tensor *values = vector_of(context, PURLIN_F64, TRAINS * TRAINS, batch);
+  purlin_tensor *square = array2(context, PURLIN_F64, TRAINS, TRAINS, gram);
+  void *cores[SITES];
+  uint64_t seed = 3;
+  int k, i;
+  for (k = 0; k < TRAINS; k++) {
+    float *next = data[k];
+    for (i = 0; i < SITES; i++) {
+      int64_t count = ranks[i] * 2 * ranks[i + 1], e;
+      cores[i] = next;
+      for (e = 0; e < count; e++) *next++ = (float)uniform(&seed);
+    }
+    trains[k] = NULL;
+    OK(purlin_tt_borrow(context, PURLIN_F32, 0, SITES, modes, ranks, cores, &trains[k]));
+  }
+  for (k = 0; k < TRAINS * TRAINS; k++) bras[k] = trains[k % TRAINS], kets[k] = trains[k / TRAINS];
+  OK(purlin_tt_inner_batch(c, NULL, TRAINS * TRAINS, bras, kets, values, NULL, &info));
+  OK(purlin_tt_gram(c, NULL, TRAINS, bras, 0, NULL, square, NULL, NULL));
+  for (k = 0; k < TRAINS * TRAINS; k++) {
+    OK(purlin_tt_inner(c, NULL, bras[k], kets[k], alone, NULL));
+    CHECK(batch[k] == alone[0] && batch[k] == (double)(float)batch[k]);
+    /* Below the diagonal the number is that of the other order. */
+    if (k % TRAINS <= k / TRAINS) CHECK(gram[k] == alone[0]);
+    CHECK(gram[k] == (double)(float)gram[k]);
+  }
+  /* Beyond the range of F32, inside that of F64. */
+  cores[0] = large;
+  OK(purlin_tt_borrow(context, PURLIN_F32, 0, 1, one, one, cores, &huge));
+  for (k = 0; k < TRAINS * TRAINS; k++) bras[k] = kets[k] = huge;
+  FAILS(PURLIN_ERROR_NUMERICAL, "beyond the range", purlin_tt_inner(c, NULL, huge, huge, alone, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "beyond the range",
+        purlin_tt_inner_batch(c, NULL, TRAINS * TRAINS, bras, kets, values, NULL, &info));
+  CHECK(isinf(batch[0]) && info.outcome == PURLIN_TT_RESULT_OVERFLOW);
+  OK(purlin_tt_destroy(huge));
+  for (k = 0; k < TRAINS; k++) OK(purlin_tt_destroy(trains[k]));
+  OK(purlin_tensor_destroy(square));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
 int main(void) {
   context = cpu_context(2);
   last_report();
   without_an_object();
+  batches_in_single_precision();
   OK(purlin_context_destroy(context));
   return finish();
 }

@@ -67,6 +67,22 @@ def test_inner_products(cpu: purlin.Context, dtype: Any, edges: tuple[int, int])
     assert isinstance(bilinear, complex) == (np.dtype(dtype).kind == "c")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64, np.complex128])
+def test_batches_have_the_numbers_of_single_calls(cpu: purlin.Context, dtype: Any) -> None:
+    """On the CPU, also where a type is shorter than double precision."""
+    trains = [random_cores([2] * 6, [1, r, r + 1, r, 2, r, 1], dtype, r) for r in (1, 2, 3, 8)]
+    with tt.Contraction(context=cpu) as contraction:
+        single = np.array([[contraction.inner(x, y) for y in trains] for x in trains])
+        # Half of the products of one list with itself are computed.
+        assert (np.triu(contraction.gram(trains)) == np.triu(single)).all()
+        assert (contraction.gram(trains[:2], trains[1:]) == single[:2, 1:]).all()
+        assert (contraction.inner_batch(trains, trains[::-1]) == single[range(4), range(3, -1, -1)]).all()
+        if dtype in (np.float32, np.complex64):
+            huge = [np.full((1, 1, 1), 1e20, dtype) for _ in range(2)]
+            with pytest.raises(purlin.Numerical, match="range"):
+                contraction.inner_batch([huge], [huge])
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.complex64])
 def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
     trains = [random_cores([2] * 4, [1, r, r + 1, r, 1], dtype, r) for r in (1, 2, 3, 8)]
@@ -91,7 +107,7 @@ def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
             (batch, contraction.inner_batch_scaled(trains, trains[::-1])),
         ):
             assert scaled.exponents.shape == plain.shape and scaled.exponents.dtype == np.int64
-            assert (scaled.mantissas * 2.0**scaled.exponents == plain).all()
+            assert ((scaled.mantissas * 2.0**scaled.exponents).astype(dtype) == plain).all()
         # Three to the power of 700, squared, in each of two products.
         huge = [np.full((1, 1, 1), 3.0) for _ in range(700)]
         found = contraction.inner_batch_scaled([huge, huge], [huge, huge])

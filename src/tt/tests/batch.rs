@@ -6,6 +6,7 @@ use super::support::{Plain, cpu, inner};
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::batch::rounded;
 use crate::tt::info::{Kernel, Outcome};
 use crate::tt::options::{Conjugate, Method, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
@@ -44,6 +45,29 @@ fn a_batch_has_the_bits_of_single_calls_for_any_number_of_threads() {
         }
         assert_eq!(*before.get_or_insert(sums.clone()), sums, "{threads} threads");
     }
+}
+
+/// Plain numbers of a batch are those of single calls in the type of the trains, not the longer ones of the sums.
+#[test]
+fn plain_numbers_of_a_batch_are_those_of_single_calls() {
+    let c = cpu(2);
+    let (x, y) = (mixed(0..9, true), mixed(30..39, true));
+    let mut is_shorter = 0;
+    for dtype in [DType::F32, DType::CF32, DType::F64, DType::CF64] {
+        let (tx, ty): (Vec<_>, Vec<_>) =
+            x.iter().zip(&y).map(|(x, y)| (x.train(&c, dtype), y.train(&c, dtype))).unzip();
+        let (rx, ry) = (tx.iter().collect::<Vec<_>>(), ty.iter().collect::<Vec<_>>());
+        let mut session = Contraction::new(&c, Options::default()).unwrap();
+        let mut sums = vec![Scaled::ONE; 9];
+        session.inner_batch(None, &rx, &ry, &mut sums, None).unwrap();
+        for (k, &sum) in sums.iter().enumerate() {
+            let (value, outcome) = rounded(sum, rx[k], ry[k]);
+            let (alone, info) = session.inner(None, rx[k], ry[k], None).unwrap();
+            assert_eq!((value, outcome), (alone, info.outcome), "{dtype:?}, place {k}");
+            is_shorter += usize::from(value != sum.plain(DType::CF64).0);
+        }
+    }
+    assert!(is_shorter > 9, "{is_shorter} of 18 sums in single precision are longer");
 }
 
 #[test]
