@@ -24,41 +24,26 @@
 
 #![deny(unsafe_code)]
 
-pub mod alloc;
-#[allow(unsafe_code, reason = "kernels, the CUDA driver, memory, and the functions of the C library")]
-pub mod backend;
-pub mod blocks;
-mod choice;
-pub mod context;
-pub mod dense;
-pub mod dwi;
-pub mod error;
 #[cfg(feature = "fault-injection")]
-pub mod fault;
-pub mod fdk;
+pub use purlin_base::fault;
+pub use purlin_base::{
+    alloc, backend, blocks, context, dense, error, group, log, matrix, progress, rng, scalar, session, shape, stream,
+    tensor, thread,
+};
+pub use purlin_dwi::dwi;
+pub use purlin_fdk::fdk;
+pub use purlin_graph::graph;
+pub use purlin_lanczos::lanczos;
+pub use purlin_rpca::rpca;
+pub use purlin_rsvd::rsvd;
+pub use purlin_spmv::spmv;
+pub use purlin_sshopm::sshopm;
+pub use purlin_tt::tt;
+
+use purlin_base::{choice, message};
+
 #[allow(unsafe_code, reason = "the C boundary: pointers of the caller, exported names")]
 pub mod ffi;
-pub mod graph;
-pub mod group;
-pub mod lanczos;
-pub mod log;
-pub mod matrix;
-mod message;
-pub mod progress;
-pub mod rng;
-pub mod rpca;
-pub mod rsvd;
-pub mod scalar;
-pub mod session;
-pub mod shape;
-pub mod spmv;
-pub mod sshopm;
-pub mod stream;
-pub mod tensor;
-#[cfg(test)]
-mod testing;
-pub mod thread;
-pub mod tt;
 
 /// Description of this build of the library, in one line.
 pub fn build_info() -> String {

@@ -61,9 +61,11 @@ edit)
     file=${3:-$(find "src/$family" -path '*cpu*' -name '*.rs' ! -path '*/tests*' -exec wc -l {} + | grep -v ' total$' |
         sort -k1,1nr -k2 | awk 'NR == 1 { print $2 }')}
     [ -f "$file" ] || die "src/$family has no CPU backend: name a FILE"
-    package=purlin
+    package=purlin features=fault-injection
     [ ! -f "src/$family/Cargo.toml" ] || package=purlin-$family
-    tests=(cargo test --locked -p "$package" --features fault-injection --lib --no-run)
+    # What the tests of the other members enable of it.
+    [ "$family" != base ] || features=$features,testing
+    tests=(cargo test --locked -p "$package" --features "$features" --lib --no-run)
     say "building the tests of $package as they are"
     "${tests[@]}" >&2
     saved=$(mktemp)

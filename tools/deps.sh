@@ -124,7 +124,7 @@ install_cmake_stand_in() {
 
 install_toolchain() {
     [ "${PURLIN_CUDA:-auto}" != off ] || return
-    # An nvcc of the user's own is taken before ours by build.rs: nothing to bring.
+    # An nvcc of the user's own is taken before ours by src/base/build.rs: nothing to bring.
     if [ -n "${NVCC:-}" ] || { [ -n "${CUDA_HOME:-}" ] && [ -x "$CUDA_HOME/bin/nvcc" ]; } || have nvcc; then return; fi
     # nvcc compiles the host's side of each file with g++.
     if ! have g++; then

@@ -11,7 +11,7 @@ export ROOT TARGET VENV TOOLCHAIN BUILD PREFIX
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$TARGET}
 # The version is written once, in Cargo.toml.
 package_version() {
-    sed -n '/^\[package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
+    sed -n '/^\[workspace\.package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
 }
 
 # The name by which programs ask for the library. Before 1.0 each minor version may change the interface.

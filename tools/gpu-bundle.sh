@@ -11,7 +11,7 @@ rm -rf "$bundle"
 mkdir -p "$bundle"/{lib,tests,fault,benches,python}
 
 # executables NAME-OF-FOLDER CARGO-ARGUMENT...: builds, then copies each test or bench executable under its plain
-# name, stripped. Release: the debug ones are larger than the bundle may be.
+# name, stripped; the unit tests of the member purlin-tt are `tt`. Release: the debug ones are larger than the bundle may be.
 executables() {
     local folder=$bundle/$1
     shift
@@ -21,7 +21,7 @@ for line in sys.stdin:
     message = json.loads(line)
     if message.get("reason") == "compiler-artifact" and message.get("executable") and message["profile"]["test"] | ("bench" in message["target"]["kind"]):
         kind = message["target"]["kind"][0]
-        name = message["target"]["name"] if kind in ("test", "bench") else "unit"
+        name = message["target"]["name"].removeprefix("purlin_")
         print(name, message["executable"], sep="\t")
 ' | while IFS=$'\t' read -r name executable; do
         cp "$executable" "$folder/$name"
@@ -42,7 +42,7 @@ say "gpu-bundle: tests"
 tests_profile() { env CARGO_PROFILE_RELEASE_DEBUG=false "$@"; }
 cargo=tests_profile
 # One build for both: operations can fail on request, and do where a test requests it.
-executables tests test --release --features fault-injection --lib --test fault
+executables tests test --release --workspace --exclude purlin-header --features fault-injection --lib --test fault
 mv "$bundle/tests/fault" "$bundle/fault/"
 cargo=env
 say "gpu-bundle: benches"
@@ -108,8 +108,18 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     echo "soname=$(package_soname)"
 } >"$bundle/BUNDLE"
 
-# Each program holds the whole library, kernels included: packed they are a third.
-gzip -9 -n "$bundle"/tests/* "$bundle"/fault/* "$bundle"/benches/*
+# Each program holds all kernels. One archive, whose window of 64 MiB sees those of the program before, holds them once.
+"$PYTHON" - "$bundle" <<'PY'
+import shutil, sys, tarfile
+from pathlib import Path
+bundle = Path(sys.argv[1])
+folders = ("tests", "fault", "benches")
+with tarfile.open(bundle / "programs.tar.xz", "w:xz", preset=9) as archive:
+    for folder in folders:
+        archive.add(bundle / folder, folder)
+for folder in folders:
+    shutil.rmtree(bundle / folder)
+PY
 # The limit of what can be carried to a machine that is lent for minutes.
 most=$((60 * 1024 * 1024))
 size=$(du -sb "$bundle" | cut -f1)

@@ -33,7 +33,10 @@ soname=$(value soname)
 ln -sfn "$library" "$here/lib/$soname"
 ln -sfn "$soname" "$here/lib/libpurlin.so"
 # The programs travel packed.
-find "$here/tests" "$here/fault" "$here/benches" -name '*.gz' -exec gunzip -f {} +
+if [ -e "$here/programs.tar.xz" ]; then
+    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/programs.tar.xz" "$here" || exit 1
+    rm "$here/programs.tar.xz"
+fi
 chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
 
 # Programs find their data by cargo's variable, or by the path of the repository they were built in: where that path
@@ -118,7 +121,9 @@ if has tests; then
         # Faults are injected into the whole process: what does so runs after the others, one by one.
         step "test $(basename "$program")" "$program" --include-ignored --skip may_fail_once
         # These tests choose their backend: what they ask of the CPU must hold on a GPU too.
-        step "test $(basename "$program"), eigenpairs" env PURLIN_TEST_BACKEND=cuda "$program" sshopm::tests
+        if [ "$(basename "$program")" = sshopm ]; then
+            step "test sshopm, on the GPU" env PURLIN_TEST_BACKEND=cuda "$program" sshopm::tests
+        fi
         step "test $(basename "$program"), faults" "$program" --include-ignored --test-threads 1 may_fail_once
     done
     report
@@ -224,7 +229,8 @@ sanitize() { # TOOL PROGRAM
 }
 if has sanitizer; then
     for program in "$here"/tests/*; do
-        "$program" --list --ignored 2>/dev/null | grep -q ': test$' || continue
+        # shellcheck disable=SC2086
+        "$program" --list --ignored ${SANITIZER_FILTER:-} 2>/dev/null | grep -q ': test$' || continue
         for tool in memcheck racecheck initcheck; do
             step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
         done

@@ -1,5 +1,5 @@
 // Geometries, launches and reference values for the FDK kernel bench. The choice of kernels and windows follows that of
-// the library (src/backend/gpu/kernels/fdk).
+// the library (src/base/backend/gpu/kernels/fdk).
 #pragma once
 #include <algorithm>
 #include <cmath>

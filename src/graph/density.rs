@@ -36,12 +36,12 @@ impl Density {
 }
 
 /// As [`Density::trace`].
-pub(crate) fn trace(points: &[f64], weights: &[f64], n: usize, f: impl Fn(f64) -> f64) -> f64 {
+pub fn trace(points: &[f64], weights: &[f64], n: usize, f: impl Fn(f64) -> f64) -> f64 {
     n as f64 * points.iter().zip(weights).map(|(p, w)| f(*p) * w).sum::<f64>()
 }
 
 /// As [`Density::histogram`].
-pub(crate) fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: usize) -> Result<Vec<f64>> {
+pub fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: usize) -> Result<Vec<f64>> {
     if bins == 0 {
         return Err(Error::invalid("bins", "is 0, at least 1 is needed"));
     }

@@ -125,7 +125,7 @@ pub struct Shares {
 impl Info {
     /// The report of recurrences of `steps` steps each, which return no pairs: `made` of `asked` steps in all, for an
     /// operator of at least the norm `norm`.
-    pub(crate) fn of_recurrences(steps: usize, [made, asked]: [usize; 2], norm: f64, seconds: f64) -> Self {
+    pub fn of_recurrences(steps: usize, [made, asked]: [usize; 2], norm: f64, seconds: f64) -> Self {
         Self {
             stop_reason: if made < asked { Reason::Exhausted } else { Reason::Restarts },
             products: made,

@@ -114,7 +114,7 @@ impl Problem {
     }
 
     /// The operator of `a`, whose symmetry is tested by products if the options ask for it.
-    pub(crate) fn operator<'a, T: Scalar>(&self, context: &Arc<Context>, a: &'a Matrix) -> Result<Symmetric<'a, T>> {
+    pub fn operator<'a, T: Scalar>(&self, context: &Arc<Context>, a: &'a Matrix) -> Result<Symmetric<'a, T>> {
         let mut operator = Symmetric::<T>::in_order(context, a, self.kind, self.shift, self.ordering)?;
         if self.options.check_symmetry {
             operator.sample_symmetry();
@@ -172,18 +172,18 @@ impl Lanczos {
     }
 
     /// Keeps the report of a run for [`Lanczos::last_info`].
-    pub(crate) fn record(&self, info: Info) -> Info {
+    pub fn record(&self, info: Info) -> Info {
         self.last.set(info);
         info
     }
 
     /// Progress of one call.
-    pub(crate) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+    pub fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
         self.cancel.progress(self.group.members(), report, self.cancel.epoch())
     }
 
     /// Refuses a matrix of another context.
-    pub(crate) fn expect_own(&self, argument: &str, a: &Matrix) -> Result<()> {
+    pub fn expect_own(&self, argument: &str, a: &Matrix) -> Result<()> {
         self.group.check_alive()?;
         a.expect_context(argument, self.context())
     }
@@ -392,7 +392,7 @@ impl Lanczos {
 }
 
 /// Bytes of the vectors of a recurrence on the host and on the device.
-pub(crate) fn recurrence_memory<T: Scalar>(context: &Context, n: usize) -> [usize; 2] {
+pub fn recurrence_memory<T: Scalar>(context: &Context, n: usize) -> [usize; 2] {
     memory::<T>(context.backend(), n.saturating_mul(3), 0)
 }
 

@@ -165,7 +165,7 @@ pub fn tridiagonalize<T: Scalar>(
 }
 
 /// As [`tridiagonalize`]. Progress is reported as that of recurrence `at` of `all`.
-pub(crate) fn tridiagonalize_within<T: Scalar>(
+pub fn tridiagonalize_within<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     steps: usize,

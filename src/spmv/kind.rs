@@ -57,17 +57,17 @@ impl Kind {
     ];
 
     /// Whether the matrix has to be square.
-    pub(crate) fn is_of_square(self) -> bool {
+    pub fn is_of_square(self) -> bool {
         !matches!(self, Self::Gram | Self::OuterGram | Self::Augmented)
     }
 
     /// Whether it uses the degrees of a graph.
-    pub(crate) fn is_of_graph(self) -> bool {
+    pub fn is_of_graph(self) -> bool {
         self.is_of_square() && self != Self::Matrix
     }
 
     /// Order of the operator of a matrix of `rows` and `cols`.
-    pub(crate) fn order(self, (rows, cols): (usize, usize)) -> usize {
+    pub fn order(self, (rows, cols): (usize, usize)) -> usize {
         match self {
             Self::Gram => cols,
             Self::Augmented => rows.saturating_add(cols),

@@ -32,7 +32,7 @@ pub mod renumber;
 pub mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod tiles;
+pub mod tiles;
 
 pub use gpu::Space;
 pub use info::Info;

@@ -96,7 +96,7 @@ impl Operator {
 impl Plan {
     /// The row sums of a square matrix, in the matrix's order. If its values are on a device, a product computes them.
     /// An operator returns the row sums that it knows.
-    pub(crate) fn degrees<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
+    pub fn degrees<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
         if let Some(own) = known::operator(a) {
             return Self::known_degrees(a, own, self.options().kind);
         }

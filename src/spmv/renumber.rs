@@ -118,7 +118,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
-    pub(crate) fn apply_on_device<T: Scalar>(
+    pub fn apply_on_device<T: Scalar>(
         &self,
         (gpu, stream): (&Gpu, &GpuStream),
         way: Way,

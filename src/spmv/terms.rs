@@ -19,22 +19,22 @@ const PIECE: usize = 2048;
 const LIGHT: usize = 8;
 
 /// The operator sign R W S + diag(d) - (degrees degrees^T) inverse.
-pub(crate) struct Terms<P> {
+pub struct Terms<P> {
     /// 1 or -1.
-    pub(crate) sign: f64,
+    pub sign: f64,
     /// The factors of rows (R), columns (S) or both of W.
-    pub(crate) scale: Option<Vec<P>>,
+    pub scale: Option<Vec<P>>,
     /// Whether `scale` applies to rows, and whether to columns.
     pub(crate) sides: (bool, bool),
     /// d.
-    pub(crate) diagonal: Option<Vec<P>>,
+    pub diagonal: Option<Vec<P>>,
     /// The degrees and `inverse`, 1 over their sum; for the modularity.
-    pub(crate) rank_one: Option<(Vec<P>, f64)>,
+    pub rank_one: Option<(Vec<P>, f64)>,
 }
 
 impl<P: Real> Terms<P> {
     /// W itself.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self { sign: 1.0, scale: None, sides: (true, true), diagonal: None, rank_one: None }
     }
 
@@ -43,7 +43,7 @@ impl<P: Real> Terms<P> {
     /// # Errors
     /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalized operators; whose
     /// total is not above 0, for the modularity. [`Error::OutOfMemory`].
-    pub(crate) fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
+    pub fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
         if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
             return Err(Error::invalid("a", format!("has row sum {} in row {} (from 0)", degrees[i], row_of(i))));
@@ -87,7 +87,7 @@ impl<P: Real> Terms<P> {
 
     /// A bound of the norm of the terms that are added to the matrix. Rounding errors of a product are relative to it
     /// even where the sum cancels.
-    pub(crate) fn norm(&self) -> f64 {
+    pub fn norm(&self) -> f64 {
         let diagonal = self.diagonal.iter().flatten().fold(0.0f64, |most, d| most.max(d.to_f64().abs()));
         let rank_one = self
             .rank_one
@@ -97,13 +97,13 @@ impl<P: Real> Terms<P> {
     }
 
     /// Every list of numbers, so that it can be reordered.
-    pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<P>> {
+    pub fn lists(&mut self) -> impl Iterator<Item = &mut Vec<P>> {
         let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];
         lists.into_iter().flatten()
     }
 
     /// The factors of the rows.
-    pub(crate) fn rows(&self) -> Option<&[P]> {
+    pub fn rows(&self) -> Option<&[P]> {
         self.scale.as_deref().filter(|_| self.sides.0)
     }
 
@@ -114,7 +114,7 @@ impl<P: Real> Terms<P> {
 }
 
 /// z = s x for rows of `width` numbers.
-pub(crate) fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
+pub fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
     let block = PIECE * width.max(1);
     context.pool().run_here(|| {
         let pieces = z.par_chunks_mut(block).zip(x.par_chunks(block)).zip(s.par_chunks(PIECE)).with_min_len(LIGHT);
@@ -131,7 +131,7 @@ pub(crate) fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, 
 }
 
 /// factor d . x for one of the `width` columns of x. The order of the sum does not depend on the number of threads.
-pub(crate) fn dot<T: Scalar>(
+pub fn dot<T: Scalar>(
     context: &Context,
     d: &[T::Part],
     (x, width, column): (&[T], usize, usize),
@@ -151,12 +151,7 @@ pub(crate) fn dot<T: Scalar>(
 }
 
 /// y += along d, for column `column` of the `width` columns of y.
-pub(crate) fn add_along<T: Scalar>(
-    context: &Context,
-    d: &[T::Part],
-    along: T,
-    (y, width, column): (&mut [T], usize, usize),
-) {
+pub fn add_along<T: Scalar>(context: &Context, d: &[T::Part], along: T, (y, width, column): (&mut [T], usize, usize)) {
     context.pool().run_here(|| {
         y.par_chunks_mut(PIECE * width).zip(d.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(y, d)| {
             y.chunks_exact_mut(width).zip(d).for_each(|(y, d)| y[column] += along * T::from_parts(d.re(), 0.0));

@@ -37,7 +37,7 @@ pub struct Shares<'a> {
 ///
 /// # Errors
 /// [`Error::NotSupported`] for another storage.
-pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
+pub fn csr(matrix: &Matrix) -> Result<&Csr> {
     match matrix.storage() {
         Storage::Csr(csr) => Ok(csr),
         other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),

@@ -113,7 +113,7 @@ fn solve_typed<T: Vectorised>(
 }
 
 /// Bytes as they are reported.
-pub(crate) fn bytes(bytes: u64) -> i64 {
+pub fn bytes(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
@@ -135,7 +135,7 @@ pub fn plan(context: &Context, tensors: &Tensor, options: &Options) -> Result<In
 }
 
 /// What is known before [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
-pub(crate) fn planned<T: Vectorised>(
+pub fn planned<T: Vectorised>(
     context: &Context,
     plan: &plan::Plan<T>,
     input: &Tensor,
@@ -199,7 +199,7 @@ pub(crate) fn ops<'a, T: Vectorised>(
 }
 
 /// Runs a checked plan on the context's backend. Host tensors of a shape without GPU kernels are computed on the CPU.
-pub(crate) fn run<T: Vectorised>(
+pub fn run<T: Vectorised>(
     context: &Context,
     queue: Option<&GpuStream>,
     plan: &plan::Plan<T>,

@@ -6,7 +6,7 @@ source "$(dirname "$0")/../environment.sh"
 [ "$PREFIX" != "$TARGET/prefix" ] || rm -rf "$PREFIX"
 mkdir -p "$TARGET"
 "$ROOT/tools/install.sh" 2>&1 | tee "$TARGET/install.log"
-# Notes of build.rs name the package: without nvcc there are no kernels.
-if grep -E '^warning' "$TARGET/install.log" | grep -v '^warning: purlin@'; then
+# Notes of src/base/build.rs name the package: without nvcc there are no kernels.
+if grep -E '^warning' "$TARGET/install.log" | grep -v '^warning: purlin-base@'; then
     die "the release build warns, above"
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The public documentation of the Rust library: no broken link, nothing undocumented.
+# The public documentation of the Rust library, of all its members: no broken link, nothing undocumented.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 cd "$ROOT"
-RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude purlin-header

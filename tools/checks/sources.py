@@ -16,7 +16,7 @@ OWN = "tools/checks/sources.py"
 MOST_LINES = 600
 
 # Generated files are as long as they are.
-GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|.*/generated/.*|src/backend/gpu/kernels/mirrors.rs|benches/results/.*")
+GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|.*/generated/.*|src/base/backend/gpu/kernels/mirrors.rs|benches/results/.*")
 TEXT = re.compile(r".*\.(rs|cu|cuh|h|hpp|c|cpp|f90|inc|m|py|sh|cmake)|.*CMakeLists\.txt|Makefile")
 SHELL = re.compile(r".*\.sh|\.ci/run")
 EXECUTABLE = re.compile(r"tools/[^/]*\.sh|tools/checks/[^/]*\.sh|\.ci/run")
@@ -28,14 +28,15 @@ COMMENT = re.compile(r"\s*//")
 
 # Tests, in modules at a file's end or in files of their own, may start threads as they like.
 TESTS = re.compile(r".*/tests(/[a-z_]+)?\.rs|.*_tests\.rs")
-# src/thread.rs starts every thread, and says so where the system refuses one.
+# src/base/thread.rs starts every thread, and says so where the system refuses one. Build scripts start their own.
 STARTS = re.compile(
     r"(std::thread|[^:]\bthread)::Builder|std::thread::spawn|\b(s|scope)\.spawn|\bpthread_create\b"
     r"|use std::thread(;|::\{|::spawn|::Builder)"
 )
+STARTERS = ("src/base/thread.rs", "src/base/build.rs")
 # One door: dense, and the workspace of products, which is below it.
 FAER = re.compile(r"\bfaer\b")
-FAER_FILES = ("src/dense/", "src/backend/cpu/workspace.rs")
+FAER_FILES = ("src/base/dense/", "src/base/backend/cpu/workspace.rs")
 TEST_MODULE = re.compile(r"#\[cfg\((test|all\(test)")
 
 
@@ -104,14 +105,14 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
         wrong += check_syntax(root, file, text)
         if file.startswith("src/") and not file.startswith(FAER_FILES):
             faer += [f"{file}:{line}" for line in matches(FAER, text)]
-        if not (file.startswith("src/") and file.endswith(".rs")) or TESTS.fullmatch(file) or file == "src/thread.rs":
+        if not (file.startswith("src/") and file.endswith(".rs")) or TESTS.fullmatch(file) or file in STARTERS:
             continue
         if STARTS.search(text):
             started += [f"{file}:{n}: {line}" for n, line in outside_tests(text.split("\n")) if STARTS.search(line)]
     if faer:
-        wrong += [*faer, "faer named outside src/dense, above"]
+        wrong += [*faer, "faer named outside src/base/dense, above"]
     if started:
-        wrong += [*started, "threads started outside src/thread.rs, above"]
+        wrong += [*started, "threads started outside src/base/thread.rs, above"]
     return wrong
 
 
@@ -131,13 +132,14 @@ PLANTED = [
     ("tests/h.py", "def h(:\n    pass\n", "tests/h.py: syntax"),
     ("tools/checks/i.sh", "true\n", "tools/checks/i.sh: is not executable"),
     ("tools/environment.sh", "true\n", None),
-    ("src/tt/j.rs", "pub fn j() { std::thread::spawn(|| ()); }\n", "threads started outside src/thread.rs, above"),
+    ("src/tt/j.rs", "pub fn j() { std::thread::spawn(|| ()); }\n", "threads started outside src/base/thread.rs, above"),
     ("src/tt/k.rs", "#[cfg(test)]\n#[allow(a)]\nmod tests {\n    use std::thread;\n}\n", None),
-    ("src/tt/l.rs", "#[cfg(test)]\nmod tests;\nuse std::thread;\n", "threads started outside src/thread.rs, above"),
-    ("src/tt/s.rs", "use faer::Mat;\n", "faer named outside src/dense, above"),
-    ("src/tt/tests/t.rs", "    let m = faer::Mat::<f64>::zeros(1, 1);\n", "faer named outside src/dense, above"),
-    ("src/dense/serial/u.rs", "use faer::Mat;\n", None),
-    ("src/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
+    ("src/tt/l.rs", "#[cfg(test)]\nmod tests;\nuse std::thread;\n", "threads started outside src/base/thread.rs, above"),
+    ("src/tt/s.rs", "use faer::Mat;\n", "faer named outside src/base/dense, above"),
+    ("src/tt/tests/t.rs", "    let m = faer::Mat::<f64>::zeros(1, 1);\n", "faer named outside src/base/dense, above"),
+    ("src/base/dense/serial/u.rs", "use faer::Mat;\n", None),
+    ("src/base/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
+    ("src/base/build.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/tt/tests/n.rs", "use std::thread;\n", None),
     ("Cargo.lock", 'name = "crossbeam-epoch"\n' * 2, "Cargo.lock: crossbeam-epoch is there in several versions, or not at all"),
 ]

@@ -14,8 +14,6 @@ mod plans;
 mod scans;
 mod session;
 
-use std::path::Path;
-
 use super::geometry::{Detector, Geometry, Grid, Orbit};
 use super::options::{Edge, Options};
 use super::phantom::{self, Ellipsoid};
@@ -24,10 +22,11 @@ use super::ramp::Window;
 use super::reference;
 use super::weights::Redundancy;
 use crate::backend::cpu::Pool;
+use crate::testing::source;
 
 /// The numbers of a .npy file of little-endian f4 or f8 in C order.
 pub(super) fn npy(name: &str) -> Vec<f64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fdk").join(name);
+    let path = source("tests/golden/fdk").join(name);
     let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8_lossy(&bytes[..start]).into_owned();

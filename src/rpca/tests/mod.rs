@@ -7,7 +7,6 @@ mod plans;
 mod session;
 mod team;
 
-use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -23,6 +22,7 @@ use crate::scalar::{Element, Scalar};
 use crate::shape::Order;
 use crate::stream::Stream;
 use crate::tensor::Location;
+use crate::testing::source;
 
 pub(super) fn context_with(threads: usize, host_memory_limit: u64) -> Arc<Context> {
     let options =
@@ -120,7 +120,7 @@ pub(super) fn difference<T: Scalar>(a: &[T], b: &[T]) -> f64 {
 }
 
 fn golden_bytes(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rpca").join(name);
+    let path = source("tests/golden/rpca").join(name);
     std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

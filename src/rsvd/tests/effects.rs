@@ -122,7 +122,7 @@ fn documented(method: Method) -> String {
 
 /// The chapter has a line for each option that says which methods use and which refuse it.
 fn expect_documented(refused: &[(&str, Vec<Method>)]) {
-    let chapter = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rsvd.md")).unwrap();
+    let chapter = std::fs::read_to_string(crate::testing::source("docs/rsvd.md")).unwrap();
     let list = |methods: Vec<Method>| match methods.len() {
         0 => "none".to_owned(),
         n if n == Method::ALL.len() => "all".to_owned(),

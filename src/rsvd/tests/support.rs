@@ -19,6 +19,7 @@ use crate::rsvd::{Info, Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
+use crate::testing::source;
 
 /// A context of two threads on a GPU.
 pub fn gpu() -> Arc<Context> {
@@ -33,7 +34,7 @@ pub fn cpu() -> Arc<Context> {
 
 /// A path in the golden data.
 pub fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rsvd").join(name)
+    source("tests/golden/rsvd").join(name)
 }
 
 /// A matrix in memory, column by column.

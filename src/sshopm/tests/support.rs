@@ -9,6 +9,7 @@ use crate::scalar::{Element, Real};
 use crate::shape::Order;
 use crate::sshopm::{Info, Options, Results, solve};
 use crate::tensor::{Location, Symmetric, Tensor};
+use crate::testing::source;
 
 /// Kofidis and Regalia's tensor: Kolda and Mayo 2011, example 3.5.
 pub const KOFIDIS_REGALIA: [f64; 15] = [
@@ -188,8 +189,8 @@ pub struct Golden(Vec<u8>);
 
 impl Golden {
     pub fn open(name: &str) -> Self {
-        let path = format!("{}/tests/golden/sshopm/{name}", env!("CARGO_MANIFEST_DIR"));
-        Self(std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}")))
+        let path = source("tests/golden/sshopm").join(name);
+        Self(std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
     }
 
     /// The little-endian number of `size` bytes at `place`.

@@ -8,6 +8,7 @@ use crate::context::{Context, Options as ContextOptions};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::testing::source;
 use crate::tt::info::Kernel;
 use crate::tt::{Contraction, Options};
 
@@ -139,10 +140,9 @@ pub fn session_by(context: &Arc<Context>, kernel: Option<Kernel>, options: Optio
 pub const TYPES: [(DType, f64); 4] =
     [(DType::F64, 1e-13), (DType::CF64, 1e-13), (DType::F32, 2e-6), (DType::CF32, 2e-6)];
 
-/// A file of golden data: in the tree that the run names, which on another machine than the compiler's is another one.
+/// A file of golden data.
 pub fn golden(name: &str) -> PathBuf {
-    let tree = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    tree.join("tests/golden/tt").join(name)
+    source("tests/golden/tt").join(name)
 }
 
 /// What a JSON text holds.

@@ -1,6 +1,6 @@
 //! Conversions between the structs of options and reports in C and those of the core.
 //!
-//! A field is converted to the one of the same name in the core, by the types that [`FromC` and `ToC`](../../src/choice.rs)
+//! A field is converted to the one of the same name in the core, by the types that [`FromC` and `ToC`](../../src/base/choice.rs)
 //! know. [`MIRRORS`] lists the fields that have another place or name in the core, and those that are converted by hand.
 
 use std::fmt::Write as _;

@@ -48,7 +48,7 @@ pub fn files(headers: &[(String, Interface)]) -> Vec<Generated> {
             write_struct(&mut text, of, name, header);
         }
     }
-    vec![Generated::new("src/backend/gpu/kernels/mirrors.rs", text)]
+    vec![Generated::new("src/base/backend/gpu/kernels/mirrors.rs", text)]
 }
 
 /// `purlin_tt_chain_params` has `PURLIN_TT_CHAIN_PARAMS_BYTES` bytes.

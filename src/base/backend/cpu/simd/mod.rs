@@ -1,0 +1,322 @@
+//! Vector arithmetic that is written once and runs on AVX-512, AVX2 with FMA, or anything.
+//!
+//! A kernel is a [`Kernel`]: generic code over a [`Simd`] token, which makes vectors ([`Lanes`]) by `splat` and `load`.
+//! [`dispatch`] picks the token of the instruction set and enters, once, a function that has those instructions
+//! enabled; everything the kernel calls is `#[inline(always)]` and so is compiled with them.
+//!
+//! The rules for kernels:
+//! - every function that touches vectors is `#[inline(always)]`: one that is not is compiled without the instructions,
+//!   correct but slow. A function may instead be a [`Kernel`] of its own that is dispatched again;
+//! - no closures over vectors, which cannot be forced inline;
+//! - a token proves that the machine has the instructions. It comes from [`dispatch`] alone and vectors come from
+//!   tokens alone, so safe code cannot reach an instruction that is not there;
+//! - [`Simd::doubled`] works on two vectors at once, which hides the latency of dependent operations.
+//!
+//! ```
+//! use purlin_base::backend::cpu::Isa;
+//! use purlin_base::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
+//!
+//! struct Scale<'a>(f32, &'a mut [f32]);
+//! impl Kernel<f32> for Scale<'_> {
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<S: Simd<f32>>(self, simd: S) {
+//!         let factor = simd.splat(self.0);
+//!         let mut blocks = self.1.chunks_exact_mut(S::V::LEN);
+//!         for block in &mut blocks {
+//!             simd.load(block).mul(factor).store(block);
+//!         }
+//!         blocks.into_remainder().iter_mut().for_each(|x| *x *= self.0);
+//!     }
+//! }
+//! let mut data = [1.0f32; 21];
+//! dispatch(Isa::detect(), Scale(3.0, &mut data));
+//! assert_eq!(data, [3.0; 21]);
+//! ```
+
+mod portable;
+mod twice;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use super::Isa;
+use crate::scalar::Real;
+
+pub use portable::Portable;
+pub use twice::Twice;
+
+/// Asks the processor once for the process.
+pub(super) fn detect() {
+    #[cfg(target_arch = "x86_64")]
+    let _ = (x86::Avx2::available(), x86::Avx512::available());
+}
+
+/// One truth value a lane.
+pub trait Mask: Copy {
+    /// Number of lanes.
+    const LEN: usize;
+    /// Both.
+    fn and(self, other: Self) -> Self;
+    /// Either.
+    fn or(self, other: Self) -> Self;
+    /// `self` but not `other`.
+    fn and_not(self, other: Self) -> Self;
+    /// Whether any lane is true.
+    fn any(self) -> bool;
+    /// The lanes as bits, lane 0 lowest.
+    fn bits(self) -> u64;
+}
+
+/// A vector of floating-point numbers.
+///
+/// Comparisons with NaN are false. `min` and `max` give either operand when one is NaN.
+pub trait Lanes: Copy {
+    /// The element.
+    type T: Real;
+    /// What comparisons give.
+    type M: Mask;
+    /// Number of lanes.
+    const LEN: usize;
+
+    /// Writes to the first `LEN` elements of `to`, which has as many.
+    fn store(self, to: &mut [Self::T]);
+    /// Sum.
+    fn add(self, other: Self) -> Self;
+    /// Difference.
+    fn sub(self, other: Self) -> Self;
+    /// Product.
+    fn mul(self, other: Self) -> Self;
+    /// Quotient.
+    fn div(self, other: Self) -> Self;
+    /// `self * b + c`, rounded once where the instruction set has it.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, rounded once where the instruction set has it.
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Magnitude.
+    fn abs(self) -> Self;
+    /// The smaller.
+    fn min(self, other: Self) -> Self;
+    /// The larger.
+    fn max(self, other: Self) -> Self;
+    /// Whether less.
+    fn lt(self, other: Self) -> Self::M;
+    /// Whether less or equal.
+    fn le(self, other: Self) -> Self::M;
+    /// The largest lane, where none is NaN.
+    #[inline(always)]
+    fn largest(self) -> Self::T {
+        let mut lanes = [Self::T::ZERO; MAX_LEN];
+        self.store(&mut lanes);
+        lanes[1..Self::LEN].iter().fold(lanes[0], |most, x| if *x > most { *x } else { most })
+    }
+    /// The sum of the lanes, of halves and halves of these.
+    #[inline(always)]
+    fn total(self) -> Self::T {
+        let mut lanes = [Self::T::ZERO; MAX_LEN];
+        self.store(&mut lanes);
+        let mut half = Self::LEN / 2;
+        while half > 0 {
+            for k in 0..half {
+                lanes[k] += lanes[k + half];
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
+    /// `yes` where the mask is true, else `no`.
+    fn select(mask: Self::M, yes: Self, no: Self) -> Self;
+}
+
+/// The right to use an instruction set, and the maker of its vectors.
+pub trait Simd<T: Real>: Copy {
+    /// The vector.
+    type V: Lanes<T = T>;
+    /// Token of vectors twice as long; of the same where these are already two.
+    type Doubled: Simd<T>;
+    /// Two vectors at once: two independent chains of operations hide the latency of a dependent one.
+    fn doubled(self) -> Self::Doubled;
+    /// The same number in every lane.
+    fn splat(self, x: T) -> Self::V;
+    /// The first `LEN` elements of `from`, which has as many.
+    fn load(self, from: &[T]) -> Self::V;
+
+    /// The elements of `from`, at most `LEN` of them, and zeros in the lanes beyond.
+    #[inline(always)]
+    fn load_part(self, from: &[T]) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        let count = from.len().min(Self::V::LEN);
+        lanes[..count].copy_from_slice(&from[..count]);
+        self.load(&lanes)
+    }
+
+    /// Element `at[k] - base` of `from` in lane k, for at most `LEN` indices, and zeros in the lanes beyond.
+    ///
+    /// # Panics
+    /// For an index outside of `from`, as slices do.
+    #[inline(always)]
+    fn gather(self, from: &[T], at: &[i32], base: i32) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        for (lane, at) in lanes[..Self::V::LEN].iter_mut().zip(at) {
+            *lane = from[at.wrapping_sub(base).cast_unsigned() as usize];
+        }
+        self.load(&lanes)
+    }
+
+    /// [`Simd::gather`] with the first `count` of `at`, at most `LEN`, by loads one by one: faster where whole vectors of indices
+    /// can be read and [`super::prefers_loads`].
+    ///
+    /// # Panics
+    /// As [`Simd::gather`].
+    #[inline(always)]
+    fn pick(self, from: &[T], at: &[i32], count: usize, base: i32) -> Self::V {
+        self.gather(from, &at[..count.min(at.len())], base)
+    }
+
+    /// Lanes 0 and 1 exchanged, 2 and 3, and so on: the parts of complex numbers.
+    #[inline(always)]
+    fn swap_pairs(self, x: Self::V) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        x.store(&mut lanes);
+        lanes[..Self::V::LEN].chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        self.load(&lanes)
+    }
+
+    /// The lanes whose bits are set, lane 0 lowest.
+    fn mask(self, bits: u64) -> <Self::V as Lanes>::M;
+
+    /// 1 / sqrt(x) to two units in the last place, for normal positive numbers.
+    #[inline(always)]
+    fn rsqrt(self, x: Self::V) -> Self::V {
+        self.splat(T::ONE).div(x.sqrt())
+    }
+
+    /// The largest whole number not above each lane.
+    #[inline(always)]
+    fn floor(self, x: Self::V) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        x.store(&mut lanes);
+        for v in &mut lanes[..Self::V::LEN] {
+            *v = T::from_f64(v.to_f64().floor());
+        }
+        self.load(&lanes)
+    }
+
+    /// For each lane the value at `position` between the elements of the table of 2 LEN numbers that `low` and `high`
+    /// make. The position must be within 0 and 2 LEN - 1, that excluded; with any other the lane is no number of use.
+    #[inline(always)]
+    fn interpolate(self, low: Self::V, high: Self::V, position: Self::V) -> Self::V {
+        let n = Self::V::LEN;
+        let (mut table, mut lanes) = ([T::ZERO; 2 * MAX_LEN], [T::ZERO; MAX_LEN]);
+        low.store(&mut table);
+        high.store(&mut table[n..]);
+        position.store(&mut lanes);
+        for v in &mut lanes[..n] {
+            // `as` takes NaN to 0 and holds the rest to the range of the type.
+            let at = v.to_f64() as usize % (2 * n);
+            let (near, far) = (table[at], table[(at + 1) % (2 * n)]);
+            *v = (*v - T::from_f64(at as f64)) * (far - near) + near;
+        }
+        self.load(&lanes)
+    }
+}
+
+/// Prefetches element `at` of `of`. The index may be out of range.
+#[inline(always)]
+pub fn prefetch<T>(of: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every such processor has the instruction, which reads nothing that can be seen and fails at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(of.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (of, at);
+}
+
+/// Largest number of lanes of a vector, which may have two registers.
+const MAX_LEN: usize = 32;
+
+/// Code that is generic over the instruction set. Implement `run` with `#[inline(always)]`.
+pub trait Kernel<T: Real> {
+    /// What it computes.
+    type Output;
+    /// The work.
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
+}
+
+/// A type with vectors on every instruction set: `f32` and `f64`.
+pub trait Vectorised: Real {
+    /// [`dispatch`] for this type.
+    fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output;
+    /// [`dispatch_wide`] for this type.
+    fn dispatch_wide<K: Kernel<Self>>(isa: Isa, kernel: K) -> Result<K::Output, K>;
+}
+
+/// Runs `kernel` with the instructions of `isa`, or with fewer where the machine lacks them.
+pub fn dispatch<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
+    T::dispatch(isa, kernel)
+}
+
+/// [`dispatch`] for large generated kernels: where there is a choice of instruction sets, no portable variant of the kernel
+/// is compiled, and it is given back unless `isa` has vectors of 256 bits or more.
+pub fn dispatch_wide<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> Result<K::Output, K> {
+    T::dispatch_wide(isa, kernel)
+}
+
+macro_rules! vectorised {
+    ($t:ty, $portable:literal) => {
+        impl Vectorised for $t {
+            #[inline]
+            fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output {
+                match enter::<Self, K>(isa, kernel) {
+                    Ok(output) => output,
+                    Err(kernel) => kernel.run(Portable::<$portable>),
+                }
+            }
+
+            #[inline]
+            fn dispatch_wide<K: Kernel<Self>>(isa: Isa, kernel: K) -> Result<K::Output, K> {
+                #[cfg(target_arch = "x86_64")]
+                return enter::<Self, K>(isa, kernel);
+                #[cfg(not(target_arch = "x86_64"))]
+                return Ok(Self::dispatch(isa, kernel));
+            }
+        }
+    };
+}
+
+/// Runs the kernel with the instructions of `isa`, if they are there and more than the target's own.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn enter<T: Real, K: Kernel<T>>(isa: Isa, kernel: K) -> Result<K::Output, K>
+where
+    x86::Avx2: Simd<T>,
+    x86::Avx512: Simd<T>,
+{
+    if isa == Isa::Avx512
+        && let Some(token) = x86::Avx512::available()
+    {
+        return Ok(token.enter(kernel));
+    }
+    if isa == Isa::Avx2
+        && let Some(token) = x86::Avx2::available()
+    {
+        return Ok(token.enter(kernel));
+    }
+    Err(kernel)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn enter<T: Real, K: Kernel<T>>(_: Isa, kernel: K) -> Result<K::Output, K> {
+    Err(kernel)
+}
+
+// The width of the 128-bit vectors that every x86-64 and AArch64 has, twice for latency.
+vectorised!(f32, 8);
+vectorised!(f64, 4);
+
+#[cfg(test)]
+mod tests;

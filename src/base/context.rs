@@ -1,0 +1,227 @@
+//! A context: the backend, its thread pool, memory limits and log. Every other object belongs to a context.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::backend::cpu::{self, Isa, Pool};
+use crate::backend::fork;
+use crate::backend::gpu::Gpu;
+use crate::backend::memory::Budget;
+use crate::backend::{Backend, BackendChoice};
+use crate::error::{Error, Result};
+use crate::log::{self, Level, Log, Sink};
+use crate::progress::{Progress, ProgressFn};
+use crate::shape::to_u64;
+
+/// Options of a context. The default is the GPU if there is one, all cores, no limits and no log.
+pub struct Options {
+    /// CPU or GPU.
+    pub backend: BackendChoice,
+    /// Ordinal of the GPU.
+    pub device: i32,
+    /// Threads of the pool, 0 for one a core.
+    pub threads: usize,
+    /// Vector instructions, `None` for the best of this machine.
+    pub isa: Option<Isa>,
+    /// Bytes of host memory that purlin may allocate, 0 for no limit.
+    pub host_memory_limit: u64,
+    /// Bytes of device memory that purlin may allocate, 0 for no limit.
+    pub device_memory_limit: u64,
+    /// Level of the log.
+    pub log_level: Level,
+    /// Function that receives the log.
+    pub log: Option<Sink>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            backend: BackendChoice::Auto,
+            device: 0,
+            threads: 0,
+            isa: None,
+            host_memory_limit: 0,
+            device_memory_limit: 0,
+            log_level: Level::Off,
+            log: None,
+        }
+    }
+}
+
+/// Backend, thread pool, limits and log.
+pub struct Context {
+    backend: Backend,
+    pool: Pool,
+    isa: Isa,
+    host: Arc<Budget>,
+    device: Arc<Budget>,
+    log: Log,
+    cancel_epoch: Arc<AtomicU64>,
+    generation: u64,
+}
+
+impl Context {
+    /// Creates a context.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::NotSupported`] if the machine lacks the
+    /// vector instructions asked for.
+    pub fn new(options: Options) -> Result<Arc<Self>> {
+        fork::undisturbed(|| {
+            log::prepare();
+            cpu::prepare_process()
+        })?;
+        let log = Log::new(options.log_level, options.log);
+        let best = Isa::detect();
+        let isa = options.isa.unwrap_or(best);
+        if isa > best {
+            return Err(Error::NotSupported(format!("cpu_isa: {isa:?} is asked for, this machine has {best:?}")));
+        }
+        let device = Budget::new(options.device_memory_limit);
+        let backend = match options.backend {
+            BackendChoice::Cpu => Backend::Cpu,
+            BackendChoice::Cuda => Backend::Gpu(Gpu::open(options.device, &device)?),
+            BackendChoice::Auto => match Gpu::device_count() {
+                Ok(n) if n > 0 => match Gpu::open(options.device, &device) {
+                    Ok(gpu) => Backend::Gpu(gpu),
+                    Err(e) => {
+                        log.log(Level::Warn, || format!("the GPU cannot be used, going on with the CPU: {e}"));
+                        Backend::Cpu
+                    }
+                },
+                _ => Backend::Cpu,
+            },
+        };
+        let pool = Pool::new(options.threads)?;
+        log.log(Level::Info, || {
+            let name = match &backend {
+                Backend::Cpu => format!("CPU, {isa:?}"),
+                Backend::Gpu(gpu) => format!("GPU {}, {}", gpu.ordinal(), gpu.name()),
+            };
+            format!("context: {name}, {} threads", pool.threads())
+        });
+        Ok(Arc::new(Self {
+            backend,
+            pool,
+            isa,
+            host: Budget::new(options.host_memory_limit),
+            device,
+            log,
+            cancel_epoch: Arc::new(AtomicU64::new(0)),
+            generation: fork::generation(),
+        }))
+    }
+
+    /// CPU or GPU.
+    #[inline]
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// The GPU, or [`Error::NotSupported`] with the message that `what` needs one.
+    pub fn gpu(&self, what: &str) -> Result<&Gpu> {
+        match &self.backend {
+            Backend::Gpu(gpu) => Ok(gpu),
+            Backend::Cpu => {
+                Err(Error::NotSupported(format!("{what}: needs a context on a GPU, this one is on the CPU")))
+            }
+        }
+    }
+
+    /// The context's threads.
+    #[inline]
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Vector instructions in use.
+    #[inline]
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Budget of host memory.
+    #[inline]
+    pub fn host_budget(&self) -> &Arc<Budget> {
+        &self.host
+    }
+
+    /// Budget of device memory.
+    #[inline]
+    pub fn device_budget(&self) -> &Arc<Budget> {
+        &self.device
+    }
+
+    /// The log.
+    #[inline]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Progress of a call that starts now.
+    pub fn progress<'a>(&self, report: Option<&'a ProgressFn<'a>>) -> Progress<'a> {
+        Progress::new(&self.cancel_epoch, report)
+    }
+
+    /// The counter of cancellations.
+    #[inline]
+    pub fn cancel_epoch(&self) -> &Arc<AtomicU64> {
+        &self.cancel_epoch
+    }
+
+    /// Cancels the running calls of this context. Callable from any thread.
+    pub fn cancel(&self) {
+        self.cancel_epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Refuses a context that was made before a `fork()` or whose GPU context is dead.
+    pub fn check_alive(&self) -> Result<()> {
+        if self.is_forked() {
+            return Err(Error::Forked("context"));
+        }
+        match &self.backend {
+            Backend::Cpu => Ok(()),
+            Backend::Gpu(gpu) => gpu.check_alive(),
+        }
+    }
+
+    /// Whether this process inherited the context over a `fork()`.
+    pub fn is_forked(&self) -> bool {
+        fork::happened_since(self.generation)
+    }
+
+    /// Bytes of host memory charged to this context now.
+    pub fn host_memory_used(&self) -> u64 {
+        self.host.used()
+    }
+
+    /// Number of threads, in the type of the C interface.
+    #[inline]
+    pub fn threads(&self) -> u64 {
+        to_u64(self.pool.threads())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(threads: usize) -> Arc<Context> {
+        Context::new(Options { backend: BackendChoice::Cpu, threads, ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn contexts_have_threads_of_their_own() {
+        let (a, b) = (cpu(1), cpu(2));
+        assert_eq!((a.threads(), b.threads()), (1, 2));
+    }
+
+    #[test]
+    fn cancelling_ends_running_calls_and_no_later_ones() {
+        let c = cpu(1);
+        let running = c.progress(None);
+        c.cancel();
+        assert_eq!(running.check(), Err(Error::Cancelled));
+        assert!(c.progress(None).check().is_ok());
+    }
+}

@@ -1,0 +1,141 @@
+//! The one error type of the library: a variant per status, carrying the data of its message.
+
+/// Result of every fallible function of the crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error, with the argument, the value and the limit where they apply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// An argument lies outside its documented domain.
+    #[error("{argument}: {problem}")]
+    InvalidArgument {
+        /// Name of the argument, as the header spells it.
+        argument: String,
+        /// The value found and the values expected.
+        problem: String,
+    },
+    /// A handle that is null, destroyed, foreign or of another type.
+    #[error("{argument}: {problem}")]
+    InvalidHandle {
+        /// Name of the argument.
+        argument: String,
+        /// Why the handle was refused.
+        problem: &'static str,
+    },
+    /// The object is in use by another call.
+    #[error("{argument}: is in use by another call")]
+    Busy {
+        /// Name of the argument.
+        argument: String,
+    },
+    /// Host memory, the context's limit included.
+    #[error("{what}: {bytes} bytes of host memory cannot be allocated{}", limit_text(*.limit))]
+    OutOfMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The context's limit, if it caused the refusal.
+        limit: Option<u64>,
+    },
+    /// The system refused to start a thread.
+    #[error("{what}: thread {number} of {count} could not be started: {problem}")]
+    ThreadRefused {
+        /// What the threads were for.
+        what: &'static str,
+        /// Which of them, from 1.
+        number: usize,
+        /// How many were wanted.
+        count: usize,
+        /// The system's message.
+        problem: String,
+    },
+    /// Device memory, the context's limit included.
+    #[error("{what}: {bytes} bytes of device memory cannot be allocated{}", limit_text(*.limit))]
+    OutOfDeviceMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The context's limit, if it caused the refusal.
+        limit: Option<u64>,
+    },
+    /// The iteration ended before its tolerance was met; outputs hold the last iterate.
+    #[error("no convergence: {0}")]
+    NoConvergence(String),
+    /// Cancelled by the progress callback or by `purlin_context_cancel`.
+    #[error("cancelled")]
+    Cancelled,
+    /// No driver, or no such GPU.
+    #[error("no device: {0}")]
+    NoDevice(String),
+    /// The CUDA driver reported an error.
+    #[error("CUDA: {call} failed with {name} ({code})")]
+    Cuda {
+        /// The driver call.
+        call: &'static str,
+        /// The driver's name of the error.
+        name: String,
+        /// The driver's number of the error.
+        code: i32,
+    },
+    /// This type, shape or device combination is not supported.
+    #[error("not supported: {0}")]
+    NotSupported(String),
+    /// Overflow, breakdown, singularity.
+    #[error("numerical failure: {0}")]
+    Numerical(String),
+    /// A file could not be read or written.
+    #[error("{path}: {problem}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's message.
+        problem: String,
+    },
+    /// The context was created before `fork()` and is used in the child.
+    #[error("{0}: was made before fork() and cannot be used in the child process")]
+    Forked(&'static str),
+    /// A bug in purlin.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+fn limit_text(limit: Option<u64>) -> String {
+    limit.map_or_else(String::new, |l| format!(" under the context's limit of {l} bytes"))
+}
+
+impl Error {
+    /// An [`Error::InvalidArgument`]: `argument: problem`.
+    pub fn invalid(argument: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
+    }
+
+    /// The error with argument `to` in place of `from`, for a caller whose argument has another name.
+    pub fn renamed(self, from: &str, to: &str) -> Self {
+        match self {
+            Self::InvalidArgument { argument, problem } if argument == from => Self::invalid(to, problem),
+            Self::NotSupported(text) => match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
+                Some(rest) => Self::NotSupported(format!("{to}: {rest}")),
+                None => Self::NotSupported(text),
+            },
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_argument_the_value_and_the_limit() {
+        let e = Error::invalid("ld", "is 1, less than n = 2");
+        assert_eq!(e.to_string(), "ld: is 1, less than n = 2");
+        let e = Error::OutOfMemory { what: "start vectors", bytes: 80, limit: Some(64) };
+        assert_eq!(
+            e.to_string(),
+            "start vectors: 80 bytes of host memory cannot be allocated under the context's limit of 64 bytes"
+        );
+    }
+}

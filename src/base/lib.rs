@@ -1,0 +1,44 @@
+//! What the families of purlin share.
+//!
+//! Dependencies point one way: tensor, matrix, dense -> backend -> shape, alloc, error. Only [`backend`] holds `unsafe` code,
+//! and only [`backend::gpu`] knows the CUDA driver.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
+//! | [`group`] | contexts on devices of one kind that share the work of a call |
+//! | [`session`] | shared parts of objects that are created once and used for many calls |
+//! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
+//! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
+//! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
+//! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
+//! | [`alloc`], [`thread`] | fallible buffers and threads |
+//! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
+//! | [`scalar`], [`shape`], [`choice`], [`rng`] | number types, checked sizes, choices by number, random numbers |
+
+#![deny(unsafe_code)]
+
+pub mod alloc;
+#[allow(unsafe_code, reason = "kernels, the CUDA driver, memory, and the functions of the C library")]
+pub mod backend;
+pub mod blocks;
+pub mod choice;
+pub mod context;
+pub mod dense;
+pub mod error;
+#[cfg(feature = "fault-injection")]
+pub mod fault;
+pub mod group;
+pub mod log;
+pub mod matrix;
+pub mod message;
+pub mod progress;
+pub mod rng;
+pub mod scalar;
+pub mod session;
+pub mod shape;
+pub mod stream;
+pub mod tensor;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod thread;

@@ -1,0 +1,401 @@
+//! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known only by their products.
+
+mod csr;
+mod enqueued;
+mod flattened;
+mod kept;
+mod operator;
+pub mod sparse;
+mod streamed;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element, Scalar, with_scalar};
+use crate::shape::{Layout, Order};
+use crate::stream::{self, Stream};
+use crate::tensor::{self, Location, Tensor, ViewMut};
+
+use flattened::Flattened;
+
+pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
+pub use enqueued::{Enqueue, Enqueued};
+pub use kept::Kept;
+pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
+pub use streamed::{SharedSource, Streamed};
+
+/// How the entries of a matrix are stored.
+pub enum Storage {
+    /// Every entry, column- or row-major with a leading dimension.
+    Dense {
+        /// The entries.
+        memory: Memory,
+        /// Rows and columns with their strides.
+        layout: Layout,
+        /// Which index runs fastest.
+        order: Order,
+    },
+    /// Compressed sparse rows.
+    Csr(Csr),
+    /// Read in blocks.
+    Streamed(Streamed),
+    /// Known only by its products.
+    Operator(SharedOperator),
+}
+
+impl Storage {
+    /// Name of the storage, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Dense { .. } => "dense",
+            Self::Csr(_) => "sparse",
+            Self::Streamed(_) => "streamed",
+            Self::Operator(_) => "an operator",
+        }
+    }
+}
+
+/// The entries of a dense matrix.
+#[derive(Clone, Copy)]
+pub struct Dense<'a> {
+    /// The memory.
+    pub memory: &'a Memory,
+    /// Rows and columns with their strides.
+    pub layout: &'a Layout,
+    /// Which index runs fastest.
+    pub order: Order,
+}
+
+/// The entries of a dense matrix, to write to.
+pub struct DenseMut<'a> {
+    /// The memory.
+    pub memory: &'a mut Memory,
+    /// Rows and columns with their strides.
+    pub layout: &'a Layout,
+    /// Which index runs fastest.
+    pub order: Order,
+}
+
+impl<'a> Dense<'a> {
+    /// The entries on the host, column by column: borrowed if they are packed so, else a copy.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for device memory; [`Error::OutOfMemory`].
+    pub fn columns<T: Element>(&self, argument: &str) -> Result<Cow<'a, [T]>> {
+        let strides = self.layout.strides();
+        self.packed(
+            argument,
+            Order::ColumnMajor,
+            [(self.layout.dims()[1], strides[1]), (self.layout.dims()[0], strides[0])],
+        )
+    }
+
+    /// The entries on the host line by line: columns of a column-major matrix, rows of a row-major one.
+    ///
+    /// # Errors
+    /// As [`Dense::columns`].
+    pub fn lines<T: Element>(&self, argument: &str) -> Result<Cow<'a, [T]>> {
+        let (dims, strides) = (self.layout.dims(), self.layout.strides());
+        let (slow, fast) = match self.order {
+            Order::ColumnMajor => (1, 0),
+            Order::RowMajor => (0, 1),
+        };
+        self.packed(argument, self.order, [(dims[slow], strides[slow]), (dims[fast], strides[fast])])
+    }
+
+    fn packed<T: Element>(&self, argument: &str, order: Order, axes: [(usize, usize); 2]) -> Result<Cow<'a, [T]>> {
+        let data = self.memory.host(argument)?.as_slice::<T>()?;
+        let [(slow, far), (fast, near)] = axes;
+        if self.layout.is_packed(order) {
+            return Ok(Cow::Borrowed(&data[..slow * fast]));
+        }
+        let mut packed = alloc::with_capacity("entries of a matrix", slow * fast)?;
+        for i in 0..slow {
+            packed.extend((0..fast).map(|j| data[i * far + j * near]));
+        }
+        Ok(Cow::Owned(packed))
+    }
+}
+
+impl DenseMut<'_> {
+    /// Writes consecutive columns from the first on; the other columns stay unchanged.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for device memory; [`Error::Internal`] for more columns than the matrix has.
+    pub fn set_columns<T: Element>(&mut self, argument: &str, columns: &[T]) -> Result<()> {
+        let rows = self.layout.dims()[0];
+        if columns.len() > self.layout.elements() {
+            return Err(Error::Internal("more columns than a matrix has".into()));
+        }
+        let mut view = ViewMut::new(self.memory.host_mut(argument)?.as_mut_slice::<T>()?, self.layout);
+        for (j, column) in columns.chunks_exact(rows.max(1)).enumerate() {
+            view.write_column(&[j], column);
+        }
+        Ok(())
+    }
+}
+
+/// A matrix: in the memory of the host or the context's GPU, read in blocks, or known by its products.
+pub struct Matrix {
+    storage: Storage,
+    dtype: DType,
+    rows: usize,
+    cols: usize,
+    read_only: bool,
+    context: Arc<Context>,
+}
+
+impl Matrix {
+    /// A packed dense matrix of zeros, in memory that purlin owns.
+    pub fn create(
+        context: &Arc<Context>,
+        dtype: DType,
+        location: Location,
+        order: Order,
+        rows: usize,
+        cols: usize,
+    ) -> Result<Self> {
+        let layout = Layout::packed(&[rows, cols], order, dtype)?;
+        let memory = tensor::allocate(context, "matrix", location, layout.extent() * dtype.size())?;
+        let storage = Storage::Dense { memory, layout, order };
+        Ok(Self { storage, dtype, rows, cols, read_only: false, context: Arc::clone(context) })
+    }
+
+    /// Layout of a dense matrix with leading dimension `ld`, at least the length of a column (of a row if row-major).
+    pub fn dense_layout(dtype: DType, order: Order, rows: usize, cols: usize, ld: usize) -> Result<Layout> {
+        let (least, name, strides) = match order {
+            Order::ColumnMajor => (rows, "rows", [1, ld]),
+            Order::RowMajor => (cols, "cols", [ld, 1]),
+        };
+        if ld < least.max(1) {
+            return Err(Error::invalid("ld", format!("is {ld}, less than {name} = {least}")));
+        }
+        Layout::strided(&[rows, cols], &strides, dtype)
+    }
+
+    /// A dense matrix over existing memory, which must hold `layout.extent()` elements.
+    pub fn from_memory(
+        context: &Arc<Context>,
+        dtype: DType,
+        order: Order,
+        layout: Layout,
+        memory: Memory,
+        read_only: bool,
+    ) -> Result<Self> {
+        let &[rows, cols] = layout.dims() else {
+            return Err(Error::Internal("a matrix layout without two dimensions".into()));
+        };
+        if memory.bytes() / dtype.size() < layout.extent() {
+            return Err(Error::Internal("too little memory for a matrix".into()));
+        }
+        let storage = Storage::Dense { memory, layout, order };
+        Ok(Self { storage, dtype, rows, cols, read_only, context: Arc::clone(context) })
+    }
+
+    /// A sparse matrix.
+    pub fn from_csr(context: &Arc<Context>, dtype: DType, csr: Csr, read_only: bool) -> Self {
+        let (rows, cols) = (csr.rows(), csr.cols());
+        Self { storage: Storage::Csr(csr), dtype, rows, cols, read_only, context: Arc::clone(context) }
+    }
+
+    /// A matrix that is read in blocks. The last axis of the source is its columns (`ColumnMajor`) or its rows
+    /// (`RowMajor`). All other axes together are the other dimension, for example the pixels of a frame.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a source of a single axis; [`Error::Busy`] while a run reads it.
+    pub fn from_source(context: &Arc<Context>, source: SharedSource, order: Order) -> Result<Self> {
+        let axes = source.lock("source")?.info().dims.len();
+        let source = if axes == 2 { source } else { SharedSource::new(Box::new(Flattened::new("source", source)?)) };
+        let (dtype, dims, bytes) = {
+            let guard = source.lock("source")?;
+            let info = guard.info();
+            (info.number.dtype(), info.dims.clone(), info.bytes())
+        };
+        let &[fast, slow] = &dims[..] else {
+            return Err(Error::Internal(format!("a matrix of dimensions {dims:?}")));
+        };
+        let (rows, cols) = match order {
+            Order::ColumnMajor => (fast, slow),
+            Order::RowMajor => (slow, fast),
+        };
+        let storage = Storage::Streamed(Streamed { source, order, bytes });
+        Ok(Self { storage, dtype, rows, cols, read_only: true, context: Arc::clone(context) })
+    }
+
+    /// A matrix that is known only by its products.
+    pub fn from_operator<T: Scalar>(context: &Arc<Context>, operator: Box<dyn Operator<T>>) -> Self {
+        let (rows, cols) = operator.shape();
+        let storage = Storage::Operator(SharedOperator::new(operator));
+        Self { storage, dtype: T::DTYPE, rows, cols, read_only: true, context: Arc::clone(context) }
+    }
+
+    /// The entries of a dense matrix.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for any other storage.
+    #[inline]
+    pub fn dense(&self, argument: &str) -> Result<Dense<'_>> {
+        match &self.storage {
+            Storage::Dense { memory, layout, order } => Ok(Dense { memory, layout, order: *order }),
+            other => Err(needs_dense(argument, other)),
+        }
+    }
+
+    /// The entries of a dense matrix, to write to.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for any other storage, [`Error::InvalidArgument`] for a matrix borrowed for reading.
+    pub fn dense_mut(&mut self, argument: &str) -> Result<DenseMut<'_>> {
+        match &mut self.storage {
+            Storage::Dense { .. } if self.read_only => {
+                Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"))
+            }
+            Storage::Dense { memory, layout, order } => Ok(DenseMut { memory, layout, order: *order }),
+            other => Err(needs_dense(argument, other)),
+        }
+    }
+
+    /// Refuses other sizes than `rows` x `cols`.
+    pub fn expect_size(&self, argument: &str, rows: usize, cols: usize) -> Result<()> {
+        if (self.rows, self.cols) == (rows, cols) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {} x {}, {rows} x {cols} is needed", self.rows, self.cols)))
+    }
+
+    /// Refuses another element type than `dtype`.
+    pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
+        if self.dtype == dtype {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {}, {} is needed", self.dtype.name(), dtype.name())))
+    }
+
+    /// Refuses a matrix of another context.
+    pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
+        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, "belongs to another context"))
+    }
+
+    /// Replaces the values of a sparse matrix in memory that purlin owns; the structure stays. A borrowed matrix reads
+    /// its values from the caller's array each time it is used.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a pattern, borrowed memory, another number or type of values;
+    /// [`Error::NotSupported`] for another storage, or values in device memory.
+    pub fn set_values(&mut self, values: &Tensor) -> Result<()> {
+        values.expect_dtype("values", self.dtype)?;
+        let csr = match &mut self.storage {
+            Storage::Csr(csr) => csr,
+            other => {
+                return Err(Error::NotSupported(format!("matrix: is {}, a sparse matrix is needed", other.name())));
+            }
+        };
+        values.expect_dims("values", &[csr.nnz()])?;
+        let nnz = csr.nnz();
+        let memory = csr.values_mut().ok_or_else(|| Error::invalid("matrix", "is a pattern, it has no values"))?;
+        if !memory.is_owned() {
+            return Err(Error::invalid("matrix", "was borrowed: its values are the caller's own array"));
+        }
+        with_scalar!(self.dtype, "matrix", T => {
+            let to = match memory {
+                Memory::Host(to) => to.as_mut_slice::<T>()?,
+                Memory::Device(to) => {
+                    let mut packed = alloc::filled("values", nnz, T::default())?;
+                    values.view::<T>("values")?.read_column(&[], &mut packed);
+                    let gpu = self.context.gpu("matrix")?;
+                    gpu.store_numbers(gpu.default_stream(), &packed, to, 0)?;
+                    // Any stream may use the values after this call.
+                    return gpu.default_stream().synchronize();
+                }
+            };
+            values.view::<T>("values")?.read_column(&[], &mut to[..nnz]);
+            Ok(())
+        })
+    }
+
+    /// How the entries are stored.
+    #[inline]
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Bytes of all arrays, on the host and the device.
+    pub fn storage_bytes(&self) -> usize {
+        match &self.storage {
+            Storage::Dense { memory, .. } => memory.bytes(),
+            Storage::Csr(csr) => {
+                let parts = csr.parts();
+                let device = csr.device().map_or(0, |d| d.row_ptr.bytes() + d.col_idx.bytes());
+                let indices = parts.row_ptr.bytes() + parts.col_idx.bytes() + device;
+                indices + parts.values.as_ref().map_or(0, Memory::bytes)
+            }
+            Storage::Streamed(_) | Storage::Operator(_) => 0,
+        }
+    }
+
+    /// Element type.
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    #[inline]
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Whether only [`Matrix::set_values`] changes the values of a sparse matrix: purlin owns them, and the caller has
+    /// no access to write them. Results computed from such values are valid until [`Csr::version`] changes.
+    pub fn is_settled(&self) -> bool {
+        let Storage::Csr(csr) = &self.storage else { return false };
+        csr.parts().values.as_ref().is_none_or(|v| v.is_owned() && self.read_only)
+    }
+
+    /// Whether it was borrowed for reading only.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// The context it belongs to.
+    #[inline]
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+}
+
+fn needs_dense(argument: &str, storage: &Storage) -> Error {
+    Error::NotSupported(format!("{argument}: is {}, a dense matrix is needed", storage.name()))
+}
+
+/// Copies a dense matrix into another of the same size and type, in any direction between host and device.
+///
+/// # Errors
+/// As [`tensor::copy`]; [`Error::NotSupported`] for other storage than dense.
+pub fn copy(context: &Context, queue: Option<&Stream>, source: &Matrix, destination: &mut Matrix) -> Result<()> {
+    source.expect_context("source", context)?;
+    destination.expect_context("destination", context)?;
+    destination.expect_size("destination", source.rows, source.cols)?;
+    destination.expect_dtype("destination", source.dtype)?;
+    let from = source.dense("source")?;
+    let to = destination.dense_mut("destination")?;
+    let queue = stream::select(context, queue)?;
+    tensor::copy_memory(context, queue, source.dtype, (from.memory, from.layout), (to.memory, to.layout))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! Transposition, permutation and submatrices.
+
+use std::sync::Arc;
+
+use super::super::csr::Csr;
+use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, values};
+use super::index::{Indices, Rows};
+use crate::alloc;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::shape::{product, to_i64};
+
+/// The entries of the transpose. They are counted by column, then placed row by row, so that columns ascend.
+pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
+    let mut row_ptr = alloc::filled(WHAT, cols + 1, 0usize)?;
+    for k in 0..nnz {
+        row_ptr[rows.col(k) + 1] += 1;
+    }
+    offsets(&mut row_ptr);
+    let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
+    let mut source = alloc::filled(WHAT, nnz, 0usize)?;
+    for i in 0..rows.len() {
+        for k in rows.row(i) {
+            let place = &mut row_ptr[rows.col(k)];
+            (col_idx[*place], source[*place]) = (i, k);
+            *place += 1;
+        }
+    }
+    restart_rows(&mut row_ptr);
+    Ok(Entries { rows: cols, cols: rows.len(), row_ptr, col_idx, source })
+}
+
+fn charge(context: &Context, csr: &Csr) -> Result<crate::backend::memory::Charge> {
+    charge_indices(context, &[csr.nnz(), csr.nnz(), csr.rows(), csr.cols(), 1])
+}
+
+/// The transpose of a sparse matrix, or with `conjugate` its conjugate transpose; O(nnz + rows + columns).
+///
+/// # Errors
+/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
+pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let _charge = charge(context, source)?;
+    let entries = transposed(&Rows::new(source)?, source.cols(), source.nnz())?;
+    entries.gathered(context, a.dtype(), values("a", source)?, conjugate)
+}
+
+/// The matrix whose compressed columns are the compressed rows of `a`: the same as [`transpose`] without conjugation.
+///
+/// # Errors
+/// As [`transpose`].
+pub fn from_columns(context: &Arc<Context>, a: &Matrix) -> Result<Matrix> {
+    transpose(context, a, false)
+}
+
+/// Checks a list of different indices below `size`, which with `all` must be a permutation. Returns the position in the
+/// list of each index, `usize::MAX` for indices that are not in it.
+fn checked(argument: &str, list: &Indices<'_>, size: usize, all: bool) -> Result<Vec<usize>> {
+    if all && list.len() != size {
+        return Err(Error::invalid(argument, format!("has {} elements, {size} are needed", list.len())));
+    }
+    // The position of each index in the list; `none` if it is not there.
+    let none = usize::MAX;
+    let mut place = alloc::filled(WHAT, size, none)?;
+    for k in 0..list.len() {
+        let found = list.at(k);
+        let index = usize::try_from(found).ok().filter(|&i| i < size).ok_or_else(|| {
+            Error::invalid(argument, format!("element {k} is {found}, outside 0 to {}", to_i64(size) - 1))
+        })?;
+        if place[index] != none {
+            let problem = format!("elements {} and {k} are both {found}", place[index]);
+            return Err(Error::invalid(argument, problem));
+        }
+        place[index] = k;
+    }
+    Ok(place)
+}
+
+fn picked(
+    context: &Arc<Context>,
+    a: &Matrix,
+    rows: Option<&Indices<'_>>,
+    cols: Option<&Indices<'_>>,
+    all: bool,
+    values: Option<&HostMemory>,
+) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let _charge = charge(context, source)?;
+    let from = Rows::new(source)?;
+    if let Some(rows) = rows {
+        checked("rows", rows, source.rows(), all)?;
+    }
+    let place = cols.map(|c| checked("cols", c, source.cols(), all)).transpose()?;
+    let count = rows.map_or(source.rows(), Indices::len);
+    let mut entries = Entries {
+        rows: count,
+        cols: cols.map_or(source.cols(), Indices::len),
+        row_ptr: alloc::with_capacity(WHAT, count + 1)?,
+        col_idx: alloc::with_capacity(WHAT, source.nnz())?,
+        source: alloc::with_capacity(WHAT, source.nnz())?,
+    };
+    entries.row_ptr.push(0);
+    for i in 0..count {
+        // Checked to be a row of the matrix.
+        let row = rows.map_or(i, |r| r.at(i) as usize);
+        for k in from.row(row) {
+            let col = place.as_ref().map_or(from.col(k), |p| p[from.col(k)]);
+            if col != usize::MAX {
+                // Does not allocate: the rows are different, so there are at most nnz entries.
+                entries.col_idx.push(col);
+                entries.source.push(k);
+            }
+        }
+        entries.row_ptr.push(entries.col_idx.len());
+    }
+    sort_rows(context, &mut entries)?;
+    entries.gathered(context, a.dtype(), values, false)
+}
+
+/// Row i of the result is row `rows[i]` of `a`, and column j its column `cols[j]`; `None` keeps the order. The same
+/// list for both renumbers a graph's vertices. Indices count from 0.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a list that is not a permutation, naming the element; else as [`transpose`].
+pub fn permute(
+    context: &Arc<Context>,
+    a: &Matrix,
+    rows: Option<&Indices<'_>>,
+    cols: Option<&Indices<'_>>,
+) -> Result<Matrix> {
+    picked(context, a, rows, cols, true, values("a", csr("a", a)?)?)
+}
+
+/// Row i of the result is row `list[i]` of `a`, and likewise for columns. The same as [`permute`] with the list for
+/// both, but it also takes values on the device, which are copied to the host.
+///
+/// # Errors
+/// As [`permute`].
+pub fn reordered(context: &Arc<Context>, a: &Matrix, list: &[i64]) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let copied = match &source.parts().values {
+        Some(Memory::Device(there)) => {
+            let gpu = context.gpu("a")?;
+            let bytes = product(WHAT, source.nnz(), a.dtype().size())?;
+            let mut own = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+            gpu.download(gpu.default_stream(), there, 0, own.as_mut_slice::<u8>()?)?;
+            Some(own)
+        }
+        _ => None,
+    };
+    let held = if copied.is_some() { copied.as_ref() } else { values("a", source)? };
+    let list = Indices::I64(list);
+    picked(context, a, Some(&list), Some(&list), true, held)
+}
+
+/// The submatrix of the rows and columns listed, in that order; `None` keeps all. Indices count from 0.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an index outside the matrix or given twice; else as [`transpose`].
+pub fn select(
+    context: &Arc<Context>,
+    a: &Matrix,
+    rows: Option<&Indices<'_>>,
+    cols: Option<&Indices<'_>>,
+) -> Result<Matrix> {
+    picked(context, a, rows, cols, false, values("a", csr("a", a)?)?)
+}

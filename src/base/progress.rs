@@ -1,0 +1,243 @@
+//! Rate-limited progress reports and cancellation.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// Shortest time between two calls of the caller's function, except for the last report.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A caller's function: `(step, steps, measure)`; `false` cancels.
+pub type ProgressFn<'a> = dyn Fn(i64, i64, f64) -> bool + 'a;
+
+/// Progress and cancellation of one call. It stays on the calling thread. Worker threads use [`Progress::flag`], which has
+/// only the cancellation.
+pub struct Progress<'a> {
+    report: Option<&'a ProgressFn<'a>>,
+    flag: CancelFlag,
+    last: Cell<Option<Instant>>,
+    /// The largest reported step: reports do not go back when a call starts again with scaled data.
+    most: Cell<i64>,
+    /// Whether the last report was that of the end.
+    is_ended: Cell<bool>,
+    /// Time of the last call of the caller's function between the parts of a step, or of the start of the call.
+    repeated: Cell<Instant>,
+}
+
+/// Cancellation of a call, for worker threads: counters, with their values when the call began.
+#[derive(Debug, Clone)]
+pub struct CancelFlag {
+    epochs: Vec<(Arc<AtomicU64>, u64)>,
+}
+
+impl CancelFlag {
+    /// The same flag, also cancelled when `epoch` changes from its current value.
+    #[must_use]
+    pub fn and(mut self, epoch: &Arc<AtomicU64>) -> Self {
+        self.epochs.push((Arc::clone(epoch), epoch.load(Ordering::Relaxed)));
+        self
+    }
+
+    /// Whether the call was cancelled since it began.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.epochs.iter().any(|(epoch, start)| epoch.load(Ordering::Relaxed) != *start)
+    }
+
+    /// `Err(Cancelled)` if the call was cancelled.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl<'a> Progress<'a> {
+    /// Progress of a call that starts now. `epoch` is the context's cancel counter.
+    pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
+        let flag = CancelFlag { epochs: vec![(Arc::clone(epoch), epoch.load(Ordering::Relaxed))] };
+        Self {
+            report,
+            flag,
+            last: Cell::new(None),
+            most: Cell::new(0),
+            is_ended: Cell::new(false),
+            repeated: Cell::new(Instant::now()),
+        }
+    }
+
+    /// The same progress, also cancelled when `epoch` is no longer `start`. `epoch` is an object's own counter, or that of
+    /// another context.
+    #[must_use]
+    pub fn and(mut self, epoch: &Arc<AtomicU64>, start: u64) -> Self {
+        self.flag.epochs.push((Arc::clone(epoch), start));
+        self
+    }
+
+    /// Progress without reports, which is never cancelled.
+    pub fn none() -> Self {
+        Self::new(&Arc::new(AtomicU64::new(0)), None)
+    }
+
+    /// Whether the caller gave a function to report to.
+    #[inline]
+    pub fn has_report(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// The same cancellation without reports, for a part of the call whose steps are not counted.
+    #[must_use]
+    pub fn silent(&self) -> Progress<'static> {
+        Progress {
+            report: None,
+            flag: self.flag.clone(),
+            last: Cell::new(None),
+            most: Cell::new(0),
+            is_ended: Cell::new(false),
+            repeated: Cell::new(Instant::now()),
+        }
+    }
+
+    /// The cancellation flag, for worker threads.
+    pub fn flag(&self) -> CancelFlag {
+        self.flag.clone()
+    }
+
+    /// `Err(Cancelled)` if the call was cancelled; does not call the caller's function.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        self.flag.check()
+    }
+
+    /// Reports that `step` of `steps` are done, at most 20 times a second and always at the end (`step == steps`).
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the caller's function or another thread cancelled.
+    pub fn report(&self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.flag.check()?;
+        let Some(report) = self.report else { return Ok(()) };
+        let now = Instant::now();
+        let due = self.last.get().is_none_or(|t| now.duration_since(t) >= INTERVAL);
+        if !due && step != steps {
+            return Ok(());
+        }
+        self.last.set(Some(now));
+        self.is_ended.set(step == steps);
+        let step = self.forward(step, steps);
+        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
+impl Progress<'_> {
+    /// Checks for cancellation between the parts of a step, and repeats the last report if the caller's function was not
+    /// called for `INTERVAL`.
+    ///
+    /// # Errors
+    /// As [`Progress::report`].
+    pub fn repeat(&self, (step, steps, measure): (i64, i64, f64)) -> Result<()> {
+        self.flag.check()?;
+        let Some(report) = self.report else { return Ok(()) };
+        let now = Instant::now();
+        let before = self.repeated.get().max(self.last.get().unwrap_or(self.repeated.get()));
+        if now.duration_since(before) < INTERVAL {
+            return Ok(());
+        }
+        // `last` is not set: repeated reports must not suppress reports of steps.
+        self.repeated.set(now);
+        self.is_ended.set(step == steps);
+        let step = self.forward(step, steps);
+        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+
+    /// Reports the end of a call of `steps` steps, unless the last report was that of the end: for calls whose last part
+    /// reports steps of its own.
+    ///
+    /// # Errors
+    /// As [`Progress::report`].
+    pub fn end(&self, steps: i64, measure: f64) -> Result<()> {
+        if self.is_ended.get() { self.flag.check() } else { self.report(steps, steps, measure) }
+    }
+
+    /// The step to report. It never decreases (within `steps`), and equals `steps` only at the end.
+    fn forward(&self, step: i64, steps: i64) -> i64 {
+        if step < steps {
+            self.most.set(self.most.get().max(step));
+            return self.most.get().min(steps - 1);
+        }
+        step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_rate_limited_but_the_last_one_comes() {
+        let count = Cell::new(0);
+        let f = |_: i64, _: i64, _: f64| {
+            count.set(count.get() + 1);
+            true
+        };
+        let epoch = Arc::new(AtomicU64::new(0));
+        let p = Progress::new(&epoch, Some(&f));
+        for i in 0..=1000 {
+            p.report(i, 1000, 0.0).unwrap();
+        }
+        assert!((2..100).contains(&count.get()), "{}", count.get());
+    }
+
+    #[test]
+    fn the_parts_of_a_long_step_report_it_again_and_suppress_no_step() {
+        let steps = std::cell::RefCell::new(Vec::new());
+        let f = |step: i64, _: i64, _: f64| {
+            steps.borrow_mut().push(step);
+            true
+        };
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&f));
+        p.repeat((0, 2, 0.0)).unwrap();
+        assert!(steps.borrow().is_empty(), "a short step is not reported again");
+        std::thread::sleep(INTERVAL);
+        p.repeat((0, 2, 0.0)).unwrap();
+        p.repeat((0, 2, 0.0)).unwrap();
+        p.report(1, 2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [0, 1]);
+        let no = |_: i64, _: i64, _: f64| false;
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&no));
+        std::thread::sleep(INTERVAL);
+        assert_eq!(p.repeat((0, 1, 0.0)), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn the_end_is_reported_last_and_once() {
+        let steps = std::cell::RefCell::new(Vec::new());
+        let f = |step: i64, _: i64, _: f64| {
+            steps.borrow_mut().push(step);
+            true
+        };
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&f));
+        p.report(2, 2, 0.0).unwrap();
+        p.end(2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [2]);
+        std::thread::sleep(INTERVAL);
+        p.repeat((1, 2, 0.0)).unwrap();
+        p.end(2, 0.0).unwrap();
+        p.end(2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [2, 1, 2]);
+    }
+
+    #[test]
+    fn both_ways_of_cancelling_work() {
+        let epoch = Arc::new(AtomicU64::new(5));
+        let no = |_: i64, _: i64, _: f64| false;
+        assert_eq!(Progress::new(&epoch, Some(&no)).report(1, 2, 0.0), Err(Error::Cancelled));
+        let p = Progress::new(&epoch, None);
+        assert!(p.check().is_ok());
+        epoch.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(p.report(1, 2, 0.0), Err(Error::Cancelled));
+        assert!(p.flag().is_cancelled());
+        assert!(Progress::new(&epoch, None).check().is_ok());
+    }
+}

@@ -1,0 +1,208 @@
+//! Checked sizes: every product, offset and byte count of the library is checked here, once.
+
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+
+/// Largest number of dimensions of a tensor.
+pub const MAX_RANK: usize = 32;
+
+/// Dimensions and strides of an array, checked against overflow.
+///
+/// Strides are in elements and not negative. The extent is the number of elements between the first and one past the
+/// last touched: for an n-by-m matrix with leading dimension ld that is `(m - 1) * ld + n`, not `ld * m`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    dims: Vec<usize>,
+    strides: Vec<usize>,
+    elements: usize,
+    extent: usize,
+}
+
+/// Order in which packed storage runs through the dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// First index fastest.
+    ColumnMajor,
+    /// Last index fastest.
+    RowMajor,
+}
+
+impl Layout {
+    /// Packed storage of `dims` in `order`.
+    pub fn packed(dims: &[usize], order: Order, dtype: DType) -> Result<Self> {
+        let mut strides = vec![1usize; dims.len()];
+        let mut step = 1usize;
+        let mut set = |d: usize| -> Result<()> {
+            strides[d] = step;
+            // A zero dimension makes the array empty; its strides still have to be defined.
+            step = step
+                .checked_mul(dims[d].max(1))
+                .ok_or_else(|| Error::invalid("dims", format!("{dims:?} has more elements than 2^63")))?;
+            Ok(())
+        };
+        match order {
+            Order::ColumnMajor => (0..dims.len()).try_for_each(&mut set)?,
+            Order::RowMajor => (0..dims.len()).rev().try_for_each(&mut set)?,
+        }
+        Self::strided(dims, &strides, dtype)
+    }
+
+    /// Storage with the given strides, in elements.
+    pub fn strided(dims: &[usize], strides: &[usize], dtype: DType) -> Result<Self> {
+        if dims.len() > MAX_RANK {
+            return Err(Error::invalid("ndim", format!("is {}, more than {MAX_RANK}", dims.len())));
+        }
+        if dims.len() != strides.len() {
+            return Err(Error::Internal(format!("{} dims with {} strides", dims.len(), strides.len())));
+        }
+        let too_large =
+            || Error::invalid("dims", format!("{dims:?} with strides {strides:?} spans more than 2^63 bytes"));
+        let empty = dims.contains(&0);
+        let mut elements = 1usize;
+        let mut last = 0usize;
+        for (&d, &s) in dims.iter().zip(strides) {
+            elements = elements.checked_mul(d.max(1)).ok_or_else(too_large)?;
+            last = d.saturating_sub(1).checked_mul(s).and_then(|o| o.checked_add(last)).ok_or_else(too_large)?;
+        }
+        let (elements, extent) = if empty { (0, 0) } else { (elements, last.checked_add(1).ok_or_else(too_large)?) };
+        let bytes = extent.max(elements).checked_mul(dtype.size()).ok_or_else(too_large)?;
+        // A slice of more than isize::MAX bytes is undefined behaviour even if never read.
+        if isize::try_from(bytes).is_err() {
+            return Err(too_large());
+        }
+        Ok(Self { dims: dims.to_vec(), strides: strides.to_vec(), elements, extent })
+    }
+
+    /// Sizes of the dimensions.
+    #[inline]
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// Strides of the dimensions, in elements.
+    #[inline]
+    pub fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    /// Number of elements: the product of the dimensions.
+    #[inline]
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Elements from the first touched to one past the last touched.
+    #[inline]
+    pub fn extent(&self) -> usize {
+        self.extent
+    }
+
+    /// Whether the elements lie without gaps in the given order.
+    pub fn is_packed(&self, order: Order) -> bool {
+        let mut step = 1usize;
+        let mut matches = |d: usize| {
+            let fits = self.dims[d] <= 1 || self.strides[d] == step;
+            step = step.saturating_mul(self.dims[d]);
+            fits
+        };
+        self.elements == 0
+            || match order {
+                Order::ColumnMajor => (0..self.dims.len()).all(&mut matches),
+                Order::RowMajor => (0..self.dims.len()).rev().all(&mut matches),
+            }
+    }
+
+    /// Whether no two index tuples share an element. Outputs must be injective.
+    pub fn is_injective(&self) -> bool {
+        if self.elements <= 1 {
+            return true;
+        }
+        let mut axes: Vec<(usize, usize)> =
+            self.dims.iter().zip(&self.strides).filter(|(d, _)| **d > 1).map(|(d, s)| (*s, *d)).collect();
+        axes.sort_unstable();
+        let mut reach = 0usize;
+        axes.iter().all(|&(stride, dim)| {
+            let fits = stride > reach;
+            reach += stride * (dim - 1);
+            fits
+        })
+    }
+}
+
+/// Converts caller-given `int64_t` sizes, refusing negative ones by name.
+pub fn sizes(argument: &str, values: &[i64]) -> Result<Vec<usize>> {
+    values
+        .iter()
+        .enumerate()
+        .map(|(k, &v)| {
+            usize::try_from(v).map_err(|_| Error::invalid(argument, format!("element {k} is {v}, negative")))
+        })
+        .collect()
+}
+
+/// Converts one caller-given `int64_t` size of at least `least`.
+pub fn size(argument: &str, value: i64, least: i64) -> Result<usize> {
+    if value < least {
+        return Err(Error::invalid(argument, format!("is {value}, less than {least}")));
+    }
+    usize::try_from(value).map_err(|_| Error::invalid(argument, format!("is {value}, negative")))
+}
+
+/// `a * b` elements, or an error that names `argument`.
+#[inline]
+pub fn product(argument: &str, a: usize, b: usize) -> Result<usize> {
+    a.checked_mul(b).ok_or_else(|| Error::invalid(argument, format!("{a} times {b} elements is more than 2^64")))
+}
+
+/// A size as the `int64_t` of the C interface. The conversion is exact, because no array exceeds `isize::MAX` bytes.
+#[inline]
+pub fn to_i64(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A size as the `u64` of messages and byte counts.
+#[inline]
+pub fn to_u64(value: usize) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_column_has_n_elements_not_ld() {
+        let l = Layout::strided(&[3, 2], &[1, 10], DType::F64).unwrap();
+        assert_eq!((l.elements(), l.extent()), (6, 13));
+    }
+
+    #[test]
+    fn packed_orders_differ_and_are_recognised() {
+        let c = Layout::packed(&[2, 3, 4], Order::ColumnMajor, DType::F32).unwrap();
+        let r = Layout::packed(&[2, 3, 4], Order::RowMajor, DType::F32).unwrap();
+        assert_eq!(c.strides(), [1, 2, 6]);
+        assert_eq!(r.strides(), [12, 4, 1]);
+        assert!(c.is_packed(Order::ColumnMajor) && !c.is_packed(Order::RowMajor));
+        assert!(r.is_packed(Order::RowMajor) && !r.is_packed(Order::ColumnMajor));
+    }
+
+    #[test]
+    fn sizes_beyond_the_address_space_are_refused() {
+        assert!(Layout::packed(&[1 << 40, 1 << 40], Order::ColumnMajor, DType::U8).is_err());
+        assert!(Layout::packed(&[1 << 60, 8], Order::ColumnMajor, DType::F64).is_err());
+        assert!(Layout::strided(&[2], &[usize::MAX], DType::U8).is_err());
+    }
+
+    #[test]
+    fn empty_arrays_touch_nothing() {
+        let l = Layout::packed(&[0, 5], Order::ColumnMajor, DType::F32).unwrap();
+        assert_eq!((l.elements(), l.extent()), (0, 0));
+    }
+
+    #[test]
+    fn overlapping_strides_are_not_injective() {
+        assert!(!Layout::strided(&[3, 3], &[1, 2], DType::F32).unwrap().is_injective());
+        assert!(!Layout::strided(&[3], &[0], DType::F32).unwrap().is_injective());
+        assert!(Layout::strided(&[3, 3], &[4, 1], DType::F32).unwrap().is_injective());
+    }
+}

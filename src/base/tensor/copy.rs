@@ -1,0 +1,174 @@
+//! Copies between tensors, in any direction between host and device.
+
+use crate::backend::gpu::{GpuStream, Rows};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::shape::{Layout, Order};
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// Copies `source` into `destination`: same dimensions and element type, any strides on the host.
+///
+/// Host destinations are complete on return, device destinations in stream order. Device memory must be packed; a
+/// strided host tensor is packed into a temporary copy.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory.
+pub fn copy(context: &Context, queue: Option<&Stream>, source: &Tensor, destination: &mut Tensor) -> Result<()> {
+    source.expect_context("source", context)?;
+    destination.expect_context("destination", context)?;
+    destination.expect_dims("destination", source.dims())?;
+    destination.expect_dtype("destination", source.dtype())?;
+    destination.check_writable("destination")?;
+    let queue = stream::select(context, queue)?;
+    let layout = destination.layout().clone();
+    copy_memory(
+        context,
+        queue,
+        source.dtype(),
+        (source.memory(), source.layout()),
+        (destination.memory_mut("destination")?, &layout),
+    )
+}
+
+/// [`copy()`] of checked memory; `from` and `to` have the same dimensions.
+pub fn copy_memory(
+    context: &Context,
+    queue: Option<&GpuStream>,
+    dtype: DType,
+    from: (&Memory, &Layout),
+    to: (&mut Memory, &Layout),
+) -> Result<()> {
+    copy_parts(context, queue, dtype, (from.0, 0, from.1), (to.0, 0, to.1))
+}
+
+/// [`copy_memory`] between arrays that begin at the given elements of their memories.
+pub fn copy_parts(
+    context: &Context,
+    queue: Option<&GpuStream>,
+    dtype: DType,
+    (source, first, from): (&Memory, usize, &Layout),
+    (destination, place, to): (&mut Memory, usize, &Layout),
+) -> Result<()> {
+    let bytes = from.elements() * dtype.size();
+    if bytes == 0 {
+        return Ok(());
+    }
+    let (first, place) = (first * dtype.size(), place * dtype.size());
+    let no_queue = || Error::Internal("device memory in a context without a device".into());
+    match (source, destination) {
+        (Memory::Host(a), Memory::Host(b)) => {
+            let (a, b) = (&a.as_slice()?[first..], &mut b.as_mut_slice()?[place..]);
+            copy_strided(dtype.size(), a, from.strides(), b, to.strides(), to.dims());
+            Ok(())
+        }
+        (Memory::Host(a), Memory::Device(b)) => {
+            let order = packed_order("destination", to)?;
+            let queue = queue.ok_or_else(no_queue)?;
+            let gpu = context.gpu("destination")?;
+            if from.is_packed(order) {
+                return gpu.upload(queue, &a.as_slice::<u8>()?[first..first + bytes], b, place);
+            }
+            let packed = Layout::packed(to.dims(), order, dtype)?;
+            let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
+            let (strides, out) = (packed.strides(), staged.as_mut_slice()?);
+            copy_strided(dtype.size(), &a.as_slice()?[first..], from.strides(), out, strides, to.dims());
+            gpu.upload(queue, staged.as_slice()?, b, place)
+        }
+        (Memory::Device(a), Memory::Host(b)) => {
+            let order = packed_order("source", from)?;
+            let queue = queue.ok_or_else(no_queue)?;
+            let gpu = context.gpu("source")?;
+            if to.is_packed(order) {
+                return gpu.download(queue, a, first, &mut b.as_mut_slice::<u8>()?[place..place + bytes]);
+            }
+            let packed = Layout::packed(to.dims(), order, dtype)?;
+            let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
+            gpu.download(queue, a, first, staged.as_mut_slice()?)?;
+            let out = &mut b.as_mut_slice()?[place..];
+            copy_strided(dtype.size(), staged.as_slice()?, packed.strides(), out, to.strides(), to.dims());
+            Ok(())
+        }
+        (Memory::Device(a), Memory::Device(b)) => {
+            let order = packed_order("destination", to)?;
+            if !from.is_packed(order) {
+                return Err(Error::NotSupported(
+                    "source: device memory in another order than the destination's".into(),
+                ));
+            }
+            let (gpu, queue) = (context.gpu("source")?, queue.ok_or_else(no_queue)?);
+            if (first, place) == (0, 0) {
+                return gpu.copy(queue, a, b, bytes);
+            }
+            gpu.copy_rows(queue, a, Rows { offset: first, pitch: bytes, width: bytes, count: 1 }, b, place)
+        }
+    }
+}
+
+fn packed_order(argument: &str, layout: &Layout) -> Result<Order> {
+    [Order::ColumnMajor, Order::RowMajor]
+        .into_iter()
+        .find(|o| layout.is_packed(*o))
+        .ok_or_else(|| Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
+}
+
+/// Copies elements of `size` bytes between strided arrays of the same dimensions, along the destination's smallest
+/// stride first so that writes run forward.
+pub fn copy_strided(
+    size: usize,
+    from: &[u8],
+    from_strides: &[usize],
+    to: &mut [u8],
+    to_strides: &[usize],
+    dims: &[usize],
+) {
+    let mut axes: Vec<(usize, usize, usize)> = dims
+        .iter()
+        .zip(from_strides)
+        .zip(to_strides)
+        .filter(|((d, _), _)| **d != 1)
+        .map(|((d, f), t)| (*t * size, *f * size, *d))
+        .collect();
+    axes.sort_unstable();
+    if axes.iter().any(|a| a.2 == 0) {
+        return;
+    }
+    // Merge axes that are contiguous with each other in both arrays.
+    let mut merged: Vec<(usize, usize, usize)> = vec![(size, size, 1)];
+    for axis in axes {
+        match merged.last_mut() {
+            Some(last) if axis.0 == last.0 * last.2 && axis.1 == last.1 * last.2 => last.2 *= axis.2,
+            _ => merged.push(axis),
+        }
+    }
+    let (to_step, from_step, mut count) = merged[0];
+    let mut run = size;
+    if to_step == size && from_step == size {
+        run = size * count;
+        count = 1;
+    }
+    let outer = &merged[1..];
+    let mut index = vec![0usize; outer.len()];
+    loop {
+        let f: usize = index.iter().zip(outer).map(|(i, a)| i * a.1).sum();
+        let t: usize = index.iter().zip(outer).map(|(i, a)| i * a.0).sum();
+        for k in 0..count {
+            let (f, t) = (f + k * from_step, t + k * to_step);
+            to[t..t + run].copy_from_slice(&from[f..f + run]);
+        }
+        let mut axis = 0;
+        loop {
+            match index.get_mut(axis) {
+                None => return,
+                Some(i) if *i + 1 < outer[axis].2 => {
+                    *i += 1;
+                    break;
+                }
+                Some(i) => *i = 0,
+            }
+            axis += 1;
+        }
+    }
+}

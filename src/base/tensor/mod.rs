@@ -1,0 +1,331 @@
+//! Dense tensors of any rank, batches of packed symmetric tensors, and tensor trains.
+
+mod copy;
+mod host;
+pub mod symmetric;
+pub mod train;
+mod view;
+
+use std::sync::Arc;
+
+use crate::backend::Backend;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Element, Scalar, with_scalar};
+use crate::shape::{Layout, Order, product, to_i64};
+
+pub use copy::copy;
+pub use copy::{copy_memory, copy_parts, copy_strided};
+pub use host::{HostInput, HostOutput};
+pub use view::{View, ViewMut};
+
+/// Kind of memory. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Location {
+    /// Host memory.
+    Host = 0,
+    /// Page-locked host memory; ordinary host memory on a CPU context.
+    PinnedHost = 2,
+    /// Memory of the context's GPU.
+    Device = 1,
+}
+
+/// Order and dimension of the tensors of a symmetric batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symmetric {
+    /// Number of indices m.
+    pub order: usize,
+    /// Range n of each index.
+    pub dimension: usize,
+}
+
+/// Most packed entries that a symmetric tensor may have.
+pub const MAX_PACKED: usize = 0x7fff_ffff;
+
+/// Most indices that a symmetric tensor may have. In one dimension it has a single entry, so only this limit bounds the
+/// allocated index tuples.
+pub const MAX_ORDER: usize = 1 << 20;
+
+impl Symmetric {
+    /// A checked pair: order at least 2, dimension at least 1, no more than [`MAX_PACKED`] packed entries.
+    pub fn new(order: i64, dimension: i64) -> Result<Self> {
+        let order = crate::shape::size("order", order, 2)?;
+        if order > MAX_ORDER {
+            return Err(Error::invalid("order", format!("is {order}, outside 2 to {MAX_ORDER}")));
+        }
+        let dimension = crate::shape::size("dimension", dimension, 1)?;
+        let shape = Self { order, dimension };
+        shape.checked_count().map(|_| shape)
+    }
+
+    fn checked_count(self) -> Result<usize> {
+        let Self { order, dimension } = self;
+        // C(m + n - 1, k) built factor by factor stays an integer and grows, so it can stop at the limit. The smaller
+        // of m and n - 1 bounds the number of factors that matter.
+        let k = order.min(dimension - 1);
+        let top = order.checked_add(dimension - 1);
+        let mut count: u128 = 1;
+        for i in 1..=k {
+            let factor = top.map_or(u128::MAX, |t| (t - k + i) as u128);
+            count = count.checked_mul(factor).map_or(u128::MAX, |c| c / i as u128);
+            if count > MAX_PACKED as u128 {
+                return Err(Error::invalid(
+                    "order",
+                    format!("{order} with dimension {dimension} has more than {MAX_PACKED} packed entries"),
+                ));
+            }
+        }
+        Ok(count as usize)
+    }
+
+    /// Number of packed entries U = C(m + n - 1, m).
+    #[inline]
+    pub fn count(self) -> usize {
+        // `new` has checked it; the fields are public, so an unchecked pair gives the limit rather than a panic.
+        self.checked_count().unwrap_or(MAX_PACKED)
+    }
+}
+
+/// An array of numbers on the host or the context's GPU: dense of any rank, or a batch of packed symmetric tensors.
+///
+/// A symmetric batch of T tensors is stored as a U x T array of packed entries, so its layout is that of a matrix.
+pub struct Tensor {
+    // Declared before the context: device memory must be freed while its device is open.
+    memory: Memory,
+    layout: Layout,
+    dtype: DType,
+    symmetric: Option<Symmetric>,
+    read_only: bool,
+    context: Arc<Context>,
+}
+
+impl Tensor {
+    /// A zeroed tensor that owns its memory.
+    pub fn create(
+        context: &Arc<Context>,
+        dtype: DType,
+        location: Location,
+        order: Order,
+        dims: &[usize],
+    ) -> Result<Self> {
+        let layout = Layout::packed(dims, order, dtype)?;
+        let bytes = layout.extent() * dtype.size();
+        let memory = allocate(context, "tensor", location, bytes)?;
+        Ok(Self { memory, layout, dtype, symmetric: None, read_only: false, context: Arc::clone(context) })
+    }
+
+    /// A host vector that owns its memory, with the elements of `list`.
+    pub fn from_list<T: Element>(context: &Arc<Context>, list: &[T]) -> Result<Self> {
+        let mut made = Self::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, &[list.len()])?;
+        made.view_mut::<T>("tensor")?.data()[..list.len()].copy_from_slice(list);
+        Ok(made)
+    }
+
+    /// Writes numbers into a vector on the host; only their real parts if its type is real.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another length, an integer type or read-only memory; [`Error::NotSupported`] for
+    /// memory of a device.
+    pub fn set_numbers(&mut self, argument: &str, numbers: &[Complex<f64>]) -> Result<()> {
+        self.expect_dims(argument, &[numbers.len()])?;
+        with_scalar!(self.dtype, argument, T => {
+            let mut view = self.view_mut::<T>(argument)?;
+            numbers.iter().enumerate().for_each(|(i, v)| view.set(&[i], T::from_parts(v.re, v.im)));
+            Ok(())
+        })
+    }
+
+    /// Writes the first numbers of a vector of F64 on the host; the others are unchanged.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_numbers`]; [`Error::InvalidArgument`] for more numbers than the vector has.
+    pub fn set_first(&mut self, argument: &str, numbers: &[f64]) -> Result<()> {
+        let room = self.layout.elements();
+        if self.layout.dims().len() != 1 || room < numbers.len() {
+            let problem = format!("has dimensions {:?}, [{}] are needed", self.dims(), numbers.len());
+            return Err(Error::invalid(argument, problem));
+        }
+        self.view_mut::<f64>(argument)?.write_column(&[], numbers);
+        Ok(())
+    }
+
+    /// Writes indices into a vector of I64 on the host.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_numbers`].
+    pub fn set_indices(&mut self, argument: &str, indices: &[usize]) -> Result<()> {
+        self.expect_dims(argument, &[indices.len()])?;
+        let mut view = self.view_mut::<i64>(argument)?;
+        indices.iter().enumerate().for_each(|(i, v)| view.set(&[i], to_i64(*v)));
+        Ok(())
+    }
+
+    /// A zeroed batch of symmetric tensors that owns its memory. Each tensor's entries are contiguous (`ColumnMajor`),
+    /// or each entry's tensors are (`RowMajor`).
+    pub fn create_symmetric(
+        context: &Arc<Context>,
+        dtype: DType,
+        location: Location,
+        order: Order,
+        shape: Symmetric,
+        count: usize,
+    ) -> Result<Self> {
+        let mut tensor = Self::create(context, dtype, location, order, &[shape.count(), count])?;
+        tensor.symmetric = Some(shape);
+        Ok(tensor)
+    }
+
+    /// A tensor over existing memory, which must hold `layout.extent()` elements.
+    pub fn from_memory(
+        context: &Arc<Context>,
+        dtype: DType,
+        layout: Layout,
+        memory: Memory,
+        read_only: bool,
+        symmetric: Option<Symmetric>,
+    ) -> Result<Self> {
+        let needed = product("dims", layout.extent(), dtype.size())?;
+        if memory.bytes() < needed {
+            return Err(Error::Internal(format!("{} bytes for a layout of {needed}", memory.bytes())));
+        }
+        if let Some(s) = symmetric
+            && layout.dims().first() != Some(&s.count())
+        {
+            return Err(Error::Internal("a symmetric batch whose first dimension is not the packed count".into()));
+        }
+        Ok(Self { memory, layout, dtype, symmetric, read_only, context: Arc::clone(context) })
+    }
+
+    /// The context it belongs to.
+    #[inline]
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Element type.
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Dimensions and strides.
+    #[inline]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Sizes of the dimensions.
+    #[inline]
+    pub fn dims(&self) -> &[usize] {
+        self.layout.dims()
+    }
+
+    /// Order and dimension, if this is a symmetric batch.
+    #[inline]
+    pub fn symmetric(&self) -> Option<Symmetric> {
+        self.symmetric
+    }
+
+    /// The memory.
+    #[inline]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The memory, to write to.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a read-only tensor or one whose elements overlap.
+    pub fn memory_mut(&mut self, argument: &str) -> Result<&mut Memory> {
+        self.check_writable(argument)?;
+        Ok(&mut self.memory)
+    }
+
+    /// Whether the tensor is on the context's GPU.
+    #[inline]
+    pub fn is_device(&self) -> bool {
+        matches!(self.memory, Memory::Device(_))
+    }
+
+    /// Whether it was borrowed for reading only.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Refuses a tensor that may not be written to.
+    pub fn check_writable(&self, argument: &str) -> Result<()> {
+        if self.read_only {
+            return Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"));
+        }
+        if !self.layout.is_injective() {
+            return Err(Error::invalid(
+                argument,
+                format!("has elements that overlap (strides {:?}) and cannot be written to", self.layout.strides()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Order and dimension, or an error that names the argument of a dense tensor.
+    pub fn expect_symmetric(&self, argument: &str) -> Result<Symmetric> {
+        self.symmetric
+            .ok_or_else(|| Error::invalid(argument, "is a dense tensor, a batch of symmetric tensors is needed"))
+    }
+
+    /// Refuses other dimensions than `dims`.
+    pub fn expect_dims(&self, argument: &str, dims: &[usize]) -> Result<()> {
+        if self.dims() == dims {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("has dimensions {:?}, {dims:?} are needed", self.dims())))
+    }
+
+    /// Refuses another element type than `dtype`.
+    pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
+        if self.dtype == dtype {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {}, {} is needed", self.dtype.name(), dtype.name())))
+    }
+
+    /// Refuses a tensor of another context.
+    pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
+        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, "belongs to another context"))
+    }
+
+    /// The elements of a host tensor, for reading.
+    pub fn view<T: Element>(&self, argument: &str) -> Result<View<'_, T>> {
+        self.expect_dtype(argument, T::DTYPE)?;
+        Ok(View::new(self.memory.host(argument)?.as_slice()?, &self.layout))
+    }
+
+    /// The elements of a host tensor, for writing.
+    pub fn view_mut<T: Element>(&mut self, argument: &str) -> Result<ViewMut<'_, T>> {
+        self.expect_dtype(argument, T::DTYPE)?;
+        self.check_writable(argument)?;
+        Ok(ViewMut::new(self.memory.host_mut(argument)?.as_mut_slice()?, &self.layout))
+    }
+}
+
+/// Allocates zeroed memory of the given kind.
+pub(crate) fn allocate(context: &Arc<Context>, what: &'static str, location: Location, bytes: usize) -> Result<Memory> {
+    match (location, context.backend()) {
+        (Location::Host, _) | (Location::PinnedHost, Backend::Cpu) => {
+            Ok(Memory::Host(HostMemory::allocate(what, bytes, context.host_budget())?))
+        }
+        (Location::PinnedHost, Backend::Gpu(gpu)) => {
+            let charge = context.host_budget().charge_host(what, bytes)?;
+            Ok(Memory::Host(HostMemory::pinned(gpu.allocate_pinned(what, bytes)?, charge)))
+        }
+        (Location::Device, _) => Ok(Memory::Device(context.gpu("location")?.allocate(what, bytes)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
