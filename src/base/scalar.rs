@@ -112,6 +112,11 @@ impl DType {
         matches!(self, Self::F32 | Self::CF32)
     }
 
+    /// The distance from 1 to the next number.
+    pub const fn epsilon(self) -> f64 {
+        if self.is_single() { f32::EPSILON as f64 } else { f64::EPSILON }
+    }
+
     /// The least e of a normal number m 2^e with m in [0.5, 1), of f32 for single precision and of f64 for other types.
     #[inline]
     pub const fn least_exponent(self) -> i64 {

@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 
 /// [`Columns`] of the tall matrices of a backend.
-pub struct Tall<'a, O>(pub &'a mut O);
+pub struct TallColumns<'a, O>(pub &'a mut O);
 
-impl<T: Scalar, O: RsvdOps<T>> Columns<T> for Tall<'_, O> {
+impl<T: Scalar, O: RsvdOps<T>> Columns<T> for TallColumns<'_, O> {
     type Algebra = O;
     type X = O::Tall;
 

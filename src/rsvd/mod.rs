@@ -10,6 +10,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
+//! | [`erased`] | the same interface without its types |
 //! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |
 //! | [`memory`] | host memory of a run, computed before it starts |
 //! | [`open`] | a caller's matrix as the backends read it |
@@ -22,6 +23,7 @@ pub mod calls;
 pub mod choose;
 pub mod cpu;
 pub mod data;
+pub mod erased;
 pub mod gpu;
 pub mod info;
 pub mod memory;

@@ -37,7 +37,7 @@ pub struct Local {
 /// The first pass over A also finds the [`Statistics`], and refuses data that are not finite, naming the block.
 pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// A matrix with as many rows as A.
-    type Tall;
+    type Tall: 'static;
 
     /// Rows of A, the axis that is cut.
     fn rows(&self) -> usize;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Work};
+use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric};
 use super::data::Resident;
 use super::gpu;
 use super::info::Info;
@@ -354,12 +354,12 @@ impl Rsvd {
         a: &Matrix,
         plan: &Plan,
         progress: &Progress<'_>,
-        work: &mut dyn Work<T>,
+        work: &mut dyn calls::Call,
         info: &mut Info,
     ) -> Result<()> {
         let queue = stream::select(self.context(), stream)?;
         progress.check()?;
-        calls::run(self.contexts(), queue, a, plan, progress, work, info)
+        calls::run::<T>(self.contexts(), queue, a, plan, progress, work, info)
     }
 
     /// Progress of a call that begins now: a cancel counts from here on, also while the call is planned.

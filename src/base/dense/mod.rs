@@ -96,7 +96,7 @@ impl Delta {
 /// arguments. Sums have a fixed order, so that the same calls give the same bits.
 pub trait Algebra<T: Scalar> {
     /// A matrix.
-    type Matrix;
+    type Matrix: 'static;
 
     /// A zeroed matrix, charged to the context's budget.
     fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Self::Matrix>;

@@ -2,17 +2,16 @@
 //! of the residual is ||A||_F^2 - ||Q^H A||_F^2, so the residual is not formed. Where that difference is only rounding error,
 //! or ||A||_F is an estimate, the product of the residual with the next block's sketch estimates it.
 
-use super::{ErrorFigures, Factors, FactorsOf, Run, estimate, finish};
+use super::{ErrorFigures, Factors, Run, estimate, finish};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Dense, Tall};
 use crate::rsvd::options::{ErrorKind, least_tolerance, resolved};
-use crate::scalar::Scalar;
 
 /// The basis so far: A is close to the sum of the blocks' q b^H.
-struct Basis<M, P> {
-    blocks: Vec<(P, M)>,
+struct Basis {
+    blocks: Vec<Block>,
     rank: usize,
     /// ||Q^H A||_F^2.
     captured: f64,
@@ -26,7 +25,7 @@ struct Basis<M, P> {
     is_forced: bool,
 }
 
-impl<M, P> Basis<M, P> {
+impl Basis {
     fn new() -> Self {
         Self {
             blocks: Vec::new(),
@@ -44,7 +43,7 @@ impl<M, P> Basis<M, P> {
 ///
 /// An estimate from a block of few columns may be too small by chance. Where probes contradict it, the basis grows on,
 /// each time towards half the tolerance, until they agree, the largest rank is reached or rounding errors alone are left.
-pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn adaptive(run: &mut Run<'_>) -> Result<Factors> {
     let whole = run.ops.rows().min(run.ops.columns());
     let most = run.task.rank.min(whole);
     let mut basis = Basis::new();
@@ -74,9 +73,9 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
         let (factors, dropped) = combine(run, basis, left, allowed)?;
         let is_doubtful = is_sketched || is_whole || is_exhausted;
         let mut is_rounding = false;
-        if is_doubtful || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
+        if is_doubtful || run.task.tolerance < 100.0 * least_tolerance(run.ops.dtype()) {
             let relative = confirm(run, &factors, is_sketched, is_whole.then_some(dropped.sqrt()))?;
-            is_rounding = is_exhausted && relative <= 2.0 * resolved(T::DTYPE);
+            is_rounding = is_exhausted && relative <= 2.0 * resolved(run.ops.dtype());
         }
         if run.converged || is_whole || rank == most || is_rounding {
             return Ok(factors);
@@ -90,12 +89,7 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
 }
 
 /// Adds blocks, at least one, until the residual seems to be at most `tolerance` times ||A||_F.
-fn grow<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    basis: &mut Basis<O::Matrix, O::Tall>,
-    most: usize,
-    tolerance: f64,
-) -> Result<()> {
+fn grow(run: &mut Run<'_>, basis: &mut Basis, most: usize, tolerance: f64) -> Result<()> {
     let begun = basis.rank;
     while basis.rank < most {
         let width = run.task.block_columns.min(most - basis.rank);
@@ -131,10 +125,7 @@ fn grow<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// The basis of factors: U, with the rows of S V^H.
-fn reopened<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    factors: FactorsOf<T, O>,
-) -> Result<Basis<O::Matrix, O::Tall>> {
+fn reopened(run: &mut Run<'_>, factors: Factors) -> Result<Basis> {
     let mut basis = Basis::new();
     let Factors { u: Some(u), s, v: Some(mut b) } = factors else {
         return Err(Error::Internal("a tolerance without both factors".into()));
@@ -147,27 +138,22 @@ fn reopened<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Whether the residual is estimated by the next block's sketch. Known after the first pass.
-fn is_sketched<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Result<bool> {
-    Ok(run.statistics()?.is_estimate || run.task.tolerance < least_tolerance(T::DTYPE))
+fn is_sketched(run: &Run<'_>) -> Result<bool> {
+    Ok(run.statistics()?.is_estimate || run.task.tolerance < least_tolerance(run.ops.dtype()))
 }
 
 /// Safety factor on an estimated squared error: it must be this many times smaller than a computed one.
 const SAFETY: f64 = 2.25;
 
 /// A block of the basis, and A^H times it.
-type Block<M, P> = (P, M);
+type Block = (Tall, Dense);
 
 /// The sketch's estimate of the squared residual norm of the basis (0 where [`is_sketched`] is false), and the next block:
 /// `None` if the residual is only rounding errors.
-type Drawn<M, P> = (f64, Option<Block<M, P>>);
+type Drawn = (f64, Option<Block>);
 
 /// The next block of the basis. If it `must` come, columns that may be rounding errors are taken as well.
-fn next_block<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    basis: &mut Basis<O::Matrix, O::Tall>,
-    width: usize,
-    must: bool,
-) -> Result<Drawn<O::Matrix, O::Tall>> {
+fn next_block(run: &mut Run<'_>, basis: &mut Basis, width: usize, must: bool) -> Result<Drawn> {
     let sketch = run.task.sketch.of_columns(basis.drawn, width);
     let drawn = sampled(run, basis, width, &sketch, must)?;
     if drawn.1.is_some() || !sketch.may_be_singular() {
@@ -179,13 +165,7 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// [`next_block`] by a sketch of its own.
-fn sampled<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    basis: &mut Basis<O::Matrix, O::Tall>,
-    width: usize,
-    sketch: &Sketch,
-    must: bool,
-) -> Result<Drawn<O::Matrix, O::Tall>> {
+fn sampled(run: &mut Run<'_>, basis: &mut Basis, width: usize, sketch: &Sketch, must: bool) -> Result<Drawn> {
     let first = u32::try_from(basis.drawn).unwrap_or(u32::MAX);
     basis.drawn = basis.drawn.saturating_add(width);
     let mut w = run.ops.zeros("sketch", run.ops.columns(), width)?;
@@ -217,7 +197,7 @@ fn sampled<T: Scalar, O: RsvdOps<T>>(
     }
     // Directions below the rounding errors of the product would, once normalized, be arbitrary, and not orthogonal to
     // the basis.
-    let (norm, cut) = (run.norm()?, resolved(T::DTYPE));
+    let (norm, cut) = (run.norm()?, resolved(run.ops.dtype()));
     let r = run.orthonormalize_tall(&mut y)?;
     let Svd { u, s, .. } = run.ops.svd(&r)?;
     let kept = s.iter().take_while(|x| **x > cut * norm).count();
@@ -247,12 +227,7 @@ fn sampled<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Y := Y - Q (B W).
-fn deflate<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    basis: &Basis<O::Matrix, O::Tall>,
-    w: &O::Matrix,
-    y: &mut O::Tall,
-) -> Result<()> {
+fn deflate(run: &mut Run<'_>, basis: &Basis, w: &Dense, y: &mut Tall) -> Result<()> {
     for (q, b) in &basis.blocks {
         let c = run.product(b, Op::Adjoint, w, Op::Plain)?;
         run.ops.tall_multiply(-1.0, q, &c, 1.0, y)?;
@@ -260,7 +235,7 @@ fn deflate<T: Scalar, O: RsvdOps<T>>(
     Ok(())
 }
 
-fn cross<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, p: &O::Tall, q: &O::Tall) -> Result<O::Matrix> {
+fn cross(run: &mut Run<'_>, p: &Tall, q: &Tall) -> Result<Dense> {
     let (rows, columns) = (run.ops.tall_width(p), run.ops.tall_width(q));
     let mut c = run.ops.zeros("P^H Q", rows, columns)?;
     run.ops.tall_cross(p, q, &mut c)?;
@@ -269,12 +244,7 @@ fn cross<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, p: &O::Tall, q: &O::
 
 /// The factors of the blocks' sum, without the trailing ones that the tolerance does not need, and the sum of the squares of
 /// these.
-fn combine<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    basis: Basis<O::Matrix, O::Tall>,
-    left: f64,
-    allowed: f64,
-) -> Result<(FactorsOf<T, O>, f64)> {
+fn combine(run: &mut Run<'_>, basis: Basis, left: f64, allowed: f64) -> Result<(Factors, f64)> {
     let (n, rank) = (run.ops.columns(), basis.rank);
     let mut all = run.ops.zeros("A^H Q", n, rank)?;
     let mut q = run.ops.tall("Q", rank)?;
@@ -282,11 +252,8 @@ fn combine<T: Scalar, O: RsvdOps<T>>(
     for (block, b) in basis.blocks {
         let width = run.ops.shape(&b).1;
         run.ops.copy_columns(&b, 0, width, &mut all, at)?;
-        let mut place = crate::alloc::filled("place of a block", width * rank, T::from_parts(0.0, 0.0))?;
-        for j in 0..width {
-            place[(at + j) * width + j] = T::from_parts(1.0, 0.0);
-        }
-        let place = run.ops.upload("place of a block", width, rank, &place, width)?;
+        let mut ones = (0..width).map(|j| (j, at + j, (1.0, 0.0)));
+        let place = run.ops.entries("place of a block", width, rank, &mut ones)?;
         let beta = if at == 0 { 0.0 } else { 1.0 };
         run.ops.tall_multiply(1.0, &block, &place, beta, &mut q)?;
         at += width;
@@ -304,7 +271,7 @@ fn combine<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// The factors of a matrix of zeros.
-fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+fn nothing(run: &mut Run<'_>) -> Result<Factors> {
     let n = run.ops.columns();
     let u = if run.task.left { Some(run.ops.tall("U", 0)?) } else { None };
     let v = if run.task.right { Some(run.ops.zeros("V", n, 0)?) } else { None };
@@ -314,12 +281,7 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
 /// Checks the tolerance with probes; returns the relative error. If they find a larger error, the run has not converged. If
 /// they `decide`, it has otherwise. An error that is `known`, but for rounding errors, is contradicted only by what ten
 /// probes of it cannot be by chance: they estimate it to within a fifth.
-fn confirm<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    factors: &FactorsOf<T, O>,
-    decide: bool,
-    known: Option<f64>,
-) -> Result<f64> {
+fn confirm(run: &mut Run<'_>, factors: &Factors, decide: bool, known: Option<f64>) -> Result<f64> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else {
         return Err(Error::Internal("a tolerance without both factors".into()));
     };
@@ -351,7 +313,7 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(
 
 /// Allocates as much as `adaptive` at its peak, for a backend that counts bytes. The basis is held in two blocks: only its
 /// bytes matter, not the number of blocks.
-pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn rehearse(run: &mut Run<'_>) -> Result<Factors> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     let most = run.task.rank.min(m).min(n);
     let width = run.task.block_columns.min(most);

@@ -2,16 +2,16 @@
 //! blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016), which is more accurate for the same number of passes.
 
 use super::run::SIGN_ROWS;
-use super::{Factors, FactorsOf, Phase, Run, finish, power};
+use super::{Factors, Phase, Run, finish, power};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
-use crate::rsvd::ops::{Local, RsvdOps};
-use crate::scalar::Scalar;
+use crate::rsvd::erased::Dense;
+use crate::rsvd::ops::Local;
 
 /// Numbers of the sketches of blocks, which are as long as a block's rows: continuous where these are few, as signs may
 /// depend on each other.
-fn numbers<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Sketch {
+fn numbers(run: &Run<'_>) -> Sketch {
     let sketch = run.task.sketch;
     if run.ops.rows() <= SIGN_ROWS && sketch.may_be_singular() {
         return Sketch { distribution: Distribution::Gaussian, ..sketch };
@@ -21,7 +21,7 @@ fn numbers<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Sketch {
 
 /// Published block method: W = orth of the sum of A_J^H (A_J A_J^H)^q Omega_J; two passes. A block of larger norm
 /// dominates the sum, so more iterations can make the result worse.
-pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn block_sum(run: &mut Run<'_>) -> Result<Factors> {
     let w = match run.resume()? {
         Some((_, w)) => w,
         None => {
@@ -38,7 +38,7 @@ pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
 }
 
 /// Block merge: W from the merged blocks, then A W. With `one_pass` the result is the merged values and V alone.
-pub fn merge<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn merge(run: &mut Run<'_>) -> Result<Factors> {
     let w = match run.resume()? {
         Some((_, w)) => w,
         None => {
@@ -61,7 +61,7 @@ pub fn merge<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
 }
 
 /// Values and right vectors of R^H where R R^H is close to A^H A.
-fn merged_alone<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, mut merged: O::Matrix) -> Result<FactorsOf<T, O>> {
+fn merged_alone(run: &mut Run<'_>, mut merged: Dense) -> Result<Factors> {
     let r = run.orthonormalize(&mut merged)?;
     let Svd { u, mut s, .. } = run.ops.svd(&r)?;
     let k = run.task.rank.min(s.len());

@@ -1,12 +1,10 @@
 //! The decomposition without projection. Where the sketch would be nearly as wide as the matrix, it is faster, and exact.
 
-use super::{FactorsOf, Run, finish};
+use super::{Factors, Run, finish};
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
 
 /// The final step of the other methods, with the identity as the basis; one pass.
-pub fn direct<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn direct(run: &mut Run<'_>) -> Result<Factors> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     run.columns = m.min(n);
     if m < n {

@@ -6,21 +6,20 @@ use crate::dense::Op;
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng::stream;
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Dense, Tall};
 use crate::rsvd::options::{ErrorKind, POWER_STEPS, least_tolerance};
-use crate::scalar::Scalar;
 
 /// ||A - A_k||_F from the singular values alone; `None` where the difference of the squares is only rounding error.
-pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Result<Option<f64>> {
+pub fn identity(run: &Run<'_>, s: &[f64]) -> Result<Option<f64>> {
     difference(run, |norm2| s.iter().fold(norm2, |left, x| left - x * x))
 }
 
 /// ||A - A_k||_F from ||A_k||_F^2, as [`identity`].
-pub fn rest<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, captured: f64) -> Result<Option<f64>> {
+pub fn rest(run: &Run<'_>, captured: f64) -> Result<Option<f64>> {
     difference(run, |norm2| norm2 - captured)
 }
 
-fn difference<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, left: impl Fn(f64) -> f64) -> Result<Option<f64>> {
+fn difference(run: &Run<'_>, left: impl Fn(f64) -> f64) -> Result<Option<f64>> {
     let statistics = run.statistics()?;
     if statistics.is_estimate {
         // The error of an estimated norm can be larger than the difference.
@@ -28,18 +27,13 @@ fn difference<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, left: impl Fn(f64) 
     }
     let norm2 = statistics.norm2;
     let error = left(norm2).max(0.0).sqrt();
-    Ok((norm2 == 0.0 || error > least_tolerance(T::DTYPE) * norm2.sqrt()).then_some(error))
+    Ok((norm2 == 0.0 || error > least_tolerance(run.ops.dtype()) * norm2.sqrt()).then_some(error))
 }
 
 /// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
 /// bound of ||R||_2 that fails with probability 10^-probes; or, for [`ErrorKind::Power`], ||R||_2 itself.
 #[inline(never)]
-pub fn probe<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    u: &O::Tall,
-    s: &[f64],
-    v: &O::Matrix,
-) -> Result<ErrorFigures> {
+pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorFigures> {
     let has_power = run.task.error == ErrorKind::Power;
     let kind = if has_power { ErrorKind::Power } else { ErrorKind::Probes };
     let mut probes = run.task.probes;
@@ -57,7 +51,7 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     residual(run, u, s, v, &w, &mut p)?;
     let norms = run.ops.tall_column_norms(&p)?;
     // Both parts of a complex probe are standard normal, so that its variance is 2.
-    let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+    let variance = if run.ops.dtype().is_complex() { 2.0 } else { 1.0 };
     let frobenius = (norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64)).sqrt();
     if norms.iter().any(|x| !x.is_finite()) {
         let problem = "the residual of the factors is not finite: they hold NaN or infinity, or products overflow";
@@ -76,14 +70,7 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// P = (A - U diag(s) V^H) W. One pass.
-fn residual<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    u: &O::Tall,
-    s: &[f64],
-    v: &O::Matrix,
-    w: &O::Matrix,
-    p: &mut O::Tall,
-) -> Result<()> {
+fn residual(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense, w: &Dense, p: &mut Tall) -> Result<()> {
     run.ops.pass_multiply(w, p)?;
     run.pass_done(None)?;
     let mut scaled = run.head(v, s.len())?;
@@ -94,14 +81,7 @@ fn residual<T: Scalar, O: RsvdOps<T>>(
 
 /// ||R||_2 for R = A - U diag(s) V^H by power iteration on R^H R, which starts from P = R W. The estimate is from below, and
 /// much closer than the bound. Two passes a step.
-fn spectral<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    u: &O::Tall,
-    s: &[f64],
-    v: &O::Matrix,
-    mut w: O::Matrix,
-    mut p: O::Tall,
-) -> Result<f64> {
+fn spectral(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense, mut w: Dense, mut p: Tall) -> Result<f64> {
     let probes = run.ops.shape(&w).1;
     for _ in 0..POWER_STEPS {
         run.orthonormalize_tall(&mut p)?;
@@ -124,12 +104,7 @@ fn spectral<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// ||A v_j - s_j u_j|| and ||A^H u_j - s_j v_j|| for each j. Two passes.
-pub fn residuals<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    u: &O::Tall,
-    s: &[f64],
-    v: &O::Matrix,
-) -> Result<(Vec<f64>, Vec<f64>)> {
+pub fn residuals(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut diagonal = run.identity(s.len(), s.len())?;
     run.ops.scale_columns(&mut diagonal, s)?;
     let mut p = run.ops.tall("A V", s.len())?;

@@ -4,14 +4,10 @@ use super::run::SIGN_ROWS;
 use super::{Run, power};
 use crate::dense::orthonormal::Need;
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::{Dense, Tall};
 
 /// Q and, `with_coordinates`, T = A^H Q: A is close to Q T^H. q + 1 passes, and 1 for T.
-pub fn columns<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    with_coordinates: bool,
-) -> Result<(O::Tall, Option<O::Matrix>)> {
+pub fn columns(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Tall, Option<Dense>)> {
     let w = power::iterate(run, Need::Basis)?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
     run.ops.pass_multiply(&w, &mut p)?;
@@ -27,10 +23,7 @@ pub fn columns<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// W and, `with_coordinates`, P = A W: A is close to P W^H, with the accuracy of [`columns`] for the transposed problem.
-pub fn rows<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    with_coordinates: bool,
-) -> Result<(O::Matrix, Option<O::Tall>)> {
+pub fn rows(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Dense, Option<Tall>)> {
     let (n, width) = (run.ops.columns(), run.task.columns);
     let (first, mut w) = match run.resume()? {
         Some(resumed) => resumed,

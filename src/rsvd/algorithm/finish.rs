@@ -1,18 +1,13 @@
 //! From an orthonormal basis to the factors.
 
-use super::{Factors, FactorsOf, Phase, Run};
+use super::{Factors, Phase, Run};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::{Dense, Tall};
 
 /// Factors of A W W^H from an orthonormal W and P = A W.
 #[inline(never)]
-pub fn row_space<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    w: &O::Matrix,
-    mut p: O::Tall,
-) -> Result<FactorsOf<T, O>> {
+pub fn row_space(run: &mut Run<'_>, w: &Dense, mut p: Tall) -> Result<Factors> {
     let r = run.orthonormalize_tall(&mut p)?;
     let Svd { u, s, v } = run.ops.svd(&r)?;
     assemble(run, p, u, s, w, v)
@@ -20,11 +15,7 @@ pub fn row_space<T: Scalar, O: RsvdOps<T>>(
 
 /// Factors of Q Q^H A from an orthonormal Q and T = A^H Q, which is destroyed.
 #[inline(never)]
-pub fn range<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    q: O::Tall,
-    t: &mut O::Matrix,
-) -> Result<FactorsOf<T, O>> {
+pub fn range(run: &mut Run<'_>, q: Tall, t: &mut Dense) -> Result<Factors> {
     let r = run.orthonormalize(t)?;
     let Svd { u, s, v } = run.ops.svd(&r)?;
     assemble(run, q, v, s, t, u)
@@ -32,14 +23,7 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(
 
 /// Factors U = Q L_k and V = X R_k of rank k for orthonormal Q and X and the small matrices L and R.
 #[inline(never)]
-pub fn assemble<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    q: O::Tall,
-    left: O::Matrix,
-    mut s: Vec<f64>,
-    x: &O::Matrix,
-    right: O::Matrix,
-) -> Result<FactorsOf<T, O>> {
+pub fn assemble(run: &mut Run<'_>, q: Tall, left: Dense, mut s: Vec<f64>, x: &Dense, right: Dense) -> Result<Factors> {
     let k = run.task.rank.min(s.len());
     s.truncate(k);
     let (mut left, right) = (run.head(&left, k)?, run.head(&right, k)?);
@@ -83,17 +67,14 @@ pub fn turns(peaks: &[(f64, f64)]) -> Result<Vec<(f64, f64)>> {
 
 /// Multiplies each column by a number of modulus 1.
 #[inline(never)]
-pub fn turn<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, m: &mut O::Matrix, turns: &[(f64, f64)]) -> Result<()> {
-    if !T::IS_COMPLEX {
+pub fn turn(run: &mut Run<'_>, m: &mut Dense, turns: &[(f64, f64)]) -> Result<()> {
+    if !run.ops.dtype().is_complex() {
         let signs = crate::alloc::collected("phases", turns.iter().map(|t| t.0))?;
         return run.ops.scale_columns(m, &signs);
     }
     let k = turns.len();
-    let mut data = crate::alloc::filled("phases", k * k, T::from_parts(0.0, 0.0))?;
-    for (j, &(re, im)) in turns.iter().enumerate() {
-        data[j * k + j] = T::from_parts(re, im);
-    }
-    let diagonal = run.ops.upload("phases", k, k, &data, k.max(1))?;
+    let mut phases = turns.iter().enumerate().map(|(j, turn)| (j, j, *turn));
+    let diagonal = run.ops.entries("phases", k, k, &mut phases)?;
     *m = run.product(m, Op::Plain, &diagonal, Op::Plain)?;
     Ok(())
 }

@@ -1,17 +1,16 @@
 //! The range form in q + 1 passes. Each pass computes A^H A W; the last one also computes A W, and Q^H A follows from both.
 
-use super::{FactorsOf, Run, finish, power, range};
+use super::{Factors, Run, finish, power, range};
 use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::Dense;
 
 /// P = A W and T = A^H P. With P = Q R, Q^H A = R^-H T^H, or with R = L S Z^H, (Q L)^H A = S^-1 Z^H T^H.
 ///
 /// Row i of this product has an error of u sigma_1^2 / sigma_i. Rows with sigma_i below u^(1/4) sigma_1 are not used,
 /// because their relative error would exceed sqrt(u). If the result needs such rows, one more pass computes Q^H A itself.
-pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn fused(run: &mut Run<'_>) -> Result<Factors> {
     let w = power::iterate(run, Need::Span)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
@@ -54,7 +53,7 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
 
 /// R^-1, if the backend has it already and every row of R^-H T^H is accurate enough to be used. Column j of T R^-1 has an
 /// error of u sigma_1^2 times the norm of column j of R^-1.
-fn harmless_inverse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, r: &O::Matrix) -> Result<Option<O::Matrix>> {
+fn harmless_inverse(run: &mut Run<'_>, r: &Dense) -> Result<Option<Dense>> {
     let Some(inverse) = run.ops.inverse(r)? else { return Ok(None) };
     // Unlike f64::max, this comparison propagates a NaN.
     let largest = |norms: Vec<f64>| norms.into_iter().fold(0.0f64, |most, n| if n <= most { most } else { n });

@@ -1,11 +1,10 @@
 //! The Gram method: one pass forms A^H A, the iterations use it in memory, and the second pass is that of the row-space
 //! form.
 
-use super::{FactorsOf, Run, finish, power};
+use super::{Factors, Run, finish, power};
 use crate::dense::Op;
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::Dense;
 
 /// Columns up to which all eigenvectors of A^H A are computed if there are at least 50 rows a column: the passes then take
 /// longer than the eigensolver.
@@ -15,7 +14,7 @@ const EIGEN_COLUMNS: usize = 4096;
 const EIGEN_ALWAYS: usize = 512;
 
 /// W from G = A^H A, then A W. The singular values are not the roots of G's eigenvalues, which lose half the digits.
-pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn gram(run: &mut Run<'_>) -> Result<Factors> {
     let w = match run.resume()? {
         Some((_, w)) => w,
         None => {
@@ -47,7 +46,7 @@ pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factors
 }
 
 /// Leading directions of A^H A.
-fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
+fn basis(run: &mut Run<'_>) -> Result<Dense> {
     let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
     let mut g = run.ops.zeros("A^H A", n, n)?;
     run.ops.pass_gram(&mut g)?;

@@ -1,16 +1,15 @@
 //! Block Krylov (Musco and Musco, NIPS 2015): the space of all iterates W_0, A^H A W_0, ... instead of the last alone.
 
-use super::{FactorsOf, Run, direct, power};
+use super::{Factors, Run, direct, power};
 use crate::dense::Op;
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng::stream;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::Dense;
 
 /// Makes each iterate orthogonal to all before it; the factors are those of A K K^H. q + 1 passes, and a small problem of
 /// (q + 1) l columns.
-pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn krylov(run: &mut Run<'_>) -> Result<Factors> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     if run.task.columns >= m && m < n {
         // The span of narrower blocks would not contain all rows of A, not even after a completion by random columns.
@@ -69,7 +68,7 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
 const ROUNDS: usize = 5;
 
 /// Numbers that complete a basis: continuous, as signs could lie in it.
-fn fresh_numbers<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Sketch {
+fn fresh_numbers(run: &Run<'_>) -> Sketch {
     let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
     if sketch.may_be_singular() { Sketch { distribution: Distribution::Gaussian, ..sketch } } else { sketch }
 }
@@ -82,11 +81,7 @@ fn first_draw(columns: usize) -> u32 {
 
 /// Makes `x` orthonormal and orthogonal to the orthonormal columns of `basis`.
 #[inline(never)]
-pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    x: &mut O::Matrix,
-    basis: &O::Matrix,
-) -> Result<()> {
+pub fn orthogonalize(run: &mut Run<'_>, x: &mut Dense, basis: &Dense) -> Result<()> {
     let limit = 32.0 * run.roundoff();
     let (rows, columns) = run.ops.shape(x);
     let sketch = fresh_numbers(run);

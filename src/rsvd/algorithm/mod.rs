@@ -1,4 +1,4 @@
-//! The methods, written once for every backend that offers [`RsvdOps`]. The problem is m-by-n with its rows cut; W stands
+//! The methods, written once for every backend that offers [`RsvdOps`](super::ops::RsvdOps). The problem is m-by-n with its rows cut; W stands
 //! for n-by-l matrices, P for m-by-l ones.
 //!
 //! | file | subject |
@@ -25,12 +25,11 @@ mod range;
 pub mod run;
 mod symmetric;
 
-use super::ops::RsvdOps;
+use super::erased::{Dense, Tall};
 use super::options::{ErrorKind, IterationPrecision, Method, Orthonormalization};
 use crate::dense::orthonormal::Counts;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
 pub use adaptive::rehearse as rehearse_adaptive;
 pub use run::Run;
 pub use symmetric::symmetric;
@@ -84,17 +83,14 @@ pub struct Task {
 }
 
 /// Factors of a problem: A is close to U diag(s) V^H.
-pub struct Factors<M, P> {
+pub struct Factors {
     /// U, if it was asked for.
-    pub u: Option<P>,
+    pub u: Option<Tall>,
     /// Singular values, not increasing.
     pub s: Vec<f64>,
     /// V, if it was asked for.
-    pub v: Option<M>,
+    pub v: Option<Dense>,
 }
-
-/// Factors in the backend `O`.
-pub type FactorsOf<T, O> = Factors<<O as crate::dense::Algebra<T>>::Matrix, <O as RsvdOps<T>>::Tall>;
 
 /// Figures of the error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,7 +147,7 @@ pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
 ///
 /// # Errors
 /// Errors of the passes; [`Error::Numerical`] if the result is not finite.
-pub fn decompose<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn decompose(run: &mut Run<'_>) -> Result<Factors> {
     let outcome = by_method(run);
     if matches!(outcome, Err(Error::Numerical(_))) {
         run.diagnose();
@@ -159,7 +155,7 @@ pub fn decompose<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     outcome
 }
 
-fn by_method<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+fn by_method(run: &mut Run<'_>) -> Result<Factors> {
     if run.task.tolerance > 0.0 {
         return adaptive::adaptive(run);
     }

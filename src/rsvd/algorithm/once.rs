@@ -2,16 +2,14 @@
 //! gives the factors in it. It is much less accurate than two passes: X differs from Q^H A by an error of the size of
 //! A - Q Q^H A. Values may therefore be larger than those of A, whereas those of Q^H A never are.
 
-use super::{FactorsOf, Run, finish};
+use super::{Factors, Run, finish};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rng::stream;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
 
 /// Q = orth(A Omega), X the least-squares solution of (Psi^H Q) X = Psi^H A, factors of Q X.
-pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn one_pass(run: &mut Run<'_>) -> Result<Factors> {
     let (n, width) = (run.ops.columns(), run.task.columns);
     // Even if this exceeds the number of rows: a square system of random numbers would be badly conditioned.
     let tests = 2 * width + 1;

@@ -1,14 +1,13 @@
 //! Row-space iterations as published: Basic, FIFO (the same with the blocks in reverse order every second pass) and Fused
 //! (both products in one pass). A is approximated by A W W^H.
 
-use super::{FactorsOf, Run, finish};
+use super::{Factors, Run, finish};
 use crate::dense::orthonormal::Need;
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::Dense;
 
 /// W = orth(A^H (A W)) q times, each product a pass of its own; 2q + 1 passes.
-pub fn basic<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn basic(run: &mut Run<'_>) -> Result<Factors> {
     let (first, mut w) = run.begin()?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
     for i in first..run.task.iterations {
@@ -25,7 +24,7 @@ pub fn basic<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
 }
 
 /// The same with A^H A W in one pass; q + 1 passes.
-pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn row_fused(run: &mut Run<'_>) -> Result<Factors> {
     let w = iterate(run, Need::Basis)?;
     last_product(run, &w)
 }
@@ -33,7 +32,7 @@ pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
 /// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`Need::Basis`]. The
 /// sketch is not made orthonormal before the first pass, unless its columns may depend on each other.
 #[inline(never)]
-pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) -> Result<O::Matrix> {
+pub fn iterate(run: &mut Run<'_>, need: Need) -> Result<Dense> {
     let iterations = run.task.iterations;
     let (first, mut w) = match run.resume()? {
         Some(resumed) => resumed,
@@ -65,7 +64,7 @@ pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) ->
 
 /// The pass P = A W for an orthonormal W, and the factors of A W W^H.
 #[inline(never)]
-pub fn last_product<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, w: &O::Matrix) -> Result<FactorsOf<T, O>> {
+pub fn last_product(run: &mut Run<'_>, w: &Dense) -> Result<Factors> {
     let width = run.ops.shape(w).1;
     let mut p = run.ops.tall("A W", width)?;
     run.ops.pass_multiply(w, &mut p)?;

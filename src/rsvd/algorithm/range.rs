@@ -1,13 +1,12 @@
 //! The range form of Halko, Martinsson and Tropp (SIAM Review 53, 2011, algorithms 4.4 and 5.1). It takes 2q + 2 passes and
 //! applies A once more than the row-space form, which is half a power iteration.
 
-use super::{FactorsOf, Run, finish, power};
+use super::{Factors, Run, finish, power};
 use crate::error::Result;
-use crate::rsvd::ops::RsvdOps;
-use crate::scalar::Scalar;
+use crate::rsvd::erased::{Dense, Tall};
 
 /// Q = orth((A A^H)^q A Omega), factors of Q Q^H A.
-pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn range(run: &mut Run<'_>) -> Result<Factors> {
     let width = run.task.columns;
     let (first, mut w) = match run.resume()? {
         Some(resumed) => resumed,
@@ -43,12 +42,7 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
 /// Without a power iteration that may be due to a sketch of signs instead of to A. The columns of Q in their place are
 /// random numbers, or rounding errors made orthonormal. In T they have seen all of A, so the span of T is used: one more
 /// pass.
-pub(super) fn project<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    q: O::Tall,
-    mut t: O::Matrix,
-    depends: bool,
-) -> Result<FactorsOf<T, O>> {
+pub(super) fn project(run: &mut Run<'_>, q: Tall, mut t: Dense, depends: bool) -> Result<Factors> {
     if !depends {
         return finish::range(run, q, &mut t);
     }
@@ -60,12 +54,7 @@ pub(super) fn project<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// P = A W after `done` iterations. The last product is the basis itself, so it is always in full precision.
-fn product<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    done: usize,
-    w: &O::Matrix,
-    p: &mut O::Tall,
-) -> Result<()> {
+fn product(run: &mut Run<'_>, done: usize, w: &Dense, p: &mut Tall) -> Result<()> {
     if done < run.task.iterations {
         run.spanning(|ops| ops.pass_multiply(w, p))?;
     } else {

@@ -1,22 +1,20 @@
 //! Steps that the methods share: the start, orthonormalization, and the work between passes.
 //!
-//! These steps are never inlined. Each takes far longer than a call, and every method calls many of them. The methods are
-//! compiled eight times (four types, two backends), and inlining would copy the steps into each.
+//! These steps are never inlined: each takes far longer than a call, and every method calls many of them.
 
 use std::sync::Arc;
 
 use super::{ErrorFigures, Outcome, Task};
 use crate::context::Context;
 use crate::dense::Op;
-use crate::dense::orthonormal::{self, Counts, How, Need, Own};
+use crate::dense::orthonormal::{Counts, How, Need};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::rsvd::basis::Tall;
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
 use crate::rsvd::statistics::Statistics;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Rows up to which a sketch of signs is made orthonormal. With more, two columns of signs are equal with a probability
@@ -24,9 +22,9 @@ use crate::shape::to_i64;
 pub const SIGN_ROWS: usize = 100;
 
 /// A run of a method on a backend.
-pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
+pub struct Run<'a> {
     /// The backend.
-    pub ops: &'a mut O,
+    pub ops: &'a mut dyn Operations,
     /// The method, sizes and outputs.
     pub task: &'a Task,
     /// The context that small host matrices belong to.
@@ -60,21 +58,20 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     /// Whether to charge the memory of a saved state although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
-    element: std::marker::PhantomData<T>,
 }
 
 /// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
-/// `T`; `None` if they are in it.
-fn safe_factor<T: Scalar>(max_abs: f64) -> Option<f64> {
-    let bound = if unit_roundoff(T::DTYPE) > 1e-10 { 1e15 } else { 1e150 };
+/// the type; `None` if they are in it.
+fn safe_factor(dtype: DType, max_abs: f64) -> Option<f64> {
+    let bound = if dtype.is_single() { 1e15 } else { 1e150 };
     let is_safe = max_abs == 0.0 || (1.0 / bound..=bound).contains(&max_abs);
     // The logarithm of a subnormal number is exact enough. The exponent is clamped so that the power of two is normal.
     (!is_safe).then(|| (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2())
 }
 
-impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
+impl<'a> Run<'a> {
     /// A run before its first pass; `steps` is the expected number of passes.
-    pub fn new(ops: &'a mut O, task: &'a Task, context: &'a Arc<Context>, steps: usize) -> Self {
+    pub fn new(ops: &'a mut dyn Operations, task: &'a Task, context: &'a Arc<Context>, steps: usize) -> Self {
         let steps = steps.max(1);
         ops.expect_steps(to_i64(steps));
         Self {
@@ -96,13 +93,12 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             confirmed: None,
             probed: 0,
             passes_restarted: 0,
-            element: std::marker::PhantomData,
         }
     }
 
     /// Unit roundoff of the type.
     pub fn roundoff(&self) -> f64 {
-        unit_roundoff(T::DTYPE)
+        unit_roundoff(self.ops.dtype())
     }
 
     /// The statistics of the first pass; an internal error before it.
@@ -117,7 +113,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// The sketch, n-by-`width`: the caller's, or random numbers from column `first` on.
     #[inline(never)]
-    pub fn omega(&mut self, width: usize, first: u32) -> Result<O::Matrix> {
+    pub fn omega(&mut self, width: usize, first: u32) -> Result<Dense> {
         let n = self.ops.columns();
         if let Some(given) = self.given {
             let all = self.ops.read("given sketch", given, false, false)?;
@@ -141,7 +137,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     /// Makes a sketch of few rows orthonormal: columns that depend on each other are replaced.
     ///
     /// They are found here, where the numbers are small integers. Rounding hides their dependence in A Omega.
-    pub fn complete_sketch(&mut self, omega: &mut O::Matrix) -> Result<()> {
+    pub fn complete_sketch(&mut self, omega: &mut Dense) -> Result<()> {
         if self.ops.shape(omega).0 <= SIGN_ROWS && self.may_miss() {
             self.orthonormalize(omega)?;
         }
@@ -158,7 +154,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// The number of finished iterations and W: from an interrupted run, or 0 and an orthonormal basis of the sketch.
     #[inline(never)]
-    pub fn begin(&mut self) -> Result<(usize, O::Matrix)> {
+    pub fn begin(&mut self) -> Result<(usize, Dense)> {
         if let Some(resumed) = self.resume()? {
             return Ok(resumed);
         }
@@ -169,27 +165,26 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// The state of an interrupted run, the first time: the number of finished iterations and W.
     #[inline(never)]
-    pub fn resume(&mut self) -> Result<Option<(usize, O::Matrix)>> {
+    pub fn resume(&mut self) -> Result<Option<(usize, Dense)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
         self.passes_restarted = saved.passes;
         // The host copy of the state, until it is in the backend's memory.
         let count = crate::shape::product("restart state", saved.rows, saved.columns)?;
-        let bytes = count.saturating_mul(size_of::<T>());
+        let bytes = count.saturating_mul(self.ops.element_bytes());
         let _charge = self.ops.charge(self.context, "restart state", bytes)?;
-        let data = saved.elements::<T>()?;
-        let w = self.ops.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows)?;
+        let w = self.ops.restore(&saved)?;
         Ok(Some((saved.iteration, w)))
     }
 
     /// Runs a pass whose result only has to span the right space, in the precision that the task has for iterations.
-    pub fn spanning(&mut self, pass: impl FnOnce(&mut O) -> Result<()>) -> Result<()> {
+    pub fn spanning(&mut self, pass: impl FnOnce(&mut dyn Operations) -> Result<()>) -> Result<()> {
         if self.task.precision == IterationPrecision::Full {
             return pass(self.ops);
         }
         let is_faster = self.ops.set_precision(IterationPrecision::Fast)?;
         let outcome = pass(self.ops);
         self.ops.set_precision(IterationPrecision::Full)?;
-        let remark = format!("iterations in full precision: no faster one for {}", T::DTYPE.name());
+        let remark = format!("iterations in full precision: no faster one for {}", self.ops.dtype().name());
         if !is_faster && !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
@@ -201,18 +196,16 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     /// # Errors
     /// [`Error::Cancelled`]; errors of the restart file; [`Error::Numerical`] with `rescale` set.
     #[inline(never)]
-    pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
+    pub fn pass_done(&mut self, state: Option<(usize, &Dense)>) -> Result<()> {
         self.check_range()?;
         let done = self.passes_done();
         let state = state.filter(|_| self.saves_state || self.restart.is_some());
         let (rows, columns) = state.map_or((0, 0), |(_, w)| self.ops.shape(w));
         let count = crate::shape::product("restart", rows, columns)?;
-        let number = self.ops.element_bytes() + bytes_of_number(T::IS_COMPLEX);
+        let number = self.ops.element_bytes() + bytes_of_number(self.ops.dtype().is_complex());
         let _charge = self.ops.charge(self.context, "restart state", count.saturating_mul(number))?;
         if let (Some((iteration, w)), Some(restart)) = (state, self.restart.as_mut()) {
-            let mut data = crate::alloc::filled("restart state", count, T::from_parts(0.0, 0.0))?;
-            self.ops.download(w, &mut data, rows)?;
-            restart.save(iteration, done, rows, columns, &data)?;
+            self.ops.save(w, iteration, done, restart)?;
         }
         // A method may add passes, so only `complete` reports the last step.
         let (step, steps) = (i64::try_from(done).unwrap_or(i64::MAX), to_i64(self.steps));
@@ -256,7 +249,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             return Ok(());
         }
         let max_abs = self.statistics()?.max_abs;
-        self.rescale = safe_factor::<T>(max_abs);
+        self.rescale = safe_factor(self.ops.dtype(), max_abs);
         if self.rescale.is_some() {
             return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
         }
@@ -284,30 +277,30 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     #[inline(never)]
-    pub fn orthonormalize(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
+    pub fn orthonormalize(&mut self, x: &mut Dense) -> Result<Dense> {
         let how = self.how(Need::Basis);
-        orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
+        self.ops.orthonormalize(x, how, &mut self.ladder)
     }
 
     /// Makes the columns of `x` a well-conditioned basis of their span, as between power iterations; returns R.
     #[inline(never)]
-    pub fn span(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
+    pub fn span(&mut self, x: &mut Dense) -> Result<Dense> {
         let how = self.how(Need::Span);
-        orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
+        self.ops.orthonormalize(x, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix orthonormal; returns R.
     #[inline(never)]
-    pub fn orthonormalize_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
+    pub fn orthonormalize_tall(&mut self, p: &mut Tall) -> Result<Dense> {
         let how = self.how(Need::Basis);
-        orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
+        self.ops.orthonormalize_tall(p, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix a well-conditioned basis of their span; returns R.
     #[inline(never)]
-    pub fn span_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
+    pub fn span_tall(&mut self, p: &mut Tall) -> Result<Dense> {
         let how = self.how(Need::Span);
-        orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
+        self.ops.orthonormalize_tall(p, how, &mut self.ladder)
     }
 
     fn how(&self, need: Need) -> How {
@@ -316,7 +309,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// op(A) op(B) in a new matrix.
     #[inline(never)]
-    pub fn product(&mut self, a: &O::Matrix, op_a: Op, b: &O::Matrix, op_b: Op) -> Result<O::Matrix> {
+    pub fn product(&mut self, a: &Dense, op_a: Op, b: &Dense, op_b: Op) -> Result<Dense> {
         let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
         let rows = if op_a == Op::Plain { pick_rows.0 } else { pick_rows.1 };
         let columns = if op_b == Op::Plain { pick_columns.1 } else { pick_columns.0 };
@@ -327,7 +320,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// A copy of the first `count` columns.
     #[inline(never)]
-    pub fn head(&mut self, m: &O::Matrix, count: usize) -> Result<O::Matrix> {
+    pub fn head(&mut self, m: &Dense, count: usize) -> Result<Dense> {
         let rows = self.ops.shape(m).0;
         let mut head = self.ops.zeros("leading columns", rows, count)?;
         self.ops.copy_columns(m, 0, count, &mut head, 0)?;
@@ -336,18 +329,18 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 
     /// The first columns of the identity, `rows`-by-`columns`.
     #[inline(never)]
-    pub fn identity(&mut self, rows: usize, columns: usize) -> Result<O::Matrix> {
+    pub fn identity(&mut self, rows: usize, columns: usize) -> Result<Dense> {
         self.ops.identity("identity", rows, columns)
     }
 
     /// The first columns of the identity as a tall matrix.
-    pub fn tall_identity(&mut self, columns: usize) -> Result<O::Tall> {
+    pub fn tall_identity(&mut self, columns: usize) -> Result<Tall> {
         self.ops.tall_identity(self.context, columns)
     }
 
     /// A tall copy of `m`, which has as many rows as A.
     #[inline(never)]
-    pub fn tall_of(&mut self, m: &O::Matrix) -> Result<O::Tall> {
+    pub fn tall_of(&mut self, m: &Dense) -> Result<Tall> {
         self.ops.tall_of(self.context, m)
     }
 

@@ -1,13 +1,12 @@
 //! Eigenpairs of Hermitian matrices.
 
 use super::finish::turn;
-use super::{Factors, FactorsOf, Phase, Run, check_finite, finish, power};
+use super::{Factors, Phase, Run, check_finite, finish, power};
 use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Dense, Tall};
 use crate::rsvd::options::Method;
-use crate::scalar::Scalar;
 
 /// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes; Rayleigh-Ritz
 /// with q = 0 takes two.
@@ -15,7 +14,7 @@ use crate::scalar::Scalar;
 /// # Errors
 /// [`Error::InvalidArgument`] naming `a` if its projection W^H A W is not Hermitian; [`Error::Numerical`] if it is not
 /// semidefinite, for Nystroem.
-pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+pub fn symmetric(run: &mut Run<'_>) -> Result<Factors> {
     let w = basis(run)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
@@ -39,7 +38,7 @@ pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
 
 /// The basis after the power iterations. Without any, Rayleigh-Ritz still needs one product, because the sketch itself is
 /// independent of A.
-fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
+fn basis(run: &mut Run<'_>) -> Result<Dense> {
     if run.task.iterations > 0 || run.task.method == Method::Nystrom {
         return power::iterate(run, Need::Basis);
     }
@@ -59,11 +58,7 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
 }
 
 /// Rayleigh-Ritz: eigenpairs of W^H A W.
-fn rayleigh<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    w: O::Tall,
-    core: &O::Matrix,
-) -> Result<FactorsOf<T, O>> {
+fn rayleigh(run: &mut Run<'_>, w: Tall, core: &Dense) -> Result<Factors> {
     let (values, vectors) = run.ops.eigen(core)?;
     let k = run.task.rank.min(values.len());
     let mut order = crate::alloc::collected("order of eigenvalues", 0..values.len())?;
@@ -79,12 +74,7 @@ fn rayleigh<T: Scalar, O: RsvdOps<T>>(
 
 /// Nystroem with a shift that keeps the core positive definite (Tropp, Yurtsever, Udell and Cevher, NIPS 2017):
 /// (A W) (W^H A W)^-1 (A W)^H, which is closer to A than the projection on W.
-fn nystrom<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    w: &O::Tall,
-    mut p: O::Tall,
-    mut core: O::Matrix,
-) -> Result<FactorsOf<T, O>> {
+fn nystrom(run: &mut Run<'_>, w: &Tall, mut p: Tall, mut core: Dense) -> Result<Factors> {
     let width = run.ops.tall_width(&p);
     let norm = run.ops.tall_column_norms(&p)?.iter().map(|x| x * x).sum::<f64>().sqrt();
     let shift = (run.ops.rows() as f64).sqrt() * run.roundoff() * norm;
@@ -110,12 +100,7 @@ fn nystrom<T: Scalar, O: RsvdOps<T>>(
     eigenpairs(run, p, &small, s)
 }
 
-fn eigenpairs<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    mut q: O::Tall,
-    small: &O::Matrix,
-    s: Vec<f64>,
-) -> Result<FactorsOf<T, O>> {
+fn eigenpairs(run: &mut Run<'_>, mut q: Tall, small: &Dense, s: Vec<f64>) -> Result<Factors> {
     run.ops.tall_transform(&mut q, small)?;
     if run.task.phase != Phase::Free {
         let turns = finish::turns(&run.ops.tall_column_peaks(&q)?)?;
@@ -127,7 +112,7 @@ fn eigenpairs<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Refuses A if W^H A W is not Hermitian up to rounding.
-fn check_hermitian<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, core: &O::Matrix) -> Result<()> {
+fn check_hermitian(run: &mut Run<'_>, core: &Dense) -> Result<()> {
     let width = run.ops.shape(core).0;
     let eye = run.identity(width, width)?;
     let mut difference = run.head(core, width)?;

@@ -7,24 +7,22 @@ use crate::context::Context;
 use crate::dense::Op;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::rsvd::algorithm::{self, Factors, FactorsOf, Outcome, Phase, Run, Task, passes};
+use crate::rsvd::algorithm::{self, Factors, Outcome, Phase, Run, Task, passes};
+use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::omega::sketch_of;
-use crate::rsvd::open::Opened;
-use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
 use crate::rsvd::outputs::{Outputs, write_vector};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
-use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 /// Writes a matrix with n rows to the caller's factor.
-fn give<T: Scalar, O: RsvdOps<T>>(ops: &mut O, m: &O::Matrix, to: Target<'_>, transposed: bool) -> Result<()> {
+fn give(ops: &mut dyn Operations, m: &Dense, to: Target<'_>, transposed: bool) -> Result<()> {
     ops.write(m, to.matrix, to.adjoint, transposed)
 }
 
 /// Writes a tall matrix to the caller's factor.
-fn give_tall<T: Scalar, O: RsvdOps<T>>(ops: &mut O, p: &O::Tall, to: Target<'_>, transposed: bool) -> Result<()> {
+fn give_tall(ops: &mut dyn Operations, p: &Tall, to: Target<'_>, transposed: bool) -> Result<()> {
     ops.tall_write(p, to.matrix, to.adjoint, transposed)
 }
 
@@ -93,7 +91,7 @@ impl<'a> Decompose<'a> {
     }
 
     /// Factors extended by zero columns to the largest rank.
-    fn padded<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: FactorsOf<T, O>) -> Result<FactorsOf<T, O>> {
+    fn padded(run: &mut Run<'_>, factors: Factors) -> Result<Factors> {
         let (found, room) = (factors.s.len(), run.task.rank);
         if found == room {
             return Ok(factors);
@@ -120,13 +118,7 @@ impl<'a> Decompose<'a> {
         Ok(Factors { u, s: factors.s, v })
     }
 
-    fn write<T: Scalar, O: RsvdOps<T>>(
-        outputs: &mut Outputs<'_>,
-        run: &mut Run<'_, T, O>,
-        factors: FactorsOf<T, O>,
-        plan: &Plan,
-        right: Right,
-    ) -> Result<()> {
+    fn write(outputs: &mut Outputs<'_>, run: &mut Run<'_>, factors: Factors, plan: &Plan, right: Right) -> Result<()> {
         if let Some(s) = outputs.s.as_deref_mut() {
             let unscaled = crate::alloc::collected("singular values", factors.s.iter().map(|x| x / run.factor))?;
             write_vector("s", s, &unscaled)?;
@@ -147,8 +139,8 @@ impl<'a> Decompose<'a> {
     }
 }
 
-impl<T: Scalar> Call<T> for Decompose<'_> {
-    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()> {
+impl Call for Decompose<'_> {
+    fn prepare(&mut self, checksum_of_data: &mut dyn FnMut() -> Result<u64>) -> Result<()> {
         let Some(path) = &self.options.restart_path else { return Ok(()) };
         let o = self.options;
         let rest = format!(
@@ -165,7 +157,7 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
             self.given.is_some()
         );
         let identity = Identity {
-            dtype: T::DTYPE as u64,
+            dtype: self.plan.dtype as u64,
             method: self.plan.method as u64,
             rows: to_u64(self.plan.rows),
             columns: to_u64(self.plan.columns),
@@ -173,13 +165,13 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
             iterations: to_u64(self.plan.iterations),
             seed: o.seed,
             options: checksum(CHECKSUM_START, rest.as_bytes()),
-            data: opened.checksum()?,
+            data: checksum_of_data()?,
         };
         self.restart = Some(Restart::open(path, identity)?);
         Ok(())
     }
 
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let steps = match self.plan.passes {
             Some(passes) => passes,
             // Upper bound: all blocks of the basis, each with q iterations.

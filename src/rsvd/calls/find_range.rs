@@ -7,10 +7,9 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate, find};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::Operations;
 use crate::rsvd::options::{ErrorKind, Options};
 use crate::rsvd::plan::Plan;
-use crate::scalar::Scalar;
 
 /// A basis of the range.
 pub struct FindRange<'a> {
@@ -36,8 +35,8 @@ impl<'a> FindRange<'a> {
     }
 }
 
-impl<T: Scalar> Call<T> for FindRange<'_> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+impl Call for FindRange<'_> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let (task, wanted) = (self.task.clone(), self.b.is_some());
         let mut run = Run::new(ops, &task, self.context, task.iterations + 1 + usize::from(wanted));
         (run.given, run.factor) = (self.given, factor);
@@ -59,7 +58,7 @@ impl<T: Scalar> Call<T> for FindRange<'_> {
 
 impl FindRange<'_> {
     /// Writes Q and B; returns ||B||_F^2.
-    fn find<T: Scalar, O: RsvdOps<T>>(&mut self, run: &mut Run<'_, T, O>) -> Result<Option<f64>> {
+    fn find(&mut self, run: &mut Run<'_>) -> Result<Option<f64>> {
         let unscale = 1.0 / run.factor;
         let wanted = self.b.is_some();
         let width = self.task.columns;

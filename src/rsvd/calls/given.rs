@@ -7,10 +7,9 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{Options, Right};
 use crate::rsvd::plan::Plan;
-use crate::scalar::Scalar;
 
 /// A run over the caller's factors, in the orientation of the problem.
 struct Given<'a> {
@@ -24,7 +23,7 @@ struct Given<'a> {
 }
 
 /// U, s and V of a problem.
-type Triplets<T, O> = (<O as RsvdOps<T>>::Tall, Vec<f64>, <O as crate::dense::Algebra<T>>::Matrix);
+type Triplets = (Tall, Vec<f64>, Dense);
 
 impl<'a> Given<'a> {
     fn new(
@@ -37,7 +36,7 @@ impl<'a> Given<'a> {
         Self { context, task: task_of(options, plan), u, s, v, transposed, adjoint }
     }
 
-    fn read<T: Scalar, O: RsvdOps<T>>(&self, ops: &mut O, factor: f64) -> Result<Triplets<T, O>> {
+    fn read(&self, ops: &mut dyn Operations, factor: f64) -> Result<Triplets> {
         let s = crate::alloc::collected("singular values", self.s.iter().map(|x| x * factor))?;
         if self.transposed {
             let u = ops.tall_read("v", self.v, self.adjoint, true)?;
@@ -63,8 +62,8 @@ impl<'a> Errors<'a> {
     }
 }
 
-impl<T: Scalar> Call<T> for Errors<'_> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+impl Call for Errors<'_> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let (u, s, v) = self.0.read(ops, factor)?;
         let mut run = Run::new(ops, &self.0.task, self.0.context, 0);
         run.factor = factor;
@@ -97,8 +96,8 @@ impl<'a> Residuals<'a> {
     }
 }
 
-impl<T: Scalar> Call<T> for Residuals<'_> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+impl Call for Residuals<'_> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let (u, s, v) = self.given.read(ops, factor)?;
         let mut run = Run::new(ops, &self.given.task, self.given.context, 2);
         run.factor = factor;

@@ -1,4 +1,4 @@
-//! The calls of a session, written for every backend.
+//! The calls of a session, written for every backend and element type.
 
 mod decompose;
 mod find_range;
@@ -7,8 +7,9 @@ mod symmetric;
 
 use std::sync::Arc;
 
-use super::algorithm::{ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Task, estimate};
+use super::algorithm::{ErrorFigures, Factors, Outcome, Phase, Run, Task, estimate};
 use super::cpu::CpuOps;
+use super::erased::{Operations, Typed};
 use super::gpu::{self, GpuOps};
 use super::info::{Info, number};
 use super::omega::sketch_of;
@@ -30,13 +31,13 @@ pub use given::{Errors, Residuals};
 pub use symmetric::Symmetric;
 pub(in crate::rsvd) use symmetric::symmetric_task;
 
-/// A call, for every backend.
-pub trait Call<T: Scalar> {
-    /// Runs before a backend reads the data, for example to open the restart file.
+/// A call, for every backend and element type.
+pub trait Call {
+    /// Runs before a backend reads the data, for example to open the restart file. `_checksum` is that of the data.
     ///
     /// # Errors
     /// Errors of the restart file and of the data.
-    fn prepare(&mut self, _: &mut Opened<'_, T>) -> Result<()> {
+    fn prepare(&mut self, _checksum: &mut dyn FnMut() -> Result<u64>) -> Result<()> {
         Ok(())
     }
 
@@ -45,43 +46,7 @@ pub trait Call<T: Scalar> {
     ///
     /// # Errors
     /// Errors of the passes.
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
-}
-
-/// A [`Call`] as a trait object with one method for each backend. The code around calls is thus compiled once for each
-/// element type, and not for each call.
-pub trait Work<T: Scalar> {
-    /// As [`Call::prepare`].
-    ///
-    /// # Errors
-    /// The same.
-    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()>;
-
-    /// [`Call::run`] on the CPU.
-    ///
-    /// # Errors
-    /// The same.
-    fn on_cpu(&mut self, ops: &mut CpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
-
-    /// [`Call::run`] on GPUs.
-    ///
-    /// # Errors
-    /// The same.
-    fn on_gpu(&mut self, ops: &mut GpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
-}
-
-impl<T: Scalar, C: Call<T>> Work<T> for C {
-    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()> {
-        Call::prepare(self, opened)
-    }
-
-    fn on_cpu(&mut self, ops: &mut CpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
-        self.run(ops, factor, rescale)
-    }
-
-    fn on_gpu(&mut self, ops: &mut GpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
-        self.run(ops, factor, rescale)
-    }
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
 }
 
 /// Runs a call on the backend of the contexts.
@@ -91,11 +56,11 @@ pub fn run<T: Scalar>(
     a: &Matrix,
     plan: &Plan,
     progress: &Progress<'_>,
-    work: &mut dyn Work<T>,
+    work: &mut dyn Call,
     info: &mut Info,
 ) -> Result<()> {
     let mut opened = Opened::<T>::new("a", a)?;
-    work.prepare(&mut opened)?;
+    work.prepare(&mut || opened.checksum())?;
     let base: Vec<(u64, u64)> =
         contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
     let mut factor = 1.0;
@@ -110,7 +75,7 @@ pub fn run<T: Scalar>(
                 let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, ops.planned_bytes());
                 info.host_bytes = number(ops.planned_host_bytes());
-                let outcome = work.on_gpu(&mut ops, factor, &mut rescale);
+                let outcome = work.run(&mut Typed::new(&mut ops), factor, &mut rescale);
                 let outcome = outcome.and_then(|outcome| ops.read_clocks().map(|()| outcome));
                 info.set_traffic(ops.traffic());
                 outcome
@@ -118,7 +83,7 @@ pub fn run<T: Scalar>(
             (Backend::Cpu, _) => {
                 let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, 0);
-                let outcome = work.on_cpu(&mut ops, factor, &mut rescale);
+                let outcome = work.run(&mut Typed::new(&mut ops), factor, &mut rescale);
                 info.set_traffic(ops.traffic());
                 outcome
             }
@@ -193,10 +158,7 @@ pub(in crate::rsvd) fn task_of(options: &Options, plan: &Plan) -> Task {
 }
 
 /// The error of factors, found as the task asks for it.
-pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
-    run: &mut Run<'_, T, O>,
-    factors: &FactorsOf<T, O>,
-) -> Result<ErrorFigures> {
+pub(in crate::rsvd) fn error_of(run: &mut Run<'_>, factors: &Factors) -> Result<ErrorFigures> {
     if run.task.error == ErrorKind::None {
         return Ok(ErrorFigures::none());
     }
@@ -224,7 +186,7 @@ pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Factors of a matrix of zeros: columns of the identity.
-fn zero_factors<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, found: FactorsOf<T, O>) -> Result<FactorsOf<T, O>> {
+fn zero_factors(run: &mut Run<'_>, found: Factors) -> Result<Factors> {
     let k = found.s.len();
     let n = run.ops.columns();
     let u = found.u.map(|_| run.tall_identity(k)).transpose()?;

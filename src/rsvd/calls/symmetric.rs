@@ -7,11 +7,10 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{self, Outcome, Phase, Run, Task, estimate, passes};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::Operations;
 use crate::rsvd::options::{Options, Sign};
 use crate::rsvd::outputs::write_vector;
 use crate::rsvd::plan::Plan;
-use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
 /// The task of eigenpairs.
@@ -45,8 +44,8 @@ impl<'a> Symmetric<'a> {
     }
 }
 
-impl<T: Scalar> Call<T> for Symmetric<'_> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+impl Call for Symmetric<'_> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let steps = passes(self.task.method, self.task.iterations, false);
         let mut run = Run::new(ops, &self.task, self.context, steps);
         (run.given, run.factor) = (self.given, factor);

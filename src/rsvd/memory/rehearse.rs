@@ -2,16 +2,13 @@
 
 use super::ledger::Ledger;
 use super::{Course, Planned, Shape};
-use crate::dense::Algebra;
 use crate::error::Result;
-use crate::rsvd::algorithm::{self, Factors, FactorsOf, Phase, Run, estimate, find, rehearse_adaptive};
+use crate::rsvd::algorithm::{self, Factors, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
-use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::erased::{Tall, Typed};
 use crate::rsvd::pca::map_means_bytes;
 use crate::rsvd::plan::{Goal, Wanted};
 use crate::scalar::Scalar;
-
-type Counted<T> = FactorsOf<T, Ledger<T>>;
 
 /// Peak of the bytes that the CPU backend charges for a call, without the buffers of a source.
 pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shape, course: Course) -> Result<u64> {
@@ -22,7 +19,8 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
         Goal::Symmetric => symmetric_task(options, plan),
         Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => task_of(options, plan),
     };
-    let mut run = Run::new(&mut ledger, &task, context, 0);
+    let mut operations = Typed::new(&mut ledger);
+    let mut run = Run::new(&mut operations, &task, context, 0);
     (run.given, run.saves_state) = (given, options.restart_path.is_some());
     match goal {
         Goal::Decompose => decompose(&mut run, wanted)?,
@@ -40,12 +38,12 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
     Ok(ledger.peak())
 }
 
-fn scaled<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, p: &mut <Ledger<T> as RsvdOps<T>>::Tall, k: usize) -> Result<()> {
+fn scaled(run: &mut Run<'_>, p: &mut Tall, k: usize) -> Result<()> {
     let diagonal = run.identity(k, k)?;
     run.ops.tall_transform(p, &diagonal)
 }
 
-fn decompose<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, wanted: Wanted) -> Result<()> {
+fn decompose(run: &mut Run<'_>, wanted: Wanted) -> Result<()> {
     let factors = if run.task.tolerance > 0.0 { rehearse_adaptive(run)? } else { algorithm::decompose(run)? };
     error_of(run, &factors)?;
     if run.task.tolerance > 0.0 {
@@ -62,7 +60,7 @@ fn decompose<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, wanted: Wanted) -> Resu
 }
 
 /// Factors extended to the largest rank.
-fn padded<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, factors: Counted<T>) -> Result<()> {
+fn padded(run: &mut Run<'_>, factors: Factors) -> Result<()> {
     let (room, n) = (run.task.rank, run.ops.columns());
     let _place = run.identity(factors.s.len(), room)?;
     if factors.u.is_some() {
@@ -75,7 +73,7 @@ fn padded<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, factors: Counted<T>) -> Re
     Ok(())
 }
 
-fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
+fn symmetric(run: &mut Run<'_>) -> Result<()> {
     let factors = algorithm::symmetric(run)?;
     if let Some(u) = factors.u.as_ref().filter(|_| run.task.error.is_probed()) {
         let v = run.ops.matrix_of(run.context, "eigenvectors", u)?;
@@ -85,7 +83,7 @@ fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
 }
 
 /// A W for centred rows, or A W plus one offset in each row.
-fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize, is_centred: bool) -> Result<()> {
+fn map(run: &mut Run<'_>, width: usize, is_centred: bool) -> Result<()> {
     let count = crate::shape::product("weights", run.ops.columns(), width)?;
     let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;
     let w = run.ops.zeros("weights", run.ops.columns(), width)?;
@@ -101,7 +99,7 @@ fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize, is_centred: boo
 }
 
 /// Errors and residuals of given factors.
-fn products<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize) -> Result<()> {
+fn products(run: &mut Run<'_>, width: usize) -> Result<()> {
     let (u, v) = (run.ops.tall("u", width)?, run.ops.zeros("v", run.ops.columns(), width)?);
     let s = crate::alloc::filled("singular values", width, 1.0)?;
     estimate::probe(run, &u, &s, &v)?;

@@ -11,12 +11,12 @@ use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, estimate, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
+use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
-use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{Centering, Method, Options};
 use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::rsvd::session::Rsvd;
-use crate::scalar::{DType, Scalar, with_scalar};
+use crate::scalar::{DType, with_scalar};
 use crate::shape::Order;
 use crate::stream::Stream;
 use crate::tensor::Location;
@@ -154,8 +154,8 @@ struct Fit<'a> {
     norm2: f64,
 }
 
-impl<T: Scalar> Call<T> for Fit<'_> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+impl Call for Fit<'_> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let mut task = task_of(self.options, self.plan);
         (task.left, task.right, task.phase) = (self.scores.is_some(), true, Phase::Right);
         if self.options.error.is_probed() || self.plan.estimates_norm {

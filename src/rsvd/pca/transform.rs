@@ -9,8 +9,8 @@ use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
 use crate::rsvd::calls::{Call, task_of};
+use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
-use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::Centering;
 use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::scalar::{Complex, Element, Scalar, with_scalar};
@@ -185,8 +185,8 @@ struct Mapped<'a, T> {
     map: Affine<'a, T>,
 }
 
-impl<T: Scalar> Call<T> for Mapped<'_, T> {
-    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, _: &mut Option<f64>) -> Result<Outcome> {
+impl<T: Scalar> Call for Mapped<'_, T> {
+    fn run(&mut self, ops: &mut dyn Operations, factor: f64, _: &mut Option<f64>) -> Result<Outcome> {
         let map = &mut self.map;
         let width = map.width;
         let context = Arc::clone(map.target.context());
@@ -195,7 +195,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         // The host copy of the weights, in addition to the backend's.
         let bytes = map.w.len().saturating_mul(size_of::<T>());
         let _charge = run.ops.charge(&context, "weights", bytes)?;
-        let w = run.ops.upload("weights", map.rows, width, &map.w, map.rows)?;
+        let w = run.ops.upload("weights", map.rows, width, &map.w)?;
         let is_centred = matches!(map.shift, Shift::Before(_));
         let _means = run.ops.charge(&context, "means of columns", map_means_bytes(map.rows, is_centred))?;
         let lost;
@@ -214,7 +214,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         run.complete()?;
         if let Some(offset) = offset {
             let ones = run.ops.tall_ones(&context)?;
-            let offset = run.ops.upload("offsets", 1, width, offset, 1)?;
+            let offset = run.ops.upload("offsets", 1, width, offset)?;
             run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
         }
         run.ops.tall_write(&p, map.target, map.by_columns, map.by_columns)?;

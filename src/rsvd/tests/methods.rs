@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::rsvd::algorithm::{ErrorFigures, estimate};
 use crate::rsvd::algorithm::{Outcome, Run, Task, decompose, passes};
+use crate::rsvd::erased::Typed;
 use crate::rsvd::options::{IterationPrecision, Method, unit_roundoff};
 use crate::scalar::{Complex, Scalar};
 
@@ -36,15 +37,16 @@ fn dense<T: Scalar>(m: &CpuMatrix<T>) -> Dense<T> {
 }
 
 fn found<T: Scalar>(context: &Arc<Context>, ops: &mut Plain<T>, task: &Task) -> Found<T> {
-    use crate::rsvd::ops::RsvdOps;
-    let mut run = Run::new(ops, task, context, passes(task.method, task.iterations, task.one_pass));
+    let mut operations = Typed::new(&mut *ops);
+    let mut run = Run::new(&mut operations, task, context, passes(task.method, task.iterations, task.one_pass));
     let factors = decompose(&mut run).unwrap();
     let error = estimate::identity(&run, &factors.s).unwrap();
     let mut figures = ErrorFigures::none();
     figures.frobenius = error.unwrap_or(f64::NAN);
     let outcome = run.outcome(factors.s.len(), figures).unwrap();
-    let passes = ops.traffic().passes;
-    Found { u: dense(&factors.u.unwrap()), s: factors.s, v: dense(&factors.v.unwrap()), outcome, passes }
+    let passes = run.ops.traffic().passes;
+    let (u, v) = (factors.u.unwrap().into_inner().unwrap(), factors.v.unwrap().into_inner().unwrap());
+    Found { u: dense(&u), s: factors.s, v: dense(&v), outcome, passes }
 }
 
 /// Golden matrices: with l = min(m, n) everything is exact.

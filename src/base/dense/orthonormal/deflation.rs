@@ -1,12 +1,14 @@
 //! A basis of a rank-deficient matrix: its span, largest directions first, completed by random directions.
 
-use super::{Columns, Counts, Small};
+use std::any::Any;
+
+use super::Counts;
+use super::erased::{Held, Operations};
 use crate::alloc;
+use crate::dense::Step;
 use crate::dense::sketch::{Distribution, Sketch};
-use crate::dense::{Algebra, Op, Step};
 use crate::error::{Error, Result};
 use crate::rng::stream;
-use crate::scalar::{Real, Scalar};
 
 /// Rounds of removing the largest directions. Each round reaches directions smaller by about the root of roundoff.
 const ROUNDS: usize = 5;
@@ -15,44 +17,39 @@ const ROUNDS: usize = 5;
 const STEPS: usize = 6;
 
 /// A basis that grows.
-struct Basis<'c, T: Scalar, C: Columns<T>> {
-    columns: &'c mut C,
+struct Basis<'c> {
+    columns: &'c mut dyn Operations,
     /// Orthonormal columns.
-    q: Option<C::X>,
+    q: Option<Held>,
     width: usize,
     order: usize,
     /// Coefficients B of X = Q B, as many rows as X has columns.
-    b: Small<T, C>,
+    b: Held,
 }
 
-impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
+impl Basis<'_> {
     /// The matrix that places `count` columns at column `first` of `of` columns.
-    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<Small<T, C>> {
-        let what = "places of columns";
+    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<Held> {
         let (rows, cols) = if transposed { (of, count) } else { (count, of) };
-        let mut host = alloc::filled(what, rows * cols, T::default())?;
-        for k in 0..count {
-            let (i, j) = if transposed { (first + k, k) } else { (k, first + k) };
-            host[j * rows + i] = T::from_parts(1.0, 0.0);
-        }
-        self.columns.algebra().upload(what, rows, cols, &host, rows.max(1))
+        let mut ones = (0..count).map(|k| if transposed { (first + k, k, 1.0) } else { (k, first + k, 1.0) });
+        self.columns.entries("places of columns", rows, cols, &mut ones)
     }
 
     /// y -= Q Q^H y.
-    fn project(&mut self, y: &mut C::X) -> Result<()> {
+    fn project(&mut self, y: &mut Held) -> Result<()> {
         let Some(q) = &self.q else { return Ok(()) };
-        let count = self.columns.shape(y).1;
-        let mut c = self.columns.algebra().zeros("projection", self.width, count)?;
-        self.columns.cross(q, y, &mut c)?;
-        self.columns.multiply(-1.0, q, &c, 1.0, y)
+        let count = self.columns.shape(y.any())?.1;
+        let mut c = self.columns.zeros("projection", self.width, count)?;
+        self.columns.cross(q.any(), y.any(), &mut c)?;
+        self.columns.multiply(-1.0, q.any(), &c, 1.0, y.any_mut())
     }
 
     /// Makes nearly orthonormal columns orthonormal. `false` if they are linearly dependent.
-    fn clean(&mut self, y: &mut C::X, counts: &mut Counts) -> Result<bool> {
-        let count = self.columns.shape(y).1;
-        let mut r = self.columns.algebra().zeros("triangular factor", count, count)?;
+    fn clean(&mut self, y: &mut Held, counts: &mut Counts) -> Result<bool> {
+        let count = self.columns.shape(y.any())?.1;
+        let mut r = self.columns.zeros("triangular factor", count, count)?;
         for _ in 0..STEPS {
-            match self.columns.cholesky_step(y, 0.0, &mut r)? {
+            match self.columns.cholesky_step(y.any_mut(), 0.0, &mut r)? {
                 Step::Done { spread } if spread > 0.5 => {
                     counts.plain += 1;
                     return Ok(true);
@@ -65,7 +62,7 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
     }
 
     /// Orthonormalizes `y` against the basis and within itself. `false` if that cannot be done.
-    fn fit(&mut self, y: &mut C::X, counts: &mut Counts) -> Result<bool> {
+    fn fit(&mut self, y: &mut Held, counts: &mut Counts) -> Result<bool> {
         // Two rounds are enough (Kahan), because the columns have lengths near 1 in the second. The third is for a basis of
         // nearly the whole space.
         for _ in 0..3 {
@@ -82,86 +79,82 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
     }
 
     /// Appends the columns of `y` to the basis.
-    fn append(&mut self, y: &C::X) -> Result<()> {
-        let count = self.columns.shape(y).1;
+    fn append(&mut self, y: &Held) -> Result<()> {
+        let count = self.columns.shape(y.any())?.1;
         let total = self.width + count;
-        let mut q = self.columns.create(y, total)?;
+        let mut q = self.columns.create(y.any(), total)?;
         if let Some(old) = self.q.take() {
             let left = self.place(total, 0, self.width, false)?;
-            self.columns.multiply(1.0, &old, &left, 0.0, &mut q)?;
+            self.columns.multiply(1.0, old.any(), &left, 0.0, q.any_mut())?;
         }
         let right = self.place(total, self.width, count, false)?;
-        self.columns.multiply(1.0, y, &right, 1.0, &mut q)?;
+        self.columns.multiply(1.0, y.any(), &right, 1.0, q.any_mut())?;
         (self.q, self.width) = (Some(q), total);
         Ok(())
     }
 
     /// x -= y y^H x, twice. Adds the coefficients to the rows of B from `first` on.
-    fn subtract(&mut self, y: &C::X, first: usize, x: &mut C::X) -> Result<()> {
-        let count = self.columns.shape(y).1;
+    fn subtract(&mut self, y: &Held, first: usize, x: &mut dyn Any) -> Result<()> {
+        let count = self.columns.shape(y.any())?.1;
         let rows = self.place(self.order, first, count, true)?;
         for _ in 0..2 {
-            let mut c = self.columns.algebra().zeros("coefficients", count, self.order)?;
-            self.columns.cross(y, x, &mut c)?;
-            self.columns.multiply(-1.0, y, &c, 1.0, x)?;
-            self.columns.algebra().multiply(1.0, &rows, Op::Plain, &c, Op::Plain, 1.0, &mut self.b)?;
+            let mut c = self.columns.zeros("coefficients", count, self.order)?;
+            self.columns.cross(y.any(), x, &mut c)?;
+            self.columns.multiply(-1.0, y.any(), &c, 1.0, x)?;
+            self.columns.small_product(&rows, &c, 1.0, &mut self.b)?;
         }
         Ok(())
     }
 
     /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
     /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
-    fn largest(&mut self, x: &C::X, least: f64, room: usize) -> Result<Option<Small<T, C>>> {
+    fn largest(&mut self, x: &dyn Any, least: f64, room: usize) -> Result<Option<Held>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
         let size = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
         if size <= least || room == 0 {
             return Ok(None);
         }
-        let algebra = self.columns.algebra();
-        let mut g = algebra.zeros("Gram matrix", order, order)?;
+        let mut g = self.columns.zeros("Gram matrix", order, order)?;
         self.columns.cross(x, x, &mut g)?;
-        let algebra = self.columns.algebra();
-        let (values, vectors) = algebra.eigen(&g)?;
-        let gate = values[0] * 100.0 * order as f64 * <T::Part as Real>::EPSILON.to_f64();
+        let (values, vectors) = self.columns.eigen(&g)?;
+        let gate = values[0] * 100.0 * order as f64 * self.columns.dtype().epsilon();
         let count = values.iter().take(room).take_while(|v| **v > gate && **v > least * least / 4.0).count();
         if count == 0 {
             return Ok(None);
         }
-        let mut chosen = algebra.zeros("directions", order, count)?;
-        algebra.copy_columns(&vectors, 0, count, &mut chosen, 0)?;
+        let mut chosen = self.columns.head("directions", &vectors, count)?;
         let mut factors = alloc::with_capacity("lengths", count)?;
         factors.extend(values[..count].iter().map(|v| 1.0 / v.sqrt()));
-        algebra.scale_columns(&mut chosen, &factors)?;
+        self.columns.scale_columns(&mut chosen, &factors)?;
         Ok(Some(chosen))
     }
 }
 
 /// Makes `x` an orthonormal basis of its span and of random directions. `x` is finite, and its columns have norms near 1 or
 /// 0. `r` is the R of the steps before. Returns the R of X = Q R.
-#[inline(never)]
-pub fn complete<T: Scalar, C: Columns<T>>(
-    columns: &mut C,
-    x: &mut C::X,
-    r: Option<Small<T, C>>,
+pub fn complete(
+    columns: &mut dyn Operations,
+    x: &mut dyn Any,
+    r: Option<Held>,
     seed: u64,
     counts: &mut Counts,
-) -> Result<Small<T, C>> {
+) -> Result<Held> {
     counts.deflated += 1;
-    let order = columns.shape(x).1;
-    let b = columns.algebra().zeros("triangular factor", order, order)?;
+    let order = columns.shape(x)?.1;
+    let b = columns.zeros("triangular factor", order, order)?;
     let size = columns.norms(x)?.iter().map(|n| n * n).sum::<f64>().sqrt();
     if !size.is_finite() {
         return Err(Error::Numerical("a matrix without a basis holds numbers that are not finite".into()));
     }
     let mut basis = Basis { columns, q: None, width: 0, order, b };
     // A remainder below this norm is only roundoff of the products.
-    let least = 8.0 * size * <T::Part as Real>::EPSILON.to_f64();
+    let least = 8.0 * size * basis.columns.dtype().epsilon();
     for _ in 0..ROUNDS {
         let Some(directions) = basis.largest(x, least, order - basis.width)? else { break };
-        let count = basis.columns.algebra().shape(&directions).1;
+        let count = basis.columns.small_shape(&directions)?.1;
         let mut y = basis.columns.create(x, count)?;
-        basis.columns.multiply(1.0, x, &directions, 0.0, &mut y)?;
+        basis.columns.multiply(1.0, x, &directions, 0.0, y.any_mut())?;
         if !basis.fit(&mut y, counts)? {
             break;
         }
@@ -182,18 +175,17 @@ pub fn complete<T: Scalar, C: Columns<T>>(
         basis.append(&fresh)?;
     }
     let Basis { columns, q, b, .. } = basis;
-    let algebra = columns.algebra();
     // X = Q B R with a full B. The factorisation B R = Q' R' gives the triangle.
     let mut turn = b;
     if let Some(r) = r {
-        let mut product = algebra.zeros("triangular factor", order, order)?;
-        algebra.multiply(1.0, &turn, Op::Plain, &r, Op::Plain, 0.0, &mut product)?;
+        let mut product = columns.zeros("triangular factor", order, order)?;
+        columns.small_product(&turn, &r, 0.0, &mut product)?;
         turn = product;
     }
-    let mut upper = algebra.zeros("triangular factor", order, order)?;
-    algebra.householder(&mut turn, &mut upper)?;
+    let mut upper = columns.zeros("triangular factor", order, order)?;
+    columns.small_householder(&mut turn, &mut upper)?;
     let mut q = q.ok_or_else(|| Error::Internal("a basis without columns".into()))?;
-    columns.transform(&mut q, &turn)?;
-    *x = q;
+    columns.transform(q.any_mut(), &turn)?;
+    columns.replace(x, q)?;
     Ok(upper)
 }

@@ -1,9 +1,11 @@
 //! The steps of CholeskyQR, one after the other until the columns are orthonormal.
 
-use super::{Columns, Counts, How, Kind, Need, Small, deflation};
-use crate::dense::{Algebra, Op, Step};
+use std::any::Any;
+
+use super::erased::{Held, Operations};
+use super::{Counts, How, Kind, Need, deflation};
+use crate::dense::Step;
 use crate::error::{Error, Result};
-use crate::scalar::{Real, Scalar};
 
 /// Unit roundoff of double precision.
 const U: f64 = f64::EPSILON / 2.0;
@@ -18,53 +20,51 @@ const MOST_PLAIN: u32 = 8;
 const NEARLY: f64 = 0.5;
 
 /// State of the factorisation of X.
-struct State<'c, T: Scalar, C: Columns<T>> {
-    columns: &'c mut C,
+struct State<'c> {
+    columns: &'c mut dyn Operations,
     /// The R of X = Q R: the product of the factors of all steps.
-    r: Option<Small<T, C>>,
+    r: Option<Held>,
     /// R of the last step.
-    step: Small<T, C>,
+    step: Held,
     plain: u32,
     shifted: u32,
     scaled: bool,
 }
 
-impl<T: Scalar, C: Columns<T>> State<'_, T, C> {
+impl State<'_> {
     /// R := S R for the R = S of the last step.
-    #[inline(never)]
     fn accumulate(&mut self) -> Result<()> {
-        let algebra = self.columns.algebra();
-        let order = algebra.shape(&self.step).0;
-        let mut product = algebra.zeros("triangular factor", order, order)?;
-        match &self.r {
-            Some(r) => algebra.multiply(1.0, &self.step, Op::Plain, r, Op::Plain, 0.0, &mut product)?,
-            None => algebra.copy_columns(&self.step, 0, order, &mut product, 0)?,
-        }
+        let order = self.columns.small_shape(&self.step)?.0;
+        let product = match &self.r {
+            Some(r) => {
+                let mut product = self.columns.zeros("triangular factor", order, order)?;
+                self.columns.small_product(&self.step, r, 0.0, &mut product)?;
+                product
+            }
+            None => self.columns.head("triangular factor", &self.step, order)?,
+        };
         self.r = Some(product);
         Ok(())
     }
 
     /// Scales the columns by powers of two to norms near 1. `false` if one is 0.
-    #[inline(never)]
-    fn scale(&mut self, x: &mut C::X) -> Result<bool> {
+    fn scale(&mut self, x: &mut dyn Any) -> Result<bool> {
         self.scaled = true;
         let norms = self.columns.norms(x)?;
         if let Some(j) = norms.iter().position(|n| !n.is_finite()) {
             return Err(Error::Numerical(format!("column {j} of a matrix without a basis has the norm {}", norms[j])));
         }
         let order = norms.len();
-        let mut down = crate::alloc::filled("scales of columns", order * order, T::default())?;
-        let mut up = crate::alloc::filled("scales of columns", order * order, T::default())?;
         // Norms beyond this bound are only partly scaled. The rest is harmless in double precision.
-        let most = if <T::Part as Real>::EPSILON.to_f64() > 1e-10 { 100.0 } else { 1000.0 };
-        for (j, norm) in norms.iter().enumerate().filter(|(_, n)| **n > 0.0) {
-            let exponent = norm.log2().round().clamp(-most, most) as i32;
-            down[j * (order + 1)] = T::from_parts(2.0f64.powi(-exponent), 0.0);
-            up[j * (order + 1)] = T::from_parts(2.0f64.powi(exponent), 0.0);
-        }
-        let algebra = self.columns.algebra();
-        let down = algebra.upload("scales of columns", order, order, &down, order)?;
-        self.step = algebra.upload("scales of columns", order, order, &up, order)?;
+        let most = if self.columns.dtype().is_single() { 100.0 } else { 1000.0 };
+        let exponent = |norm: f64| if norm > 0.0 { norm.log2().round().clamp(-most, most) as i32 } else { 0 };
+        let mut scales = |sign: i32| {
+            let scaled = norms.iter().enumerate().filter(|(_, norm)| **norm > 0.0);
+            let mut scaled = scaled.map(|(j, norm)| (j, j, 2.0f64.powi(sign * exponent(*norm))));
+            self.columns.entries("scales of columns", order, order, &mut scaled)
+        };
+        let (down, up) = (scales(-1)?, scales(1)?);
+        self.step = up;
         self.columns.transform(x, &down)?;
         self.accumulate()?;
         Ok(norms.iter().all(|n| *n > 0.0))
@@ -72,17 +72,13 @@ impl<T: Scalar, C: Columns<T>> State<'_, T, C> {
 }
 
 /// See [`super::orthonormalize`].
-pub fn climb<T: Scalar, C: Columns<T>>(
-    columns: &mut C,
-    x: &mut C::X,
-    how: How,
-    counts: &mut Counts,
-) -> Result<Small<T, C>> {
-    let (rows, order) = columns.shape(x);
+pub fn climb(columns: &mut dyn Operations, x: &mut dyn Any, how: How, counts: &mut Counts) -> Result<Held> {
+    let (rows, order) = columns.shape(x)?;
+    let is_single = columns.dtype().is_single();
     if rows < order {
         return Err(Error::Internal(format!("a basis of {order} vectors of {rows} components")));
     }
-    let mut step = columns.algebra().zeros("triangular factor", order, order)?;
+    let mut step = columns.zeros("triangular factor", order, order)?;
     if order == 0 {
         return Ok(step);
     }
@@ -107,7 +103,7 @@ pub fn climb<T: Scalar, C: Columns<T>>(
                 }
                 state.plain += 1;
                 counts.plain += 1;
-                if is_enough::<T>(how, spread, state.plain) {
+                if is_enough(how, is_single, spread, state.plain) {
                     break true;
                 }
                 if state.plain >= MOST_PLAIN {
@@ -135,14 +131,13 @@ pub fn climb<T: Scalar, C: Columns<T>>(
 
 /// Whether the columns are orthonormal enough after plain step number `plain`, whose R had the `spread`. Their error is about
 /// u / spread^2.
-fn is_enough<T: Scalar>(how: How, spread: f64, plain: u32) -> bool {
+fn is_enough(how: How, is_single: bool, spread: f64, plain: u32) -> bool {
     if how.need == Need::Span || how.kind == Kind::Cqr {
         return spread > 10.0 * U.sqrt();
     }
     // Single precision cannot represent the gain of a second step. The threshold has a margin, because the diagonal of R
     // underestimates the condition.
-    let single = <T::Part as Real>::EPSILON.to_f64() > 1e-10;
-    if single && how.kind == Kind::Auto && spread > 0.03 {
+    if is_single && how.kind == Kind::Auto && spread > 0.03 {
         return true;
     }
     plain >= 2 && spread > NEARLY

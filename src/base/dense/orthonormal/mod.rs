@@ -9,8 +9,11 @@
 //!
 //! Conditions are those of double precision, in which [`Algebra::cholesky_step`] forms X^H X for every type. The result
 //! is orthonormal and finite, and X = Q R holds to a few units of roundoff of ||X||, for any sequence of steps.
+//!
+//! The ladder is compiled once: it calls the operations of a [`Columns`] through a trait object.
 
 mod deflation;
+mod erased;
 mod ladder;
 #[cfg(test)]
 mod tests;
@@ -82,7 +85,7 @@ pub trait Columns<T: Scalar> {
     /// Dense algebra for matrices with as many rows as X has columns.
     type Algebra: Algebra<T>;
     /// A matrix whose basis is computed.
-    type X;
+    type X: 'static;
 
     /// The algebra.
     fn algebra(&mut self) -> &mut Self::Algebra;
@@ -183,5 +186,5 @@ pub fn orthonormalize<T: Scalar, C: Columns<T>>(
     how: How,
     counts: &mut Counts,
 ) -> Result<Small<T, C>> {
-    ladder::climb(columns, x, how, counts)
+    ladder::climb(&mut erased::Typed::new(columns), x, how, counts)?.into_inner()
 }

@@ -1,0 +1,228 @@
+//! The operations of a [`Columns`] without its types, so that the ladder is compiled once for all element types and backends.
+
+use std::any::Any;
+use std::marker::PhantomData;
+
+use super::{Columns, Small};
+use crate::alloc;
+use crate::dense::sketch::Sketch;
+use crate::dense::{Algebra, Op, Step};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+
+/// A matrix of a type that only its [`Operations`] know.
+pub struct Held(Box<dyn Any>);
+
+impl Held {
+    fn new<M: 'static>(matrix: M) -> Self {
+        Self(Box::new(matrix))
+    }
+
+    /// The matrix itself.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a matrix of another type.
+    pub fn into_inner<M: 'static>(self) -> Result<M> {
+        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+    }
+
+    /// The matrix for functions that take any.
+    pub fn any(&self) -> &dyn Any {
+        &*self.0
+    }
+
+    /// As [`Held::any`].
+    pub fn any_mut(&mut self) -> &mut dyn Any {
+        &mut *self.0
+    }
+}
+
+fn foreign() -> Error {
+    Error::Internal("a matrix of another backend or type in the computation of a basis".into())
+}
+
+fn typed<M: 'static>(matrix: &dyn Any) -> Result<&M> {
+    matrix.downcast_ref().ok_or_else(foreign)
+}
+
+fn typed_mut<M: 'static>(matrix: &mut dyn Any) -> Result<&mut M> {
+    matrix.downcast_mut().ok_or_else(foreign)
+}
+
+/// [`Columns`], with matrices of unknown types. Small matrices are those of its algebra.
+pub trait Operations {
+    /// The element type.
+    fn dtype(&self) -> DType;
+
+    /// A zeroed small matrix.
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Held>;
+
+    /// A small matrix of zeros but for these entries: row, column and value.
+    fn entries(
+        &mut self,
+        what: &'static str,
+        rows: usize,
+        columns: usize,
+        entries: &mut dyn Iterator<Item = (usize, usize, f64)>,
+    ) -> Result<Held>;
+
+    /// Rows and columns of a small matrix.
+    fn small_shape(&mut self, m: &Held) -> Result<(usize, usize)>;
+
+    /// C = A B + beta C for small matrices.
+    fn small_product(&mut self, a: &Held, b: &Held, beta: f64, c: &mut Held) -> Result<()>;
+
+    /// A small matrix of the first `count` columns of a small matrix.
+    fn head(&mut self, what: &'static str, m: &Held, count: usize) -> Result<Held>;
+
+    /// [`Algebra::scale_columns`] of a small matrix.
+    fn scale_columns(&mut self, m: &mut Held, factors: &[f64]) -> Result<()>;
+
+    /// [`Algebra::eigen`] of a small matrix.
+    fn eigen(&mut self, m: &Held) -> Result<(Vec<f64>, Held)>;
+
+    /// [`Algebra::householder`] of a small matrix.
+    fn small_householder(&mut self, x: &mut Held, r: &mut Held) -> Result<()>;
+
+    /// [`Columns::shape`].
+    fn shape(&mut self, x: &dyn Any) -> Result<(usize, usize)>;
+
+    /// [`Columns::create`].
+    fn create(&mut self, x: &dyn Any, width: usize) -> Result<Held>;
+
+    /// [`Columns::fill`].
+    fn fill(&mut self, x: &mut Held, sketch: &Sketch, first_column: u32) -> Result<()>;
+
+    /// [`Columns::multiply`].
+    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &Held, beta: f64, y: &mut dyn Any) -> Result<()>;
+
+    /// [`Columns::transform`].
+    fn transform(&mut self, x: &mut dyn Any, m: &Held) -> Result<()>;
+
+    /// [`Columns::cross`].
+    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut Held) -> Result<()>;
+
+    /// [`Columns::norms`].
+    fn norms(&mut self, x: &dyn Any) -> Result<Vec<f64>>;
+
+    /// [`Columns::cholesky_step`].
+    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut Held) -> Result<Step>;
+
+    /// [`Columns::householder`].
+    fn householder(&mut self, x: &mut dyn Any, r: &mut Held) -> Result<bool>;
+
+    /// Replaces X by `q`.
+    fn replace(&mut self, x: &mut dyn Any, q: Held) -> Result<()>;
+}
+
+/// The [`Operations`] of a [`Columns`].
+pub struct Typed<'c, T, C>(&'c mut C, PhantomData<T>);
+
+impl<'c, T: Scalar, C: Columns<T>> Typed<'c, T, C> {
+    /// The steps of `columns`.
+    pub fn new(columns: &'c mut C) -> Self {
+        Self(columns, PhantomData)
+    }
+}
+
+/// A small matrix of a [`Columns`].
+fn small<T: Scalar, C: Columns<T>>(m: &Held) -> Result<&Small<T, C>> {
+    typed(m.any())
+}
+
+fn small_mut<T: Scalar, C: Columns<T>>(m: &mut Held) -> Result<&mut Small<T, C>> {
+    typed_mut(m.any_mut())
+}
+
+impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Held> {
+        self.0.algebra().zeros(what, rows, columns).map(Held::new)
+    }
+
+    fn entries(
+        &mut self,
+        what: &'static str,
+        rows: usize,
+        columns: usize,
+        entries: &mut dyn Iterator<Item = (usize, usize, f64)>,
+    ) -> Result<Held> {
+        let mut host = alloc::filled(what, rows * columns, T::default())?;
+        entries.for_each(|(i, j, x)| host[j * rows + i] = T::from_parts(x, 0.0));
+        self.0.algebra().upload(what, rows, columns, &host, rows.max(1)).map(Held::new)
+    }
+
+    fn small_shape(&mut self, m: &Held) -> Result<(usize, usize)> {
+        Ok(self.0.algebra().shape(small::<T, C>(m)?))
+    }
+
+    fn small_product(&mut self, a: &Held, b: &Held, beta: f64, c: &mut Held) -> Result<()> {
+        let (a, b, c) = (small::<T, C>(a)?, small::<T, C>(b)?, small_mut::<T, C>(c)?);
+        self.0.algebra().multiply(1.0, a, Op::Plain, b, Op::Plain, beta, c)
+    }
+
+    fn head(&mut self, what: &'static str, m: &Held, count: usize) -> Result<Held> {
+        let (m, algebra) = (small::<T, C>(m)?, self.0.algebra());
+        let rows = algebra.shape(m).0;
+        let mut head = algebra.zeros(what, rows, count)?;
+        algebra.copy_columns(m, 0, count, &mut head, 0)?;
+        Ok(Held::new(head))
+    }
+
+    fn scale_columns(&mut self, m: &mut Held, factors: &[f64]) -> Result<()> {
+        self.0.algebra().scale_columns(small_mut::<T, C>(m)?, factors)
+    }
+
+    fn eigen(&mut self, m: &Held) -> Result<(Vec<f64>, Held)> {
+        let (values, vectors) = self.0.algebra().eigen(small::<T, C>(m)?)?;
+        Ok((values, Held::new(vectors)))
+    }
+
+    fn small_householder(&mut self, x: &mut Held, r: &mut Held) -> Result<()> {
+        self.0.algebra().householder(small_mut::<T, C>(x)?, small_mut::<T, C>(r)?)
+    }
+
+    fn shape(&mut self, x: &dyn Any) -> Result<(usize, usize)> {
+        Ok(self.0.shape(typed(x)?))
+    }
+
+    fn create(&mut self, x: &dyn Any, width: usize) -> Result<Held> {
+        self.0.create(typed(x)?, width).map(Held::new)
+    }
+
+    fn fill(&mut self, x: &mut Held, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.0.fill(typed_mut(x.any_mut())?, sketch, first_column)
+    }
+
+    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &Held, beta: f64, y: &mut dyn Any) -> Result<()> {
+        self.0.multiply(alpha, typed(x)?, small::<T, C>(m)?, beta, typed_mut(y)?)
+    }
+
+    fn transform(&mut self, x: &mut dyn Any, m: &Held) -> Result<()> {
+        self.0.transform(typed_mut(x)?, small::<T, C>(m)?)
+    }
+
+    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut Held) -> Result<()> {
+        self.0.cross(typed(x)?, typed(y)?, small_mut::<T, C>(c)?)
+    }
+
+    fn norms(&mut self, x: &dyn Any) -> Result<Vec<f64>> {
+        self.0.norms(typed(x)?)
+    }
+
+    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut Held) -> Result<Step> {
+        self.0.cholesky_step(typed_mut(x)?, shift, small_mut::<T, C>(r)?)
+    }
+
+    fn householder(&mut self, x: &mut dyn Any, r: &mut Held) -> Result<bool> {
+        self.0.householder(typed_mut(x)?, small_mut::<T, C>(r)?)
+    }
+
+    fn replace(&mut self, x: &mut dyn Any, q: Held) -> Result<()> {
+        *typed_mut::<C::X>(x)? = q.into_inner()?;
+        Ok(())
+    }
+}

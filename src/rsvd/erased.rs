@@ -1,0 +1,508 @@
+//! The operations of an [`RsvdOps`] without its types, so that methods and calls are compiled once for all element types and
+//! backends. Each operation works on whole matrices, so a call through a trait object costs nothing that counts.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::basis::TallColumns;
+use super::ops::{Local, RsvdOps};
+use super::options::IterationPrecision;
+use super::restart::{Restart, Saved};
+use super::statistics::Statistics;
+use super::traffic::Traffic;
+use crate::alloc;
+use crate::backend::memory::Charge;
+use crate::context::Context;
+use crate::dense::orthonormal::{self, Counts, How, Own};
+use crate::dense::sketch::Sketch;
+use crate::dense::{Op, Svd};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{DType, Scalar};
+use crate::shape::product;
+
+/// An [`Algebra::Matrix`] of a backend and an element type that only the backend's [`Operations`] know.
+pub struct Dense(Box<dyn Any>);
+
+/// An [`RsvdOps::Tall`], likewise.
+pub struct Tall(Box<dyn Any>);
+
+fn foreign() -> Error {
+    Error::Internal("a matrix of another backend or element type in a randomized SVD".into())
+}
+
+impl Dense {
+    fn new<M: 'static>(matrix: M) -> Self {
+        Self(Box::new(matrix))
+    }
+
+    fn of<M: 'static>(&self) -> Result<&M> {
+        self.0.downcast_ref().ok_or_else(foreign)
+    }
+
+    fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
+        self.0.downcast_mut().ok_or_else(foreign)
+    }
+
+    /// The matrix itself, for tests of the methods.
+    #[cfg(test)]
+    pub fn into_inner<M: 'static>(self) -> Result<M> {
+        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+    }
+}
+
+impl Tall {
+    fn new<M: 'static>(matrix: M) -> Self {
+        Self(Box::new(matrix))
+    }
+
+    fn of<M: 'static>(&self) -> Result<&M> {
+        self.0.downcast_ref().ok_or_else(foreign)
+    }
+
+    fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
+        self.0.downcast_mut().ok_or_else(foreign)
+    }
+
+    /// The matrix itself, for tests of the methods.
+    #[cfg(test)]
+    pub fn into_inner<M: 'static>(self) -> Result<M> {
+        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+    }
+}
+
+/// The operations of a backend. A matrix of another backend or element type is refused.
+pub trait Operations {
+    /// The element type.
+    fn dtype(&self) -> DType;
+
+    /// [`Algebra::shape`].
+    fn shape(&self, m: &Dense) -> (usize, usize);
+
+    /// [`RsvdOps::tall_width`].
+    fn tall_width(&self, p: &Tall) -> usize;
+
+    /// A matrix of zeros but for these entries: row, column, real and imaginary part.
+    fn entries(
+        &mut self,
+        what: &'static str,
+        rows: usize,
+        columns: usize,
+        entries: &mut dyn Iterator<Item = (usize, usize, (f64, f64))>,
+    ) -> Result<Dense>;
+
+    /// [`Algebra::upload`] of a packed `Vec` of the element type.
+    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense>;
+
+    /// Saves `w` as the state after `iteration` iterations and `passes` passes.
+    fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()>;
+
+    /// The matrix of a saved state.
+    fn restore(&mut self, saved: &Saved) -> Result<Dense>;
+
+    /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    fn orthonormalize(&mut self, x: &mut Dense, how: How, counts: &mut Counts) -> Result<Dense>;
+
+    /// Makes the columns of a tall matrix orthonormal; returns R with P = Q R.
+    fn orthonormalize_tall(&mut self, p: &mut Tall, how: How, counts: &mut Counts) -> Result<Dense>;
+
+    /// [`Algebra::zeros`].
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense>;
+
+    /// [`Algebra::copy_columns`].
+    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
+
+    /// [`Algebra::multiply`].
+    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Dense,
+        op_a: Op,
+        b: &Dense,
+        op_b: Op,
+        beta: f64,
+        c: &mut Dense,
+    ) -> Result<()>;
+
+    /// [`Algebra::scale_columns`].
+    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
+
+    /// [`Algebra::fill`].
+    fn fill(&mut self, m: &mut Dense, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
+
+    /// [`Algebra::norm2`].
+    fn norm2(&mut self, m: &Dense) -> Result<f64>;
+
+    /// [`Algebra::column_norms`].
+    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
+
+    /// [`Algebra::column_peaks`].
+    fn column_peaks(&mut self, m: &Dense) -> Result<Vec<(f64, f64)>>;
+
+    /// [`Algebra::svd`].
+    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
+
+    /// [`Algebra::eigen`].
+    fn eigen(&mut self, a: &Dense) -> Result<(Vec<f64>, Dense)>;
+
+    /// [`Algebra::inverse`].
+    fn inverse(&mut self, r: &Dense) -> Result<Option<Dense>>;
+
+    /// [`RsvdOps::rows`].
+    fn rows(&self) -> usize;
+
+    /// [`RsvdOps::columns`].
+    fn columns(&self) -> usize;
+
+    /// [`RsvdOps::statistics`].
+    fn statistics(&self) -> Option<&Statistics>;
+
+    /// [`RsvdOps::traffic`].
+    fn traffic(&self) -> &Traffic;
+
+    /// [`RsvdOps::checkpoint`].
+    fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
+
+    /// [`RsvdOps::expect_steps`].
+    fn expect_steps(&mut self, steps: i64);
+
+    /// [`RsvdOps::element_bytes`].
+    fn element_bytes(&self) -> usize;
+
+    /// [`RsvdOps::charge`].
+    fn charge(&self, context: &Context, what: &'static str, bytes: usize) -> Result<Charge>;
+
+    /// [`RsvdOps::identity`].
+    fn identity(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense>;
+
+    /// [`RsvdOps::tall_of`].
+    fn tall_of(&mut self, context: &Arc<Context>, m: &Dense) -> Result<Tall>;
+
+    /// [`RsvdOps::matrix_of`].
+    fn matrix_of(&mut self, context: &Arc<Context>, what: &'static str, p: &Tall) -> Result<Dense>;
+
+    /// [`RsvdOps::tall_identity`].
+    fn tall_identity(&mut self, context: &Arc<Context>, columns: usize) -> Result<Tall>;
+
+    /// [`RsvdOps::tall_ones`].
+    fn tall_ones(&mut self, context: &Arc<Context>) -> Result<Tall>;
+
+    /// [`RsvdOps::look`].
+    fn look(&mut self) -> Result<()>;
+
+    /// [`RsvdOps::set_precision`].
+    fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool>;
+
+    /// [`RsvdOps::set_means`].
+    fn set_means(&mut self, means: &[f64]) -> Result<bool>;
+
+    /// [`RsvdOps::pass_multiply`].
+    fn pass_multiply(&mut self, w: &Dense, p: &mut Tall) -> Result<()>;
+
+    /// [`RsvdOps::pass_adjoint`].
+    fn pass_adjoint(&mut self, p: &Tall, t: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::pass_fused`].
+    fn pass_fused(&mut self, w: &Dense, p: Option<&mut Tall>, t: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::pass_gram`].
+    fn pass_gram(&mut self, g: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::pass_block_sum`].
+    fn pass_block_sum(&mut self, local: &Local, y: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::pass_merge`].
+    fn pass_merge(&mut self, local: &Local, r: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::pass_two_sketches`].
+    fn pass_two_sketches(&mut self, w: &Dense, p: &mut Tall, psi: &Sketch, z: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::tall`].
+    fn tall(&mut self, what: &'static str, width: usize) -> Result<Tall>;
+
+    /// [`RsvdOps::tall_fill`].
+    fn tall_fill(&mut self, p: &mut Tall, sketch: &Sketch, first_column: u32) -> Result<()>;
+
+    /// [`RsvdOps::tall_multiply`].
+    fn tall_multiply(&mut self, alpha: f64, p: &Tall, m: &Dense, beta: f64, q: &mut Tall) -> Result<()>;
+
+    /// [`RsvdOps::tall_transform`].
+    fn tall_transform(&mut self, p: &mut Tall, m: &Dense) -> Result<()>;
+
+    /// [`RsvdOps::tall_cross`].
+    fn tall_cross(&mut self, p: &Tall, q: &Tall, c: &mut Dense) -> Result<()>;
+
+    /// [`RsvdOps::tall_column_norms`].
+    fn tall_column_norms(&mut self, p: &Tall) -> Result<Vec<f64>>;
+
+    /// [`RsvdOps::tall_column_peaks`].
+    fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>>;
+
+    /// [`RsvdOps::tall_read`].
+    fn tall_read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Tall>;
+
+    /// [`RsvdOps::tall_write`].
+    fn tall_write(&mut self, p: &Tall, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
+
+    /// [`RsvdOps::read`].
+    fn read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Dense>;
+
+    /// [`RsvdOps::write`].
+    fn write(&mut self, m: &Dense, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
+}
+
+/// The [`Operations`] of an [`RsvdOps`].
+pub struct Typed<'o, T, O>(&'o mut O, PhantomData<T>);
+
+impl<'o, T: Scalar, O: RsvdOps<T>> Typed<'o, T, O> {
+    /// The operations of `ops`.
+    pub fn new(ops: &'o mut O) -> Self {
+        Self(ops, PhantomData)
+    }
+}
+
+impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    // What a foreign matrix is used for next refuses it.
+    fn shape(&self, m: &Dense) -> (usize, usize) {
+        m.of().map_or((0, 0), |m| self.0.shape(m))
+    }
+
+    fn tall_width(&self, p: &Tall) -> usize {
+        p.of().map_or(0, |p| self.0.tall_width(p))
+    }
+
+    fn entries(
+        &mut self,
+        what: &'static str,
+        rows: usize,
+        columns: usize,
+        entries: &mut dyn Iterator<Item = (usize, usize, (f64, f64))>,
+    ) -> Result<Dense> {
+        let mut host = alloc::filled(what, product(what, rows, columns)?, T::default())?;
+        entries.for_each(|(i, j, (re, im))| host[j * rows + i] = T::from_parts(re, im));
+        self.0.upload(what, rows, columns, &host, rows.max(1)).map(Dense::new)
+    }
+
+    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense> {
+        let data = data.downcast_ref::<Vec<T>>().ok_or_else(foreign)?;
+        self.0.upload(what, rows, columns, data, rows.max(1)).map(Dense::new)
+    }
+
+    fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()> {
+        let w = w.of()?;
+        let (rows, columns) = self.0.shape(w);
+        let mut data = alloc::filled("restart state", product("restart", rows, columns)?, T::default())?;
+        self.0.download(w, &mut data, rows)?;
+        restart.save(iteration, passes, rows, columns, &data)
+    }
+
+    fn restore(&mut self, saved: &Saved) -> Result<Dense> {
+        let data = saved.elements::<T>()?;
+        self.0.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows).map(Dense::new)
+    }
+
+    fn orthonormalize(&mut self, x: &mut Dense, how: How, counts: &mut Counts) -> Result<Dense> {
+        orthonormal::orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, how, counts).map(Dense::new)
+    }
+
+    fn orthonormalize_tall(&mut self, p: &mut Tall, how: How, counts: &mut Counts) -> Result<Dense> {
+        orthonormal::orthonormalize(&mut TallColumns(&mut *self.0), p.of_mut()?, how, counts).map(Dense::new)
+    }
+
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense> {
+        self.0.zeros(what, rows, columns).map(Dense::new)
+    }
+
+    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()> {
+        self.0.copy_columns(source.of()?, from, count, target.of_mut()?, to)
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Dense,
+        op_a: Op,
+        b: &Dense,
+        op_b: Op,
+        beta: f64,
+        c: &mut Dense,
+    ) -> Result<()> {
+        self.0.multiply(alpha, a.of()?, op_a, b.of()?, op_b, beta, c.of_mut()?)
+    }
+
+    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()> {
+        self.0.scale_columns(m.of_mut()?, factors)
+    }
+
+    fn fill(&mut self, m: &mut Dense, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
+        self.0.fill(m.of_mut()?, sketch, first_row, first_column)
+    }
+
+    fn norm2(&mut self, m: &Dense) -> Result<f64> {
+        self.0.norm2(m.of()?)
+    }
+
+    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>> {
+        self.0.column_norms(m.of()?)
+    }
+
+    fn column_peaks(&mut self, m: &Dense) -> Result<Vec<(f64, f64)>> {
+        self.0.column_peaks(m.of()?)
+    }
+
+    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>> {
+        let Svd { u, s, v } = self.0.svd(a.of()?)?;
+        Ok(Svd { u: Dense::new(u), s, v: Dense::new(v) })
+    }
+
+    fn eigen(&mut self, a: &Dense) -> Result<(Vec<f64>, Dense)> {
+        let (values, vectors) = self.0.eigen(a.of()?)?;
+        Ok((values, Dense::new(vectors)))
+    }
+
+    fn inverse(&mut self, r: &Dense) -> Result<Option<Dense>> {
+        Ok(self.0.inverse(r.of()?)?.map(Dense::new))
+    }
+
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.0.columns()
+    }
+
+    fn statistics(&self) -> Option<&Statistics> {
+        self.0.statistics()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.0.traffic()
+    }
+
+    fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.0.checkpoint(step, steps, measure)
+    }
+
+    fn expect_steps(&mut self, steps: i64) {
+        self.0.expect_steps(steps)
+    }
+
+    fn element_bytes(&self) -> usize {
+        self.0.element_bytes()
+    }
+
+    fn charge(&self, context: &Context, what: &'static str, bytes: usize) -> Result<Charge> {
+        self.0.charge(context, what, bytes)
+    }
+
+    fn identity(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense> {
+        self.0.identity(what, rows, columns).map(Dense::new)
+    }
+
+    fn tall_of(&mut self, context: &Arc<Context>, m: &Dense) -> Result<Tall> {
+        self.0.tall_of(context, m.of()?).map(Tall::new)
+    }
+
+    fn matrix_of(&mut self, context: &Arc<Context>, what: &'static str, p: &Tall) -> Result<Dense> {
+        self.0.matrix_of(context, what, p.of()?).map(Dense::new)
+    }
+
+    fn tall_identity(&mut self, context: &Arc<Context>, columns: usize) -> Result<Tall> {
+        self.0.tall_identity(context, columns).map(Tall::new)
+    }
+
+    fn tall_ones(&mut self, context: &Arc<Context>) -> Result<Tall> {
+        self.0.tall_ones(context).map(Tall::new)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.0.look()
+    }
+
+    fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool> {
+        self.0.set_precision(precision)
+    }
+
+    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
+        self.0.set_means(means)
+    }
+
+    fn pass_multiply(&mut self, w: &Dense, p: &mut Tall) -> Result<()> {
+        self.0.pass_multiply(w.of()?, p.of_mut()?)
+    }
+
+    fn pass_adjoint(&mut self, p: &Tall, t: &mut Dense) -> Result<()> {
+        self.0.pass_adjoint(p.of()?, t.of_mut()?)
+    }
+
+    fn pass_fused(&mut self, w: &Dense, p: Option<&mut Tall>, t: &mut Dense) -> Result<()> {
+        self.0.pass_fused(w.of()?, p.map(Tall::of_mut).transpose()?, t.of_mut()?)
+    }
+
+    fn pass_gram(&mut self, g: &mut Dense) -> Result<()> {
+        self.0.pass_gram(g.of_mut()?)
+    }
+
+    fn pass_block_sum(&mut self, local: &Local, y: &mut Dense) -> Result<()> {
+        self.0.pass_block_sum(local, y.of_mut()?)
+    }
+
+    fn pass_merge(&mut self, local: &Local, r: &mut Dense) -> Result<()> {
+        self.0.pass_merge(local, r.of_mut()?)
+    }
+
+    fn pass_two_sketches(&mut self, w: &Dense, p: &mut Tall, psi: &Sketch, z: &mut Dense) -> Result<()> {
+        self.0.pass_two_sketches(w.of()?, p.of_mut()?, psi, z.of_mut()?)
+    }
+
+    fn tall(&mut self, what: &'static str, width: usize) -> Result<Tall> {
+        self.0.tall(what, width).map(Tall::new)
+    }
+
+    fn tall_fill(&mut self, p: &mut Tall, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.0.tall_fill(p.of_mut()?, sketch, first_column)
+    }
+
+    fn tall_multiply(&mut self, alpha: f64, p: &Tall, m: &Dense, beta: f64, q: &mut Tall) -> Result<()> {
+        self.0.tall_multiply(alpha, p.of()?, m.of()?, beta, q.of_mut()?)
+    }
+
+    fn tall_transform(&mut self, p: &mut Tall, m: &Dense) -> Result<()> {
+        self.0.tall_transform(p.of_mut()?, m.of()?)
+    }
+
+    fn tall_cross(&mut self, p: &Tall, q: &Tall, c: &mut Dense) -> Result<()> {
+        self.0.tall_cross(p.of()?, q.of()?, c.of_mut()?)
+    }
+
+    fn tall_column_norms(&mut self, p: &Tall) -> Result<Vec<f64>> {
+        self.0.tall_column_norms(p.of()?)
+    }
+
+    fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>> {
+        self.0.tall_column_peaks(p.of()?)
+    }
+
+    fn tall_read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Tall> {
+        self.0.tall_read(what, source, adjoint, conjugate).map(Tall::new)
+    }
+
+    fn tall_write(&mut self, p: &Tall, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        self.0.tall_write(p.of()?, target, adjoint, conjugate)
+    }
+
+    fn read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Dense> {
+        self.0.read(what, source, adjoint, conjugate).map(Dense::new)
+    }
+
+    fn write(&mut self, m: &Dense, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        self.0.write(m.of()?, target, adjoint, conjugate)
+    }
+}
