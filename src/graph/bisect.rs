@@ -3,13 +3,14 @@
 use super::degrees;
 use super::embed::in_double;
 use crate::alloc;
+use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
-use crate::matrix::sparse::{Rows, has_symmetric_values};
+use crate::matrix::sparse::{Rows, Values, has_symmetric_values, values};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element, Scalar, with_real};
@@ -156,7 +157,8 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     order.extend(0..n);
     // The vertex numbers make the order total; the in-place sort does not allocate.
     order.sort_unstable_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
-    let weights = Weights::new(graph)?;
+    let values = weights_of(graph)?;
+    let weights = Weights::new(graph, values.as_deref())?;
     for i in 0..n {
         if let Some(k) = rows.row(i).find(|&k| !weights.at(k).is_finite()) {
             let problem = format!("the weight at row {i}, column {} is {}", rows.col(k), weights.at(k));
@@ -192,6 +194,11 @@ fn normalized(cut: f64, [a, b]: [f64; 2]) -> f64 {
     if a > 0.0 && b > 0.0 { cut / a + cut / b } else { f64::INFINITY }
 }
 
+/// The stored weights of the edges, in host memory; `None` where each is 1.
+fn weights_of(graph: &Matrix) -> Result<Option<Values<'_>>> {
+    if matches!(graph.storage(), Storage::Csr(_)) { values("graph", graph) } else { Ok(None) }
+}
+
 /// The weights of the edges.
 enum Weights<'a> {
     /// Each is 1.
@@ -201,10 +208,8 @@ enum Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    fn new(graph: &'a Matrix) -> Result<Self> {
-        let Storage::Csr(csr) = graph.storage() else { return Ok(Self::Ones) };
-        let Some(values) = &csr.parts().values else { return Ok(Self::Ones) };
-        let values = values.host("graph")?;
+    fn new(graph: &Matrix, values: Option<&'a HostMemory>) -> Result<Self> {
+        let Some(values) = values else { return Ok(Self::Ones) };
         Ok(if graph.dtype() == DType::F32 {
             Self::Single(values.as_slice()?)
         } else {
@@ -225,7 +230,8 @@ impl<'a> Weights<'a> {
 /// its edges to later vertices and shrinks by those to earlier ones. Vertices of equal values are never separated.
 fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Result<usize> {
     let n = order.len();
-    let weights = Weights::new(graph)?;
+    let values = weights_of(graph)?;
+    let weights = Weights::new(graph, values.as_deref())?;
     let mut place = alloc::filled(WHAT, n, 0usize)?;
     order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
     // Volumes of the vertices after each position, summed from the end: exactly 0 if none of them has an edge.

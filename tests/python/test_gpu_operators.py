@@ -40,6 +40,20 @@ class Counted:
             self.cupy.asarray(y)[...] = self.a @ self.cupy.asarray(x)
 
 
+def test_pytorch_takes_the_vectors_in_place(gpu: purlin.Context) -> None:
+    torch = pytest.importorskip("torch")
+    full = hermitian("float64")
+    there = torch.as_tensor(full, device="cuda")
+
+    def product(x: Any, y: Any, stream: int) -> None:
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
+            torch.as_tensor(y, device="cuda").copy_(there @ torch.as_tensor(x, device="cuda"))
+
+    a = purlin.Matrix.from_device_operator(product, product, (N, N), "float64", context=gpu)
+    exact = np.linalg.eigvalsh(full)
+    np.testing.assert_allclose(np.sort(lanczos.run(a, 3).pairs.values), exact[-3:], rtol=1e-10)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("block", [1, 4])
 def test_eigenpairs_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any, dtype: str, block: int) -> None:

@@ -93,9 +93,10 @@ class _Products(_Relay):
 
 class DeviceVectors:
     """Vectors on a device, (n, count), column by column: CuPy, Numba and PyTorch take them in place by
-    `__cuda_array_interface__`. They are the library's, for the time of a call."""
+    `__cuda_array_interface__`. They are the library's, for the time of a call. The first argument of a product is not to be
+    written to, though it is not marked as read-only: PyTorch refuses arrays that are."""
 
-    def __init__(self, of: _Block, dtype: np.dtype[Any], stream: int, read_only: bool) -> None:
+    def __init__(self, of: _Block, dtype: np.dtype[Any], stream: int) -> None:
         length, count, address, ld = of
         size = dtype.itemsize
         self.shape = (length, count)
@@ -105,7 +106,7 @@ class DeviceVectors:
             "typestr": dtype.str,
             "shape": self.shape,
             "strides": (size, ld * size),
-            "data": (address, read_only),
+            "data": (address, False),
             # 0 is not allowed there: the legacy stream's other name.
             "stream": stream or 1,
         }
@@ -115,7 +116,7 @@ class _DeviceProducts(_Relay):
     """Products of vectors in device memory."""
 
     def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
-        function(DeviceVectors(x, self._dtype, stream, True), DeviceVectors(y, self._dtype, stream, False), stream)
+        function(DeviceVectors(x, self._dtype, stream), DeviceVectors(y, self._dtype, stream), stream)
 
 
 class _View:

@@ -7,7 +7,7 @@ use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
-use crate::matrix::sparse::{Index, copy_to};
+use crate::matrix::sparse::{Index, copy_to, row_sums};
 use crate::matrix::{Csr, CsrParts, Matrix, Storage};
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
@@ -16,7 +16,7 @@ use crate::spmv::tests::{
     ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, filters, kinds, matrix,
     orders, reference, value,
 };
-use crate::spmv::{Method, Op, Options};
+use crate::spmv::{Kind, Method, Op, Options};
 use crate::tensor::{Location, Tensor};
 use crate::testing::sparse::{all_on_device, cpu, gpu, vector};
 
@@ -387,6 +387,32 @@ fn copies_on_the_device_are_multiplied_and_come_back() {
             there.set_values(&vector(&c, &doubled)).unwrap();
             assert!(multiplied(&there).iter().zip(&want).all(|(a, b)| *a == 2.0 * b));
         }
+    }
+}
+
+/// A plan that copies the transpose, or a function of the host, copies values from the device first.
+#[test]
+#[ignore = "needs a GPU"]
+fn values_on_the_device_are_copied_where_they_are_needed() {
+    let c = gpu();
+    for (list, pattern) in cases().iter().flat_map(|(_, l)| [(l, false), (l, true)]) {
+        let (a, _) = matrix::<Complex<f64>, i32>(&c, list, 1, pattern);
+        let there = copy_to(&c, &a, Location::Device).unwrap();
+        let of_kinds =
+            [Kind::Gram, Kind::OuterGram, Kind::Augmented].map(|kind| Options { kind, ..Options::default() });
+        let of_ops = [Op::Transpose, Op::Adjoint].map(|op| Options { op, ..Options::default() });
+        for options in of_kinds.into_iter().chain(of_ops) {
+            let [want, found] = [&a, &there].map(|a| {
+                let plan = Plan::new(&c, a, options).unwrap();
+                let (rows, cols) = if options.op == Op::Plain { plan.size() } else { plan.matrix_size() };
+                let x = vector(&c, &(0..cols).map(|k| Complex::new(value(k), value(k + 3))).collect::<Vec<_>>());
+                let mut y = vector(&c, &vec![Complex::new(f64::NAN, f64::NAN); rows]);
+                plan.apply(Complex::new(1.0, 0.0), a, &x, Complex::new(0.0, 0.0), &mut y).unwrap();
+                entries::<Complex<f64>>(&y)
+            });
+            assert_eq!(found, want, "{options:?}");
+        }
+        assert_eq!(row_sums(&there).unwrap(), row_sums(&a).unwrap());
     }
 }
 

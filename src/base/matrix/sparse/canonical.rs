@@ -19,7 +19,7 @@ use crate::shape::to_i64;
 /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for duplicates that are refused; out of memory.
 pub fn canonical(context: &Arc<Context>, a: &Matrix, duplicates: Duplicates) -> Result<Matrix> {
     let from = csr("a", a)?;
-    rebuilt(context, a, from, values("a", from)?, duplicates)
+    rebuilt(context, a, from, values("a", a)?.as_deref(), duplicates)
 }
 
 /// The pattern of a sparse matrix, without duplicates and values: every entry is 1. As [`canonical`].

@@ -59,7 +59,7 @@ pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
     if !checks.finite {
         return Ok(());
     }
-    let Some(held) = values("a", from)? else { return Ok(()) };
+    let Some(held) = values("a", a)? else { return Ok(()) };
     with_scalar!(a.dtype(), "a", T => {
         let held = &held.as_slice::<T>()?[..from.nnz()];
         let Some(k) = held.iter().position(|v| !(v.re().is_finite() && v.im().is_finite())) else { return Ok(()) };

@@ -27,10 +27,10 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
     if threshold.is_nan() || threshold < 0.0 {
         return Err(Error::invalid("threshold", format!("is {threshold}, at least 0 is needed")));
     }
-    let (rows, held) = (Rows::new(source)?, values("a", source)?);
+    let (rows, held) = (Rows::new(source)?, values("a", a)?);
     let _charge = charge_indices(context, &[rows.len() + 1, source.nnz(), source.nnz()])?;
     let (row_ptr, kept) = with_scalar!(a.dtype(), "a", T => {
-        let numbers = held.map(|v| v.as_slice::<T>()).transpose()?;
+        let numbers = held.as_ref().map(|v| v.as_slice::<T>()).transpose()?;
         let value = |k: usize| numbers.map_or((1.0, 0.0), |v| (v[k].re(), v[k].im()));
         let stays = |(re, im): (f64, f64)| {
             let size = re.hypot(im);
@@ -61,7 +61,7 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
     let mut col_idx = alloc::with_capacity(WHAT, kept.len())?;
     col_idx.extend(kept.iter().map(|&k| rows.col(k)));
     let entries = Entries { rows: source.rows(), cols: source.cols(), row_ptr, col_idx, source: kept };
-    entries.gathered(context, a.dtype(), held, false)
+    entries.gathered(context, a.dtype(), held.as_deref(), false)
 }
 
 /// A copy of a sparse matrix in memory that purlin owns, on the host, or on the context's GPU, where products read it
@@ -117,7 +117,7 @@ fn host_copy(context: &Context, from: &HostMemory, bytes: usize) -> Result<HostM
     Ok(own)
 }
 
-fn on_host(context: &Context, from: &Memory, bytes: usize) -> Result<HostMemory> {
+pub(super) fn on_host(context: &Context, from: &Memory, bytes: usize) -> Result<HostMemory> {
     let there = match from {
         Memory::Host(memory) => return host_copy(context, memory, bytes),
         Memory::Device(memory) => memory,

@@ -69,12 +69,12 @@ pub fn to_dense(a: &Matrix, out: &mut Matrix) -> Result<()> {
     let from = csr("a", a)?;
     out.expect_size("out", a.rows(), a.cols())?;
     out.expect_dtype("out", a.dtype())?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     let DenseMut { memory, layout, .. } = out.dense_mut("out")?;
     let (down, right) = (layout.strides()[0], layout.strides()[1]);
     with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         let data = memory.host_mut("out")?.as_mut_slice::<T>()?;
         for i in 0..a.rows() {
             (0..a.cols()).for_each(|j| data[i * down + j * right] = T::default());

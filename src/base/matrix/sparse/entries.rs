@@ -1,9 +1,11 @@
 //! The sources of a result's entries, and their values.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::super::csr::{Csr, CsrParts, IndexType};
 use super::super::{Matrix, Storage};
+use super::copies::on_host;
 use super::index::Index;
 use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory, Memory};
@@ -33,9 +35,39 @@ pub(super) fn csr<'a>(argument: &str, matrix: &'a Matrix) -> Result<&'a Csr> {
     }
 }
 
-/// The values of a sparse matrix on the host; `None` for a pattern.
-pub(super) fn values<'a>(argument: &str, csr: &'a Csr) -> Result<Option<&'a HostMemory>> {
-    csr.parts().values.as_ref().map(|v| v.host(argument)).transpose()
+/// Values of a sparse matrix in host memory: its own, or a copy of those on a device.
+pub enum Values<'a> {
+    /// The matrix's own.
+    Own(&'a HostMemory),
+    /// A copy.
+    Copied(HostMemory),
+}
+
+impl Deref for Values<'_> {
+    type Target = HostMemory;
+
+    fn deref(&self) -> &HostMemory {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Copied(memory) => memory,
+        }
+    }
+}
+
+/// The values of a sparse matrix in host memory, copied there if they are on a device; `None` for a pattern.
+///
+/// # Errors
+/// [`Error::NotSupported`] for another storage; [`Error::OutOfMemory`], [`Error::Cuda`] for a copy.
+pub fn values<'a>(argument: &str, a: &'a Matrix) -> Result<Option<Values<'a>>> {
+    let csr = csr(argument, a)?;
+    let Some(memory) = &csr.parts().values else { return Ok(None) };
+    Ok(Some(match memory {
+        Memory::Host(memory) => Values::Own(memory),
+        Memory::Device(_) => {
+            let bytes = product(WHAT, csr.nnz(), a.dtype().size())?;
+            Values::Copied(on_host(a.context(), memory, bytes)?)
+        }
+    }))
 }
 
 /// Charges lists of indices that a construction needs beside its result; `counts` are their lengths. Must be called

@@ -271,7 +271,7 @@ pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     if symmetric && !is_symmetric(a, 0.0)? {
         return Err(Error::invalid("symmetric", "is set, the matrix is not symmetric"));
     }
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     let written = |i: usize, k: usize| !symmetric || rows.col(k) <= i;
     let stored: usize = (0..a.rows()).map(|i| rows.row(i).filter(|&k| written(i, k)).count()).sum();
@@ -292,13 +292,13 @@ pub(super) fn write_entries(
     written: impl Fn(usize, usize) -> bool,
 ) -> Result<()> {
     let from = csr("a", a)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     let mut file = TextFile::create(path)?;
     file.text().extend_from_slice(head.as_bytes());
     let io = |e: std::io::Error| io_error(path, "write", &e);
     with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         for i in 0..a.rows() {
             for k in rows.row(i).filter(|&k| written(i, k)) {
                 let text = file.text();

@@ -44,10 +44,10 @@ numbered!(Norm, Frobenius, One, Max, Infinity);
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
 pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     let from = csr("a", a)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         if rows.are_ascending() {
             let modulus = |k: usize| {
                 let v = value_at::<T>(held, k);
@@ -104,10 +104,10 @@ fn measure<I: Iterator<Item = (usize, usize, f64)>>(a: &Matrix, which: Norm, pla
 /// As [`norm`].
 pub fn first_not_finite(a: &Matrix) -> Result<Option<(usize, usize, Complex<f64>)>> {
     let from = csr("a", a)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         let value = |k: usize| {
             let v = value_at::<T>(held, k);
             Complex::new(v.re(), v.im())
@@ -141,13 +141,13 @@ fn folded(
     of: impl Fn(&Rows<'_>, usize, &dyn Fn(usize) -> Complex<f64>) -> Complex<f64>,
 ) -> Result<Vec<Complex<f64>>> {
     let from = csr("a", a)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let rows = Rows::new(from)?;
     // A complex number takes two words.
     let _charge = charge_indices(a.context(), &[from.rows(), from.rows()])?;
     let mut out = alloc::with_capacity(WHAT, from.rows())?;
     with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         let value = |k: usize| {
             let v = value_at::<T>(held, k);
             Complex::new(v.re(), v.im())
@@ -196,10 +196,10 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
     }
     let limit = tolerance * norm(a, Norm::Max)?;
     let rows = Rows::new(from)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     if rows.are_ascending() {
         let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
-        return places.mirrored(a.context(), a.dtype(), held, (limit, absent));
+        return places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent));
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
     let mirror = transposed(&rows, a.cols(), from.nnz())?;
@@ -209,7 +209,7 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
         col: |k| mirror.col_idx[k],
         source: |k| mirror.source[k],
     };
-    places.mirrored(a.context(), a.dtype(), held, (limit, absent))
+    places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent))
 }
 
 /// Access to the entries of a matrix whose rows have ascending columns, and to the indices of their values.
@@ -244,7 +244,7 @@ where
             _ => partition(0..rows, |j| (self.row)(j).end <= entries / count * part),
         };
         with_scalar!(dtype, "a", T => {
-            let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+            let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
             let parts: Vec<Result<bool>> = pool.run_here(|| {
                 let work = |part: usize| {
                     self.mirrored_from(cut(part)..cut(part + 1), held, within)

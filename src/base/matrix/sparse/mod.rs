@@ -52,6 +52,7 @@ pub use coordinates::{Coordinates, Duplicates, from_coordinates};
 pub use copies::{copy_to, drop_zeros};
 pub use dense::{from_dense, to_dense};
 pub use edges::{EdgeList, read_edges, write_edges};
+pub use entries::{Values, values};
 pub use index::{Index, Indices, Rows};
 pub use list::List;
 pub use market::{read_market, write_market};

@@ -40,12 +40,12 @@ fn factors<T: Scalar>(argument: &str, list: Option<&Tensor>, a: &Matrix, count: 
 /// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory).
 pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Option<&Tensor>) -> Result<Matrix> {
     let source = csr("a", a)?;
-    let held = values("a", source)?;
+    let held = values("a", a)?;
     let from = Rows::new(source)?;
     let made = with_scalar!(a.dtype(), "a", T => {
         let rows = factors::<T>("rows", rows, a, source.rows())?;
         let cols = factors::<T>("cols", cols, a, source.cols())?;
-        let old = held.map(|v| v.as_slice::<T>()).transpose()?;
+        let old = held.as_ref().map(|v| v.as_slice::<T>()).transpose()?;
         let bytes = product(WHAT, source.nnz(), size_of::<T>())?;
         let mut made = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
         let one = T::from_parts(1.0, 0.0);

@@ -73,11 +73,11 @@ pub fn symmetrize(context: &Arc<Context>, a: &Matrix, how: Symmetrize) -> Result
     let mut entries = both(&Rows::new(from)?, nnz)?;
     sort_rows(context, &mut entries)?;
     let partners = pair(&mut entries, nnz, how)?;
-    let held = values("a", from)?;
+    let held = values("a", a)?;
     let pattern = held.is_none() && !matches!(how, Symmetrize::Sum | Symmetrize::Average);
     entries.into_matrix(context, a.dtype(), pattern, |entries, out| {
         with_scalar!(a.dtype(), "a", T => {
-            let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+            let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
             combine(entries, &partners, nnz, how, held, out.as_mut_slice::<T>()?);
             Ok(())
         })

@@ -6,11 +6,11 @@ use super::super::csr::Csr;
 use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
-use crate::backend::memory::{HostMemory, Memory};
+use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::shape::{product, to_i64};
+use crate::shape::to_i64;
 
 /// The entries of the transpose. They are counted by column, then placed row by row, so that columns ascend.
 pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
@@ -44,7 +44,7 @@ pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<
     let source = csr("a", a)?;
     let _charge = charge(context, source)?;
     let entries = transposed(&Rows::new(source)?, source.cols(), source.nnz())?;
-    entries.gathered(context, a.dtype(), values("a", source)?, conjugate)
+    entries.gathered(context, a.dtype(), values("a", a)?.as_deref(), conjugate)
 }
 
 /// The matrix whose compressed columns are the compressed rows of `a`: the same as [`transpose`] without conjugation.
@@ -130,7 +130,7 @@ pub fn permute(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, true, values("a", csr("a", a)?)?)
+    picked(context, a, rows, cols, true, values("a", a)?.as_deref())
 }
 
 /// Row i of the result is row `list[i]` of `a`, and likewise for columns. The same as [`permute`] with the list for
@@ -139,20 +139,8 @@ pub fn permute(
 /// # Errors
 /// As [`permute`].
 pub fn reordered(context: &Arc<Context>, a: &Matrix, list: &[i64]) -> Result<Matrix> {
-    let source = csr("a", a)?;
-    let copied = match &source.parts().values {
-        Some(Memory::Device(there)) => {
-            let gpu = context.gpu("a")?;
-            let bytes = product(WHAT, source.nnz(), a.dtype().size())?;
-            let mut own = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
-            gpu.download(gpu.default_stream(), there, 0, own.as_mut_slice::<u8>()?)?;
-            Some(own)
-        }
-        _ => None,
-    };
-    let held = if copied.is_some() { copied.as_ref() } else { values("a", source)? };
     let list = Indices::I64(list);
-    picked(context, a, Some(&list), Some(&list), true, held)
+    picked(context, a, Some(&list), Some(&list), true, values("a", a)?.as_deref())
 }
 
 /// The submatrix of the rows and columns listed, in that order; `None` keeps all. Indices count from 0.
@@ -165,5 +153,5 @@ pub fn select(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, false, values("a", csr("a", a)?)?)
+    picked(context, a, rows, cols, false, values("a", a)?.as_deref())
 }
