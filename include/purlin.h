@@ -7905,7 +7905,8 @@ purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contractio
 
 /**
  * Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several streams, and
- * graphs that captured them, use the same memory: the caller sees that they do not run at the same time.
+ * graphs that captured them, use the same memory: the caller sees that they do not run at the same time, and that what other
+ * programs enqueued for the memory is done before, or comes first in the order of the call's stream.
  *
  * @param contraction  the contraction.
  * @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that

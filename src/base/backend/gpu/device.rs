@@ -2,7 +2,6 @@
 //! runtime code of the host program.
 
 use std::ffi::{c_int, c_uint};
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::sys;
@@ -17,6 +16,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUevent, CUmemoryPool, CUstream};
 use super::cublas::Handles as BlasHandles;
 use super::cusolver::Handles as SolverHandles;
 use super::driver::{self, Api};
+use super::exit::{self, Inside};
 use super::library::expect_memory;
 use super::module::Modules;
 use crate::backend::fork;
@@ -152,6 +152,7 @@ impl Device {
         expect_memory()?;
         // SAFETY: writes one handle; `Drop` gives the reference back.
         api.check("cuDevicePrimaryCtxRetain", unsafe { (api.cuDevicePrimaryCtxRetain)(&mut context, handle) })?;
+        exit::watch();
         let mut device = Self {
             api,
             info,
@@ -186,9 +187,10 @@ impl Device {
     /// Makes this device's context the calling thread's current one until the returned value goes.
     pub(super) fn enter(&self) -> Result<Entered<'_>> {
         self.check_alive()?;
+        let inside = Inside::new()?;
         // SAFETY: the context is retained as long as `self` lives.
         self.api.check("cuCtxPushCurrent", unsafe { (self.api.cuCtxPushCurrent_v2)(self.context) })?;
-        Ok(Entered { device: self, _stays_on_its_thread: PhantomData })
+        Ok(Entered { device: self, _inside: inside })
     }
 
     /// The error that killed the device's context, if there was one.
@@ -333,8 +335,8 @@ const POOL_KEEPS: u64 = 1 << 30;
 /// A thread on which a device's context is current. Restores the thread's previous context when it is dropped.
 pub(super) struct Entered<'a> {
     device: &'a Device,
-    // Not Send, because the stack of contexts belongs to the thread.
-    _stays_on_its_thread: PhantomData<*const ()>,
+    // Not Send either, because the stack of contexts belongs to the thread. Dropped after the context was put back.
+    _inside: Inside,
 }
 
 impl Entered<'_> {

@@ -20,6 +20,7 @@ mod cublas;
 mod cusolver;
 mod device;
 mod driver;
+mod exit;
 mod graph;
 pub mod kernels;
 mod launch;
