@@ -22,7 +22,7 @@ use crate::matrix::Matrix;
 use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 
-/// An [`Algebra::Matrix`] of a backend and an element type that only the backend's [`Operations`] know.
+/// An [`Algebra::Matrix`](crate::dense::Algebra::Matrix) of a backend and an element type that only the backend's [`Operations`] know.
 pub struct Dense(Box<dyn Any>);
 
 /// An [`RsvdOps::Tall`], likewise.
@@ -77,7 +77,7 @@ pub trait Operations {
     /// The element type.
     fn dtype(&self) -> DType;
 
-    /// [`Algebra::shape`].
+    /// [`Algebra::shape`](crate::dense::Algebra::shape).
     fn shape(&self, m: &Dense) -> (usize, usize);
 
     /// [`RsvdOps::tall_width`].
@@ -92,7 +92,7 @@ pub trait Operations {
         entries: &mut dyn Iterator<Item = (usize, usize, (f64, f64))>,
     ) -> Result<Dense>;
 
-    /// [`Algebra::upload`] of a packed `Vec` of the element type.
+    /// [`Algebra::upload`](crate::dense::Algebra::upload) of a packed `Vec` of the element type.
     fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense>;
 
     /// Saves `w` as the state after `iteration` iterations and `passes` passes.
@@ -107,13 +107,13 @@ pub trait Operations {
     /// Makes the columns of a tall matrix orthonormal; returns R with P = Q R.
     fn orthonormalize_tall(&mut self, p: &mut Tall, how: How, counts: &mut Counts) -> Result<Dense>;
 
-    /// [`Algebra::zeros`].
+    /// [`Algebra::zeros`](crate::dense::Algebra::zeros).
     fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense>;
 
-    /// [`Algebra::copy_columns`].
+    /// [`Algebra::copy_columns`](crate::dense::Algebra::copy_columns).
     fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
 
-    /// [`Algebra::multiply`].
+    /// [`Algebra::multiply`](crate::dense::Algebra::multiply).
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
     fn multiply(
         &mut self,
@@ -126,28 +126,28 @@ pub trait Operations {
         c: &mut Dense,
     ) -> Result<()>;
 
-    /// [`Algebra::scale_columns`].
+    /// [`Algebra::scale_columns`](crate::dense::Algebra::scale_columns).
     fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
 
-    /// [`Algebra::fill`].
+    /// [`Algebra::fill`](crate::dense::Algebra::fill).
     fn fill(&mut self, m: &mut Dense, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
 
-    /// [`Algebra::norm2`].
+    /// [`Algebra::norm2`](crate::dense::Algebra::norm2).
     fn norm2(&mut self, m: &Dense) -> Result<f64>;
 
-    /// [`Algebra::column_norms`].
+    /// [`Algebra::column_norms`](crate::dense::Algebra::column_norms).
     fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
 
-    /// [`Algebra::column_peaks`].
+    /// [`Algebra::column_peaks`](crate::dense::Algebra::column_peaks).
     fn column_peaks(&mut self, m: &Dense) -> Result<Vec<(f64, f64)>>;
 
-    /// [`Algebra::svd`].
+    /// [`Algebra::svd`](crate::dense::Algebra::svd).
     fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
 
-    /// [`Algebra::eigen`].
+    /// [`Algebra::eigen`](crate::dense::Algebra::eigen).
     fn eigen(&mut self, a: &Dense) -> Result<(Vec<f64>, Dense)>;
 
-    /// [`Algebra::inverse`].
+    /// [`Algebra::inverse`](crate::dense::Algebra::inverse).
     fn inverse(&mut self, r: &Dense) -> Result<Option<Dense>>;
 
     /// [`RsvdOps::rows`].
