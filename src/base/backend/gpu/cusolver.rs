@@ -7,6 +7,7 @@ use cudarc::driver::sys::CUstream;
 
 use super::cublas::int;
 use super::device::Device;
+use super::exit;
 use super::library::{Library, functions};
 use super::memory::{DeviceMemory, Region};
 use super::stream::GpuStream;
@@ -138,6 +139,7 @@ impl Solver {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
                 calls.run("cusolverDnCreate", || unsafe { (functions.cusolverDnCreate)(&mut handle) })?;
+                exit::watch(exit::Stage::Solver);
                 handle
             }
         };

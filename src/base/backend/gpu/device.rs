@@ -152,7 +152,7 @@ impl Device {
         expect_memory()?;
         // SAFETY: writes one handle; `Drop` gives the reference back.
         api.check("cuDevicePrimaryCtxRetain", unsafe { (api.cuDevicePrimaryCtxRetain)(&mut context, handle) })?;
-        exit::watch();
+        exit::watch(exit::Stage::Driver);
         let mut device = Self {
             api,
             info,
@@ -304,6 +304,8 @@ impl Drop for Device {
         if self.is_forked() {
             return;
         }
+        // What another thread that ends the process takes apart is not destroyed beside it.
+        let Ok(_inside) = Inside::new() else { return };
         let api = self.api;
         // Errors are ignored: a dead context refuses these calls, and has already freed its objects.
         // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.

@@ -1,8 +1,9 @@
 //! Keeps threads out of the driver while the process ends.
 //!
-//! `exit` runs handlers while other threads go on. The driver takes itself apart in its own handler, and a thread that is inside
-//! it then, or comes in later, crashes the process. The handler here is registered after the driver's, so it runs before. It
-//! refuses the driver to all threads but the one that ends the process, and waits until those inside have left.
+//! `exit` runs handlers while other threads go on. The driver, cuBLAS and cuSOLVER take themselves apart in handlers of their own,
+//! and where a thread is inside them then, or comes in later, the process crashes. The handler here is registered after each of
+//! theirs, so it runs before. It refuses the driver to all threads but the one that ends the process, and waits until those inside
+//! have left.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -10,6 +11,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::library::Library;
 use crate::error::{Error, Result};
 
 /// A kernel that runs longer than this is not waited for.
@@ -76,11 +78,30 @@ extern "C" fn end() {
     }
 }
 
-/// Registers the handler. To be called after the driver was initialised.
-pub(super) fn watch() {
-    static REGISTERED: Once = Once::new();
+/// What has a handler of its own, in front of which purlin's has to be registered, once each.
+#[derive(Clone, Copy)]
+pub(super) enum Stage {
+    /// The driver was initialised.
+    Driver,
+    /// A library was loaded.
+    Library(Library),
+    /// A handle of cuBLAS was created.
+    Blas,
+    /// A handle of cuSOLVER was created.
+    Solver,
+}
+
+/// Registers the handler after a stage. Handlers run in the reverse order.
+pub(super) fn watch(after: Stage) {
+    static REGISTERED: [Once; 7] = [const { Once::new() }; 7];
+    let at = match after {
+        Stage::Driver => 0,
+        Stage::Blas => 1,
+        Stage::Solver => 2,
+        Stage::Library(library) => 3 + library as usize,
+    };
     PROCESS.store(this_process(), Ordering::SeqCst);
-    REGISTERED.call_once(|| {
+    REGISTERED[at].call_once(|| {
         // SAFETY: the library is never unloaded, so the handler stays; a refusal leaves things as they were.
         let _ = unsafe { libc::atexit(end) };
     });

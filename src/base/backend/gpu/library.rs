@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 
+use super::exit;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -49,7 +50,10 @@ impl Library {
         for version in versions {
             let name = format!("{base}.{version}");
             match open(&name) {
-                Ok(handle) => return Ok(Loaded { name, handle }),
+                Ok(handle) => {
+                    exit::watch(exit::Stage::Library(self));
+                    return Ok(Loaded { name, handle });
+                }
                 // The newest one's message is the one to show.
                 Err(text) if problem.is_empty() => problem = text,
                 Err(_) => {}

@@ -10,6 +10,7 @@ use cudarc::driver::sys::CUstream;
 
 use crate::backend::foreign::{self, Calls};
 use crate::backend::gpu::device::Device;
+use crate::backend::gpu::exit;
 use crate::backend::gpu::library::{Library, functions};
 use crate::backend::gpu::memory::{DeviceMemory, Region};
 use crate::backend::gpu::stream::GpuStream;
@@ -308,6 +309,7 @@ impl Blas {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
                 calls.run("cublasCreate", || unsafe { (functions.cublasCreate_v2)(&mut handle) })?;
+                exit::watch(exit::Stage::Blas);
                 handle
             }
         };
