@@ -85,7 +85,9 @@ pub fn on_gpu(family: Family) -> Vec<OnGpu> {
             if let Some(matrices) = searches.last_mut() {
                 matrices.work = Work::Host;
             }
-            group(families::on_any_backend(), Work::Device, 300)
+            // A plan computes nothing on a device.
+            let computed = families::on_any_backend().into_iter().filter(|case| !case.name.ends_with("_plan"));
+            group(computed.collect(), Work::Device, 300)
                 .chain(group(families::packed(), Work::Host, 300))
                 .chain(group(families::on_the_host(), Work::Host, 300))
                 .chain(group(vec![copy_case()], Work::Host, 300))
