@@ -52,8 +52,8 @@ typedef struct purlin_dense_columns_params {
 } purlin_dense_columns_params;
 #define PURLIN_DENSE_COLUMNS_PARAMS_BYTES 48
 
-/* purlin_dense_fill: random numbers, see src/dense/sketch.rs. The grid's y strides over cells: columns 2c and 2c + 1 of a
- * real matrix, column c of a complex one. */
+/* purlin_dense_fill: random numbers, see src/base/dense/sketch.rs. The grid's y strides over cells: columns 2c and 2c + 1
+ * of a real matrix, column c of a complex one. */
 #define PURLIN_LAUNCH_DENSE_GAUSSIAN 0
 #define PURLIN_LAUNCH_DENSE_UNIFORM 1
 #define PURLIN_LAUNCH_DENSE_RADEMACHER 2

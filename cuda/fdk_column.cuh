@@ -1,7 +1,7 @@
 // Back-projection onto columns of voxels, exact in f32, for upright panels.
 //
 // Along a voxel column u is constant and v affine in the slice. A thread iterates over its column. It keeps in registers the
-// last row, blended over u, and the difference to the next row. It loads two samples only where v enters a new row. The
+// last row, interpolated in u, and the difference to the next row. It loads two samples only where v enters a new row. The
 // kernel is bound by instruction issue: 11 instructions a voxel, or 9 if two mirror images share position and row step.
 #ifndef PURLIN_FDK_COLUMN_CUH
 #define PURLIN_FDK_COLUMN_CUH

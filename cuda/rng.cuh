@@ -1,4 +1,4 @@
-// Random numbers as a pure function of their index: the mirror of src/rng.rs, bit for bit. Change both or neither.
+// Random numbers as a pure function of their index: the mirror of src/base/rng.rs, bit for bit. Change both or neither.
 //
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), key = seed, counter = (row low, row high, column / 2, stream).
 // IEEE 754 defines the rounding of every operation. Intrinsics such as __fma_rn keep the compiler from contracting others.
@@ -39,7 +39,7 @@ __device__ inline void purlin_uniforms(uint64_t seed, uint32_t stream, uint64_t 
   *v = __dmul_rn(__ull2double_rn(b), step);
 }
 
-// Natural logarithm of a normal number in (0, 1]; see src/rng.rs for the derivation.
+// Natural logarithm of a normal number in (0, 1]; see src/base/rng.rs for the derivation.
 __device__ inline double purlin_ln(double x) {
   const double ln2_high = __longlong_as_double(0x3FE62E42FEE00000LL);
   const double ln2_low = __longlong_as_double(0x3DEA39EF35793C76LL);

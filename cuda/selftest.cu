@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// Mirrored in src/backend/gpu/kernels/selftest.rs.
+// Mirrored in src/base/backend/gpu/kernels/selftest.rs.
 struct SelftestParams {
   uint64_t output;  // uint32 [count]
   uint64_t count;

@@ -130,7 +130,7 @@ __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, ME
       if (!unmet<VARIANT>(s, k, lambda, residual2)) s.state = CONVERGED;
     }
   }
-  if constexpr (METHOD == PURLIN_LAUNCH_HYBRID) settle<VARIANT>(s, k);
+  if constexpr (METHOD == PURLIN_LAUNCH_HYBRID) classify_stop<VARIANT>(s, k);
   const bool valid = lambda == lambda;
   const bool converged = valid && s.state == CONVERGED;
   lambda = valid ? lambda + s.isotropic : T(0);

@@ -240,8 +240,8 @@ __device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, 
 // Classifies, ranks and writes the `found` pairs of the tensor `form`, which is scaled as in `s`. Returns the number of pairs
 // in the row, including all that were selected, written or not.
 template <class T>
-__device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form, T norm,
-                      Found *pairs, int found, int before, int *status, BlockBest<T> &best) {
+__device__ int classify_and_write(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form,
+                                  T norm, Found *pairs, int found, int before, int *status, BlockBest<T> &best) {
   const purlin_sshopm_params &p = q.solve;
   const int n = p.dimension;
   T *eigenvalues = address<T>(q.scratch) + blockIdx.x * q.found_limit * n;
@@ -446,7 +446,7 @@ __device__ void select_general(const purlin_select_params &q) {
         if (found == 0) status = PURLIN_LAUNCH_TENSOR_NO_PAIR;
         else if (missed || (found == limit && found < starts)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
       }
-      selected = settle(q, row, s, form, norm, pairs, found, before, &status, best);
+      selected = classify_and_write(q, row, s, form, norm, pairs, found, before, &status, best);
     }
     const int count = max(min(selected, p.pairs), before);
     write_absent_n<T>(p, row, count);

@@ -99,7 +99,7 @@ __device__ __forceinline__ void watch_monotonicity(L &s, T lambda) {
   s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
 }
 
-// Continues or stops a start after an evaluation. `settle` later decides the reason of the stop.
+// Continues or stops a start after an evaluation. `classify_stop` later decides the reason of the stop.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
   const bool on = unmet<VARIANT>(s, k, lambda, residual2) & (s.iterations < k.max_iterations);
@@ -118,7 +118,7 @@ __device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T r
 
 // Sets whether a stopped start converged or reached the limit of steps.
 template <int VARIANT, class L, class T>
-__device__ __forceinline__ void settle(L &s, const Constants<T> &k) {
+__device__ __forceinline__ void classify_stop(L &s, const Constants<T> &k) {
   if (s.state != STOPPED) return;
   const T lambda = s.lambda;
   if (VARIANT == GENERIC) s.lambda = s.previous;

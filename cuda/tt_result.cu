@@ -54,13 +54,13 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_STORE_WORDS)
 }
 
 extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
-    purlin_tt_settle(const __grid_constant__ purlin_tt_settle_params p) {
+    purlin_tt_sum_terms(const __grid_constant__ purlin_tt_sum_terms_params p) {
   const purlin_tt_result *terms = reinterpret_cast<const purlin_tt_result *>(p.terms);
-  const bool halved = (p.flags & PURLIN_LAUNCH_TT_SETTLE_HALVED) != 0;
-  const bool real = (p.flags & PURLIN_LAUNCH_TT_SETTLE_REAL) != 0;
+  const bool halved = (p.flags & PURLIN_LAUNCH_TT_SUM_TERMS_HALVED) != 0;
+  const bool real = (p.flags & PURLIN_LAUNCH_TT_SUM_TERMS_REAL) != 0;
   const uint64_t *keys = reinterpret_cast<const uint64_t *>(p.keys);
   int64_t largest = NOTHING;
-  int bad = (p.flags & PURLIN_LAUNCH_TT_SETTLE_SPOILT) != 0 ? 1 : 0;
+  int bad = (p.flags & PURLIN_LAUNCH_TT_SUM_TERMS_DATA_NONFINITE) != 0 ? 1 : 0;
   for (int64_t k = threadIdx.x; k < p.key_count; k += blockDim.x)
     if (!purlin::tt::is_finite_key(keys[k])) bad = 1;
   for (int64_t q = threadIdx.x; q < p.count; q += blockDim.x) {
@@ -86,10 +86,10 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   if (bad != 0 || (largest != NOTHING && (largest > MOST || largest < -MOST))) {
     result[0] = result[1] = nan("");
     result[2] = 0.0;
-    result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;
+    result[3] = PURLIN_LAUNCH_TT_SUM_TERMS_NONFINITE;
     return;
   }
-  if ((p.flags & PURLIN_LAUNCH_TT_SETTLE_ROOT) != 0) {
+  if ((p.flags & PURLIN_LAUNCH_TT_SUM_TERMS_ROOT) != 0) {
     // Make the exponent even, so that the root of the power of two is exact.
     const int odd = static_cast<int>(largest & 1);
     re = re > 0.0 ? sqrt(scalbn(re, odd)) : 0.0;
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   int q = 0;
   const double most = fmax(fabs(re), fabs(im));
   if (most > 0.0) frexp(most, &q);
-  const double flip = (p.flags & PURLIN_LAUNCH_TT_SETTLE_CONJUGATE) != 0 ? -1.0 : 1.0;
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_SUM_TERMS_CONJUGATE) != 0 ? -1.0 : 1.0;
   result[0] = scalbn(re, -q);
   result[1] = flip * scalbn(im, -q);
   result[2] = most > 0.0 ? static_cast<double>(largest + q) : 0.0;
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(32) purlin_tt_quotient(const __grid
   if (numerator[3] != 0.0 || denominator[3] != 0.0 || denominator[0] == 0.0) {
     result[0] = result[1] = nan("");
     result[2] = 0.0;
-    result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;
+    result[3] = PURLIN_LAUNCH_TT_SUM_TERMS_NONFINITE;
     return;
   }
   const double re = numerator[0] / denominator[0], im = numerator[1] / denominator[0];

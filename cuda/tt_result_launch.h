@@ -16,28 +16,29 @@ typedef struct purlin_tt_store_params {
 } purlin_tt_store_params;
 #define PURLIN_TT_STORE_PARAMS_BYTES 3856
 
-/* purlin_tt_settle: the sum of terms in a fixed order, by one block of TT_SUM_THREADS threads. The result is four
- * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SETTLE_NONFINITE.
+/* purlin_tt_sum_terms: the sum of terms in a fixed order, by one block of TT_SUM_THREADS threads. The result is four
+ * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SUM_TERMS_NONFINITE.
  * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, and those off the diagonal
  * count twice. REAL: only real parts count. CONJUGATE: the conjugate of the sum. ROOT: the square root of the real
- * part, 0 if that is negative. SPOILT: the result is not finite, whatever the terms are. It is not finite either if
- * one of the keys is not finite, because an operator's zeros keep some numbers of the cores out of every term. */
-#define PURLIN_LAUNCH_TT_SETTLE_HALVED 1
-#define PURLIN_LAUNCH_TT_SETTLE_CONJUGATE 2
-#define PURLIN_LAUNCH_TT_SETTLE_REAL 4
-#define PURLIN_LAUNCH_TT_SETTLE_ROOT 8
-#define PURLIN_LAUNCH_TT_SETTLE_SPOILT 16
+ * part, 0 if that is negative. DATA_NONFINITE: the result is not finite, whatever the terms are. It is not finite
+ * either if one of the keys is not finite, because an operator's zeros keep some numbers of the cores out of every
+ * term. */
+#define PURLIN_LAUNCH_TT_SUM_TERMS_HALVED 1
+#define PURLIN_LAUNCH_TT_SUM_TERMS_CONJUGATE 2
+#define PURLIN_LAUNCH_TT_SUM_TERMS_REAL 4
+#define PURLIN_LAUNCH_TT_SUM_TERMS_ROOT 8
+#define PURLIN_LAUNCH_TT_SUM_TERMS_DATA_NONFINITE 16
 /* an outcome, as PURLIN_TT_RESULT_NONFINITE */
-#define PURLIN_LAUNCH_TT_SETTLE_NONFINITE 3
-typedef struct purlin_tt_settle_params {
+#define PURLIN_LAUNCH_TT_SUM_TERMS_NONFINITE 3
+typedef struct purlin_tt_sum_terms_params {
   uint64_t terms;  /* purlin_tt_result [count] */
   uint64_t result; /* double [4] */
   uint64_t keys;   /* uint64 [key_count] */
   int64_t count;
   int64_t key_count;
   int64_t flags;
-} purlin_tt_settle_params;
-#define PURLIN_TT_SETTLE_PARAMS_BYTES 48
+} purlin_tt_sum_terms_params;
+#define PURLIN_TT_SUM_TERMS_PARAMS_BYTES 48
 
 /* purlin_tt_collect: a term for each of two groups of partial sums {re, im}, by two blocks of TT_SUM_THREADS threads.
  * The first `split` of `count` sums are the first group's. The term's exponent is the sum of the group's exponents on
@@ -54,7 +55,7 @@ typedef struct purlin_tt_collect_params {
 } purlin_tt_collect_params;
 #define PURLIN_TT_COLLECT_PARAMS_BYTES 72
 
-/* purlin_tt_quotient: numerator over a real denominator, both in the format of purlin_tt_settle, by one thread. Any
+/* purlin_tt_quotient: numerator over a real denominator, both in the format of purlin_tt_sum_terms, by one thread. Any
  * number over 0 is NaN. */
 typedef struct purlin_tt_quotient_params {
   uint64_t numerator; /* double [4] */
@@ -80,7 +81,8 @@ static_assert(sizeof(purlin_tt_quotient_params) == PURLIN_TT_QUOTIENT_PARAMS_BYT
               "purlin_tt_quotient_params changed size");
 static_assert(sizeof(purlin_tt_weigh_params) == PURLIN_TT_WEIGH_PARAMS_BYTES, "purlin_tt_weigh_params changed size");
 static_assert(sizeof(purlin_tt_store_params) == PURLIN_TT_STORE_PARAMS_BYTES, "purlin_tt_store_params changed size");
-static_assert(sizeof(purlin_tt_settle_params) == PURLIN_TT_SETTLE_PARAMS_BYTES, "purlin_tt_settle_params changed size");
+static_assert(sizeof(purlin_tt_sum_terms_params) == PURLIN_TT_SUM_TERMS_PARAMS_BYTES,
+              "purlin_tt_sum_terms_params changed size");
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 """Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, executable scripts,
-that one file starts all threads, and that one folder calls faer.
+that one file starts all threads, that one folder calls faer, and that files named in comments and pages exist.
 
     python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
 """
@@ -37,6 +37,17 @@ STARTERS = ("src/base/thread.rs", "src/base/build.rs")
 # One door: dense, and the workspace of products, which is below it.
 FAER = re.compile(r"\bfaer\b")
 FAER_FILES = ("src/base/dense/", "src/base/backend/cpu/workspace.rs")
+# Files and folders that comments and pages name: a folder and a name of source code, or any path below a top folder.
+PAGE = re.compile(r".*\.md")
+COMMENTED = re.compile(r"\s*(//|#|\*|/\*|!|%|\"\"\")|.*(//|/\*)")
+NAMED = re.compile(r"(?<![\w/$}{*<>:@+-])[\w.+-]*/[\w./+-]*(?:\{[\w./-]*,[\w.,/-]+\}[\w./-]*)?(?![\w(*<>{$./+-])")
+SOURCE = re.compile(r".*\.(rs|cuh?|hpp|h|cpp|c|f90|py|m|sh|cmake|md|toml|txt|inc)")
+BELOW_TOP = re.compile(r"(src|cuda|docs|tests|tools|benches|bindings|include|fuzz)/[\w./-]*\w")
+BRACES = re.compile(r"(.*)\{(.*)\}(.*)")
+# A placeholder of a path: FAMILY, LANGUAGE, X.
+PLACEHOLDER = re.compile(r"(^|/)[A-Z]+(_launch)?($|[/.])")
+# The planted faults of this check, and the list of changes, which names files of its time.
+UNNAMED = (OWN, "CHANGELOG.md")
 TEST_MODULE = re.compile(r"#\[cfg\((test|all\(test)")
 
 
@@ -73,6 +84,31 @@ def check_text(file: str, text: str) -> list[str]:
     return wrong
 
 
+def parts_of_paths(files: list[str]) -> set[str]:
+    """Each file and folder, by every run of the names in its path: a page may name `spmv/plan.rs` or `src/spmv`."""
+    known = set()
+    for file in files:
+        names = file.split("/")
+        known |= {"/".join(names[i:j]) for i in range(len(names)) for j in range(i + 1, len(names) + 1)}
+    return known
+
+
+def check_named(file: str, text: str, known: set[str]) -> list[str]:
+    """The lines of comments, or of a page, that name files which are not there."""
+    wrong = []
+    for n, line in enumerate(text.split("\n"), 1):
+        if not (PAGE.fullmatch(file) or COMMENTED.match(line)):
+            continue
+        for name in NAMED.findall(line):
+            name = re.sub(r"^(\.{1,2}/)+|[./]+$", "", name)
+            braces = BRACES.fullmatch(name)
+            for path in [braces[1] + each + braces[3] for each in braces[2].split(",")] if braces else [name]:
+                is_checked = ("/" in path and SOURCE.fullmatch(path)) or BELOW_TOP.fullmatch(path)
+                if is_checked and path not in known and not PLACEHOLDER.search(path):
+                    wrong.append(f"{file}:{n}: {path}")
+    return wrong
+
+
 def check_syntax(root: Path, file: str, text: str) -> list[str]:
     if SHELL.fullmatch(file):
         result = subprocess.run(["bash", "-n", file], cwd=root, capture_output=True, text=True, errors="replace")
@@ -87,7 +123,8 @@ def check_syntax(root: Path, file: str, text: str) -> list[str]:
 
 
 def check_tree(root: Path, files: list[str]) -> list[str]:
-    wrong, started, faer = [], [], []
+    wrong, started, faer, absent = [], [], [], []
+    known = parts_of_paths(files)
     for file in files:
         path = root / file
         if not path.is_file():
@@ -97,11 +134,15 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
             wrong.append("Cargo.lock: crossbeam-epoch is there in several versions, or not at all")
         if EXECUTABLE.fullmatch(file) and file != "tools/environment.sh" and not path.stat().st_mode & 0o100:
             wrong.append(f"{file}: is not executable")
+        if PAGE.fullmatch(file) and file not in UNNAMED:
+            absent += check_named(file, path.read_text(errors="replace"), known)
         if GENERATED.fullmatch(file) or not (TEXT.fullmatch(file) or SHELL.fullmatch(file)):
             continue
         text = path.read_bytes().decode(errors="replace")
         if TEXT.fullmatch(file):
             wrong += check_text(file, text)
+        if file not in UNNAMED:
+            absent += check_named(file, text, known)
         wrong += check_syntax(root, file, text)
         if file.startswith("src/") and not file.startswith(FAER_FILES):
             faer += [f"{file}:{line}" for line in matches(FAER, text)]
@@ -109,6 +150,8 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
             continue
         if STARTS.search(text):
             started += [f"{file}:{n}: {line}" for n, line in outside_tests(text.split("\n")) if STARTS.search(line)]
+    if absent:
+        wrong += [*absent, "files named that are not there, above"]
     if faer:
         wrong += [*faer, "faer named outside src/base/dense, above"]
     if started:
@@ -141,6 +184,10 @@ PLANTED = [
     ("src/base/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/base/build.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/tt/tests/n.rs", "use std::thread;\n", None),
+    ("cuda/v.cuh", "// See src/rng.rs.\n", "files named that are not there, above"),
+    ("docs/w.md", "Streams: `src/{docs,tt}/w.md` and `src/tt`.\n", "files named that are not there, above"),
+    ("src/x.py", '"""As `tests/x.py`."""\n', "files named that are not there, above"),
+    ("src/base/y.rs", "// base/y.rs in src/base, `tests/FAMILY/a.txt`, cuda/X.cu, a/b.\nlet y = \"src/rng.rs\";\n", None),
     ("Cargo.lock", 'name = "crossbeam-epoch"\n' * 2, "Cargo.lock: crossbeam-epoch is there in several versions, or not at all"),
 ]
 

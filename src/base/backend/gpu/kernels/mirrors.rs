@@ -1467,10 +1467,10 @@ const _: () = assert!(size_of::<TtStoreParams>() == size(c::TT_STORE_PARAMS_BYTE
 // SAFETY: generated with the members of the C struct, which has no padding.
 unsafe impl Parameters for TtStoreParams {}
 
-/// `purlin_tt_settle_params` of `cuda/tt_result_launch.h`.
+/// `purlin_tt_sum_terms_params` of `cuda/tt_result_launch.h`.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct TtSettleParams {
+pub(super) struct TtSumTermsParams {
     pub(super) terms: u64,
     pub(super) result: u64,
     pub(super) keys: u64,
@@ -1479,9 +1479,9 @@ pub(super) struct TtSettleParams {
     pub(super) flags: i64,
 }
 
-const _: () = assert!(size_of::<TtSettleParams>() == size(c::TT_SETTLE_PARAMS_BYTES));
+const _: () = assert!(size_of::<TtSumTermsParams>() == size(c::TT_SUM_TERMS_PARAMS_BYTES));
 // SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for TtSettleParams {}
+unsafe impl Parameters for TtSumTermsParams {}
 
 /// `purlin_tt_collect_params` of `cuda/tt_result_launch.h`.
 #[derive(Clone, Copy, Default)]

@@ -1,6 +1,6 @@
 //! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
 
-use super::super::mirrors::{TtSettleParams, TtStoreParams, TtWeighParams};
+use super::super::mirrors::{TtSumTermsParams, TtStoreParams, TtWeighParams};
 use super::super::{constants as c, size};
 use super::sandwich::CoreKeys;
 use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
@@ -74,19 +74,19 @@ pub fn sum_terms(
 ) -> Result<()> {
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let words = count.checked_mul(RESULT_WORDS).ok_or_else(|| Error::Internal(format!("{count} terms")))?;
-    let parameters = TtSettleParams {
+    let parameters = TtSumTermsParams {
         terms: terms.array("terms", words, 8)?,
         result: result.array("result", NUMBERS, 8)?,
         keys: spoilt.keys.map_or(0, |keys| keys.address()),
         count: to_i64(count),
         key_count: to_i64(spoilt.keys.map_or(0, |keys| keys.cores())),
-        flags: flag(halved, c::TT_SETTLE_HALVED)
-            | flag(real, c::TT_SETTLE_REAL)
-            | flag(conjugate, c::TT_SETTLE_CONJUGATE)
-            | flag(root, c::TT_SETTLE_ROOT)
-            | flag(spoilt.known, c::TT_SETTLE_SPOILT),
+        flags: flag(halved, c::TT_SUM_TERMS_HALVED)
+            | flag(real, c::TT_SUM_TERMS_REAL)
+            | flag(conjugate, c::TT_SUM_TERMS_CONJUGATE)
+            | flag(root, c::TT_SUM_TERMS_ROOT)
+            | flag(spoilt.known, c::TT_SUM_TERMS_DATA_NONFINITE),
     };
-    let kernel = gpu.kernel("tt_result", "purlin_tt_settle")?;
+    let kernel = gpu.kernel("tt_result", "purlin_tt_sum_terms")?;
     let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);
     // SAFETY: both arrays were checked; the keys are those of a search in cores.
     unsafe { launch(&kernel, stream, Grid::row(1, threads, SUM_SHARED), &parameters) }
