@@ -496,7 +496,7 @@
 #define PURLIN_FDK_REDUNDANCY_HALF_FAN 4
 
 /**
- * Pixels outside the panel are 0, blended over one pixel.
+ * Pixels outside the panel are 0, interpolated linearly over one pixel.
  */
 #define PURLIN_FDK_EDGE_ZERO 0
 
@@ -9753,8 +9753,9 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
 
 /**
  * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and of a
- * square sparse matrix how its rows are distributed over the solver's contexts and what a product moves. With settled values
- * (purlin_matrix_copy_csr, patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz); no products.
+ * square sparse matrix how its rows are distributed over the solver's contexts and what a product moves. If only
+ * purlin can change the values (purlin_matrix_copy_csr, patterns), the matrix caches the parts, copies of the rows,
+ * for the solve. O(nnz); no products.
  *
  * What purlin_lanczos_solve refuses for its options and inputs the plan refuses with the same status and message, and it accepts
  * the rest. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite show in the

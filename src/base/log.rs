@@ -1,4 +1,4 @@
-//! Log messages to the caller's function; silent by default.
+//! Log messages to the caller's function; off by default.
 
 use std::sync::{OnceLock, PoisonError, RwLock, TryLockError};
 

@@ -89,7 +89,7 @@ impl<'a> Progress<'a> {
 
     /// The same cancellation without reports, for a part of the call whose steps are not counted.
     #[must_use]
-    pub fn silent(&self) -> Progress<'static> {
+    pub fn without_reports(&self) -> Progress<'static> {
         Progress {
             report: None,
             flag: self.flag.clone(),

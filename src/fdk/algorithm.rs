@@ -57,7 +57,7 @@ struct Item {
 }
 
 /// Kept views are added in larger batches: they need no extra memory, and the slab is read and written less often.
-const KEPT_BATCHES: usize = 8;
+const RESIDENT_BATCHES: usize = 8;
 
 fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {
     let views = plan.views.len();
@@ -70,7 +70,7 @@ fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec
         // Views of one back-projection launch use the same rows.
         let (group, step) = match fresh {
             true => (cut.launch, cut.batch),
-            false => (cut.launch * KEPT_BATCHES, cut.launch * KEPT_BATCHES),
+            false => (cut.launch * RESIDENT_BATCHES, cut.launch * RESIDENT_BATCHES),
         };
         for group in (0..views).step_by(group).map(|start| start..(start + group).min(views)) {
             let (rows, bands) = match fresh {
@@ -113,14 +113,14 @@ pub fn reconstruct<'s, O: FdkOps>(
     let run = Run { job, cut, items: &items, input, flag };
     let times = match output {
         Output::Write(sink) => run.written(ops, sink, step)?,
-        Output::Lent(mut pieces, lender) => {
+        Output::Borrowed(mut pieces, transfers) => {
             let read = run.fed(ops, step, |ops, item| {
                 for (first, count) in item.slices.pieces() {
                     let Some(at) = pieces.iter().position(|p| p.0 == first) else {
                         return Err(Error::Internal("slices without a place in the volume".into()));
                     };
                     let (_, piece) = pieces.swap_remove(at);
-                    ops.store(job, first, count, Target::Lent(piece, lender))?;
+                    ops.store(job, first, count, Target::Borrowed(piece, transfers))?;
                 }
                 Ok(())
             })?;
@@ -201,7 +201,7 @@ impl<'s> Run<'s, '_> {
         };
         let mut read = Duration::ZERO;
         match self.input {
-            Input::Lent(scan) => (0..fresh).try_for_each(|n| work(n, Some(Pixels::Lent(scan))))?,
+            Input::Borrowed(scan) => (0..fresh).try_for_each(|n| work(n, Some(Pixels::Borrowed(scan))))?,
             Input::Device(scan) => {
                 (0..fresh).try_for_each(|n| work(n, Some(Pixels::Device { scan, first: self.items[n].views.start })))?
             }

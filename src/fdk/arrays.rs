@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::cut::Cut;
-use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Lent, Target};
+use super::ops::{BUFFERS, Borrowed, FdkOps, HostBuffer, Job, Target};
 use super::plan::Plan;
 use crate::alloc;
-use crate::backend::gpu::{DeviceMemory, Lender};
+use crate::backend::gpu::{DeviceMemory, ScopedTransfers};
 use crate::blocks::array::Block;
 use crate::blocks::pipeline::{Writer, write_behind};
 use crate::blocks::sink::Sink;
@@ -82,7 +82,7 @@ pub enum Input<'s, 'a> {
     /// Read in blocks.
     Read(&'a (dyn ReadBlocks + 'a)),
     /// All of them, in host memory.
-    Lent(Lent<'s>),
+    Borrowed(Borrowed<'s>),
     /// All of them, packed, on the device.
     Device(&'a DeviceMemory),
 }
@@ -92,7 +92,7 @@ pub enum Output<'s, 'a> {
     /// Written in blocks.
     Write(&'a (dyn WriteSlices + 'a)),
     /// Into host memory: the slices of this run, packed, as pieces of slabs with their first slices.
-    Lent(Vec<(usize, &'s mut [u8])>, Option<&'s dyn Lender<'s>>),
+    Borrowed(Vec<(usize, &'s mut [u8])>, Option<&'s dyn ScopedTransfers<'s>>),
     /// On the device.
     Device(&'a DeviceMemory),
 }

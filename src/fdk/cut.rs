@@ -13,11 +13,11 @@ use crate::shape::to_u64;
 
 /// Access to an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Access {
     /// In blocks through buffers.
     Buffered,
     /// In host memory that the device copies from or to directly.
-    Lent,
+    Direct,
     /// On the device.
     Resident,
 }
@@ -28,7 +28,7 @@ pub struct Flow {
     /// Type of its elements.
     pub number: Number,
     /// Access to the array: in blocks, in place in host memory, or on the device.
-    pub way: Way,
+    pub access: Access,
 }
 
 /// Bytes of memory.
@@ -174,11 +174,12 @@ const SLAB: [&str; 2] = ["slab of the volume", "slab of the volume, which is mor
 /// The same for a pushed scan: its volume in one slab for each device, or its line integrals and the smallest slab.
 pub(super) const PUSHED: [&str; 2] = ["scan that is pushed", "scan that is pushed, which is more than is free"];
 
-/// Rewrites the error of a slab that does not fit beside the `kept` bytes of a scan: it then names the sum.
-pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
+/// Rewrites the error of a slab that does not fit beside the `views` bytes of a scan's line integrals: it then names
+/// the sum.
+pub(super) fn beside_views(e: Error, views: u64) -> Error {
     match e {
         Error::OutOfMemory { what, bytes, limit } if SLAB.contains(&what) => {
-            let bytes = bytes.saturating_add(kept);
+            let bytes = bytes.saturating_add(views);
             let (what, limit) = reason(PUSHED, bytes, limit);
             Error::OutOfMemory { what, bytes, limit }
         }
@@ -203,7 +204,7 @@ pub(super) fn is_too_little(e: &Error) -> bool {
 
 /// Memory that a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct Available {
     /// On the host.
     pub host: u64,
     /// On the device.
@@ -214,7 +215,7 @@ pub struct Room {
     pub device_limit: Option<u64>,
 }
 
-impl Room {
+impl Available {
     /// Limits `host` to the host memory that is free now, divided by `contexts`. 1/16 stays unused: the free memory changes,
     /// and allocations outside the plan take some.
     #[must_use]
@@ -278,7 +279,7 @@ pub struct Task<'a> {
     /// Devices that share the slabs.
     pub devices: usize,
     /// Available memory of each device.
-    pub room: Room,
+    pub available: Available,
 }
 
 /// Candidate sizes of a cut.
@@ -352,7 +353,7 @@ impl Task<'_> {
             let (mut first, mut slices) = wanted;
             loop {
                 let cut = self.trial(ops, Trial { first, slices, launch, batch, keep, any_order: false });
-                if self.room.holds(cut.needs) {
+                if self.available.holds(cut.needs) {
                     return Some(cut);
                 }
                 if cut.first.max(cut.slices) <= group {
@@ -374,8 +375,8 @@ impl Task<'_> {
         let (mut launch, mut batch) = (launch, batch);
         loop {
             let cut = self.trial(ops, Trial { first, slices, launch, batch, keep, any_order });
-            if self.room.holds(cut.needs) || launch == 1 {
-                return self.room.check(cut.needs).map(|()| cut);
+            if self.available.holds(cut.needs) || launch == 1 {
+                return self.available.check(cut.needs).map(|()| cut);
             }
             if batch > 1 {
                 batch /= 2;
@@ -415,7 +416,7 @@ impl Task<'_> {
             if cut.slabs > self.devices {
                 return None;
             }
-            if self.room.holds(cut.needs) {
+            if self.available.holds(cut.needs) {
                 return Some(cut);
             }
             if launch == 1 {

@@ -115,7 +115,7 @@ impl FdkOps for DoubleOps {
         let filtered = self.filtered.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
         let rows = match &pixels {
             Pixels::Read(buffer) => Rows { bytes: buffer.as_slice()?, is_whole_scan: false },
-            Pixels::Lent(lent) => Rows { bytes: lent.scan, is_whole_scan: true },
+            Pixels::Borrowed(borrowed) => Rows { bytes: borrowed.scan, is_whole_scan: true },
             Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
         };
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
@@ -161,7 +161,7 @@ impl FdkOps for DoubleOps {
         let [nx, ny, _] = plan.grid.size;
         let out = match to {
             Target::Write(buffer) => buffer.as_mut_slice::<u8>()?,
-            Target::Lent(out, _) => out,
+            Target::Borrowed(out, _) => out,
             Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
         };
         let slab = self.slab.as_ref().ok_or_else(unprepared)?.as_slice::<f64>()?;

@@ -244,7 +244,7 @@ impl Geometry {
         }
         finite("column_offset", orbit.column_offset)?;
         finite("row_offset", orbit.row_offset)?;
-        let mut geometry = Self::with_room(detector, angles.len())?;
+        let mut geometry = Self::with_capacity(detector, angles.len())?;
         for (n, &angle) in angles.iter().enumerate() {
             if !angle.is_finite() {
                 return Err(Error::invalid("angles", format!("element {n} is {angle}, not finite")));
@@ -286,14 +286,14 @@ impl Geometry {
     /// [`Error::InvalidArgument`] naming the view whose matrix is singular or not finite.
     pub fn from_matrices(detector: Detector, matrices: &[[f64; 12]]) -> Result<Self> {
         detector.check()?;
-        let mut geometry = Self::with_room(detector, matrices.len())?;
+        let mut geometry = Self::with_capacity(detector, matrices.len())?;
         for (n, matrix) in matrices.iter().enumerate() {
             geometry.views.push(View::from_matrix(n, matrix, &detector)?);
         }
         Ok(geometry)
     }
 
-    fn with_room(detector: Detector, views: usize) -> Result<Self> {
+    fn with_capacity(detector: Detector, views: usize) -> Result<Self> {
         if views == 0 {
             return Err(Error::invalid("views", "is 0, less than 1"));
         }
@@ -333,8 +333,9 @@ impl Geometry {
     }
 }
 
-/// Least cosine of the panel's normal to the line from source to axis by which the sign of a matrix is told.
-const TELLING: f64 = 0.5;
+/// Least modulus of the cosine between the panel's normal and the line from source to axis at which it decides the sign
+/// of a matrix.
+const LEAST_COSINE: f64 = 0.5;
 
 /// A number with the sign of w in front of the source, from a matrix of any sign whose third row has the length `scale` without
 /// its last entry. The axis beside the source is in front of it, at whatever height the world has its origin. Where the panel
@@ -345,7 +346,7 @@ fn depth_in_front(a: &[[f64; 4]; 3], scale: f64) -> f64 {
     let last: [f64; 3] = std::array::from_fn(|r| a[r][3] / scale);
     let [x, y] = [0, 1].map(|k| -dot(inverse[k], last));
     let cosine = -(m[2][0] * x + m[2][1] * y) / x.hypot(y);
-    if cosine.abs() >= TELLING { cosine } else { a[2][3] }
+    if cosine.abs() >= LEAST_COSINE { cosine } else { a[2][3] }
 }
 
 /// Limit of voxels along an axis, because slabs and their panel rows are counted one by one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::algorithm::Times;
 use super::arrays::{WriteSlices, write_pieces};
 use super::cpu::CpuOps;
-use super::cut::{Cut, Flow, Way};
+use super::cut::{Access, Cut, Flow};
 use super::double::DoubleOps;
 use super::gpu::GpuOps;
 use super::inputs::Device;
@@ -210,8 +210,8 @@ pub(super) type Lanes = (Vec<Box<dyn Stage>>, Cut);
 /// The stages of a scan whose volume fits; `None` if it does not.
 pub(super) fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> {
     let (plan, contexts) = (&*setting.plan, &setting.contexts);
-    let input = Flow { number, way: Way::Buffered };
-    let output = Flow { number: Number::F32, way: Way::Buffered };
+    let input = Flow { number, access: Access::Buffered };
+    let output = Flow { number: Number::F32, access: Access::Buffered };
     let task = setting.task(input, output, contexts)?;
     let counts = || setting.counts.clone();
     macro_rules! stages {

@@ -1,7 +1,7 @@
 //! Opens the projections and the volume of a run, and decides whether a device copies them directly or through buffers.
 
 use super::arrays::{SharedSink, SharedSource};
-use super::cut::{Flow, Way};
+use super::cut::{Access, Flow};
 use super::frame::FramedSink;
 use super::inputs::{Device, Projections, Volume};
 use super::plan::Plan;
@@ -17,32 +17,32 @@ use crate::tensor::Tensor;
 /// A run's projections.
 pub(super) enum In<'s> {
     Read(SharedSource<'s>),
-    Lent(&'s [u8]),
+    Borrowed(&'s [u8]),
     Device(&'s DeviceMemory),
 }
 
 /// A run's volume.
 pub(super) enum Out<'s> {
     Write(SharedSink<'s>),
-    Lent(&'s mut [u8]),
+    Borrowed(&'s mut [u8]),
     Device(&'s DeviceMemory),
 }
 
 /// Access to a tensor: direct if it is packed and lies on the device or in pinned memory, else through buffers.
-fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
+fn access(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Access> {
     let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
     match device {
         Device::Gpu(_) if tensor.is_device() && !is_packed => {
             Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
         }
-        Device::Gpu(_) if tensor.is_device() => Ok(Way::Resident),
+        Device::Gpu(_) if tensor.is_device() => Ok(Access::Resident),
         Device::Gpu(gpu) => {
-            let is_lent = is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?;
-            Ok(if is_lent { Way::Lent } else { Way::Buffered })
+            let is_direct = is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?;
+            Ok(if is_direct { Access::Direct } else { Access::Buffered })
         }
         Device::Cpu | Device::Double => {
             tensor.memory().host(argument)?;
-            Ok(if is_packed { Way::Lent } else { Way::Buffered })
+            Ok(if is_packed { Access::Direct } else { Access::Buffered })
         }
     }
 }
@@ -55,27 +55,27 @@ pub(super) fn open_input<'i: 's, 's>(
 ) -> Result<(Flow, In<'s>)> {
     let tensor = match input {
         Projections::Source(source) => {
-            let flow = Flow { number: source.info().number, way: Way::Buffered };
+            let flow = Flow { number: source.info().number, access: Access::Buffered };
             return Ok((flow, In::Read(SharedSource::new(Box::new(source)))));
         }
         Projections::Tensor(tensor) => tensor,
     };
     let name = "projections";
-    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
-    let opened = match flow.way {
-        Way::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
-        Way::Lent => In::Lent(tensor.memory().host(name)?.as_slice()?),
-        Way::Resident => In::Device(tensor.memory().device(name)?),
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, access: access(device, name, tensor)? };
+    let opened = match flow.access {
+        Access::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
+        Access::Direct => In::Borrowed(tensor.memory().host(name)?.as_slice()?),
+        Access::Resident => In::Device(tensor.memory().device(name)?),
     };
     Ok((flow, opened))
 }
 
 /// Access to a volume's tensor. A volume with a frame is always written through buffers, because the sink completes each slice.
-pub(super) fn way_out(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Result<Way> {
+pub(super) fn output_access(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Result<Access> {
     if plan.frame.is_none() {
-        return way(device, "volume", tensor);
+        return access(device, "volume", tensor);
     }
-    tensor.memory().host("volume").map(|_| Way::Buffered)
+    tensor.memory().host("volume").map(|_| Access::Buffered)
 }
 
 /// Wraps `sink`, which takes slices of the volume. With a frame, the result takes slices of the box and completes them.
@@ -95,24 +95,24 @@ pub(super) fn open_output<'o: 's, 's>(
 ) -> Result<(Flow, Out<'s>)> {
     let tensor = match output {
         Volume::Sink(sink) => {
-            let flow = Flow { number: sink.info().number, way: Way::Buffered };
+            let flow = Flow { number: sink.info().number, access: Access::Buffered };
             return Ok((flow, Out::Write(shared_sink(plan, Box::new(sink), context)?)));
         }
         Volume::Tensor(tensor) => tensor,
     };
     let name = "volume";
-    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way_out(plan, device, tensor)? };
-    let opened = match flow.way {
-        Way::Buffered => {
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, access: output_access(plan, device, tensor)? };
+    let opened = match flow.access {
+        Access::Buffered => {
             let sink = TensorSink::new(name, tensor, context.pool())?;
             Out::Write(shared_sink(plan, Box::new(sink), context)?)
         }
-        Way::Lent => {
+        Access::Direct => {
             let bytes = tensor.layout().elements() * tensor.dtype().size();
             let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
-            Out::Lent(&mut memory[..bytes])
+            Out::Borrowed(&mut memory[..bytes])
         }
-        Way::Resident => Out::Device(tensor.memory().device(name)?),
+        Access::Resident => Out::Device(tensor.memory().device(name)?),
     };
     Ok((flow, opened))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::counts::Odd;
 use super::cut::{Cut, Flow, Needs};
 use super::plan::{Batch, Plan};
-use crate::backend::gpu::{DeviceMemory, GpuStream, Lender};
+use crate::backend::gpu::{DeviceMemory, GpuStream, ScopedTransfers};
 use crate::backend::memory::HostMemory;
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};
@@ -28,11 +28,11 @@ impl HostBuffer for HostMemory {
 
 /// A scan in host memory, borrowed for the whole run.
 #[derive(Clone, Copy)]
-pub struct Lent<'s> {
+pub struct Borrowed<'s> {
     /// Its elements, packed.
     pub scan: &'s [u8],
     /// Copies it to the device.
-    pub lender: Option<&'s dyn Lender<'s>>,
+    pub transfers: Option<&'s dyn ScopedTransfers<'s>>,
 }
 
 /// Location of a batch's pixels.
@@ -41,7 +41,7 @@ pub enum Pixels<'s, 'b, B> {
     /// comes before the second.
     Read(&'b mut B),
     /// In the whole scan.
-    Lent(Lent<'s>),
+    Borrowed(Borrowed<'s>),
     /// In whole views on the device, packed. The batch's views are consecutive.
     Device {
         /// The views.
@@ -56,7 +56,7 @@ pub enum Target<'s, 'b, B> {
     /// Into a buffer, packed.
     Write(&'b mut B),
     /// To their own part of the volume, which is borrowed for the run.
-    Lent(&'s mut [u8], Option<&'s dyn Lender<'s>>),
+    Borrowed(&'s mut [u8], Option<&'s dyn ScopedTransfers<'s>>),
     /// To a volume on the device.
     Device(&'b DeviceMemory),
 }
@@ -193,7 +193,7 @@ pub trait FdkOps {
 
     /// The same into the caller's host memory, complete on return.
     fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {
-        self.store(job, first, count, Target::Lent(out, None))
+        self.store(job, first, count, Target::Borrowed(out, None))
     }
 
     /// Waits for all work. Returns the counts and times since the last call.

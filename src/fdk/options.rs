@@ -14,7 +14,7 @@ numbered!(Redundancy, Auto, None, Full, Short, HalfFan);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Edge {
-    /// Pixels outside are 0, blended over one pixel.
+    /// Pixels outside are 0, interpolated linearly over one pixel.
     Zero = 0,
     /// A sample counts only if all four of its pixels exist.
     Skip = 1,

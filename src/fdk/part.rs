@@ -4,8 +4,8 @@ use super::algorithm::{Share, Times, reconstruct};
 use super::arrays::{Input, Output, SharedSink};
 use super::cut::Cut;
 use super::open::In;
-use super::ops::{FdkOps, Job, Lent, Tally};
-use crate::backend::gpu::{DeviceMemory, Lender};
+use super::ops::{Borrowed, FdkOps, Job, Tally};
+use crate::backend::gpu::{DeviceMemory, ScopedTransfers};
 use crate::error::Result;
 use crate::progress::CancelFlag;
 
@@ -21,16 +21,16 @@ pub(super) struct Part<'a, 's> {
 
 pub(super) enum PartOut<'a, 's> {
     Write(&'a SharedSink<'s>),
-    Lent(Vec<(usize, &'s mut [u8])>),
+    Borrowed(Vec<(usize, &'s mut [u8])>),
     Device(&'a DeviceMemory),
 }
 
 impl<'s> Part<'_, 's> {
-    /// Runs the part on `ops`; `lender` copies between the arrays and the device.
+    /// Runs the part on `ops`; `transfers` copies between the arrays and the device.
     pub(super) fn run<'x, O: FdkOps>(
         self,
         ops: &mut O,
-        lender: Option<&'x dyn Lender<'x>>,
+        transfers: Option<&'x dyn ScopedTransfers<'x>>,
         step: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<(Times, Tally)>
     where
@@ -38,14 +38,14 @@ impl<'s> Part<'_, 's> {
     {
         let input = match self.input {
             In::Read(source) => Input::Read(source),
-            In::Lent(scan) => Input::Lent(Lent { scan, lender }),
+            In::Borrowed(scan) => Input::Borrowed(Borrowed { scan, transfers }),
             In::Device(scan) => Input::Device(scan),
         };
         let output = match self.output {
             PartOut::Write(sink) => Output::Write(sink),
-            PartOut::Lent(pieces) => Output::Lent(
+            PartOut::Borrowed(pieces) => Output::Borrowed(
                 pieces.into_iter().map(|(first, p)| -> (usize, &'x mut [u8]) { (first, p) }).collect(),
-                lender,
+                transfers,
             ),
             PartOut::Device(volume) => Output::Device(volume),
         };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
 use super::counts::Odd;
-use super::cut::{Flow, PUSHED, Room, Way, beside_kept};
+use super::cut::{Access, Available, Flow, PUSHED, beside_views};
 use super::info::Info;
 use super::inputs::{Device, Projections, Volume};
 use super::lane::{Incoming, Stage, lanes};
@@ -57,7 +57,7 @@ enum Store {
     /// The unfinished volume, one slab for each device.
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
-    Kept { views: Tensor, bytes: u64, odd: Odd },
+    Views { views: Tensor, bytes: u64, odd: Odd },
 }
 
 impl Pushed {
@@ -76,20 +76,23 @@ impl Pushed {
             None => {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
-                let room = Room::of(&setting.contexts[0], u64::MAX).inside_free(1);
+                let available = Available::of(&setting.contexts[0], u64::MAX).inside_free(1);
                 let bytes = to_u64(dims.iter().product::<usize>()) * 4;
-                room.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
+                available.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
                 // The remaining memory must hold the smallest slab; otherwise the finish would fail and lose the scan.
-                let way =
-                    if let Device::Gpu(_) = setting.device(&setting.contexts[0]) { Way::Buffered } else { Way::Lent };
-                let output = Flow { number: Number::F32, way: Way::Buffered };
+                let access = if let Device::Gpu(_) = setting.device(&setting.contexts[0]) {
+                    Access::Buffered
+                } else {
+                    Access::Direct
+                };
+                let output = Flow { number: Number::F32, access: Access::Buffered };
                 let cut = setting
-                    .cut(Flow { number: Number::F32, way }, output, &setting.contexts)
-                    .map_err(|e| beside_kept(e, bytes))?;
+                    .cut(Flow { number: Number::F32, access }, output, &setting.contexts)
+                    .map_err(|e| beside_views(e, bytes))?;
                 info.set_cut(&cut);
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(bytes));
-                Store::Kept { views, bytes, odd: Odd::default() }
+                Store::Views { views, bytes, odd: Odd::default() }
             }
         };
         let seen = alloc::filled("views seen", plan.views.len(), false)?;
@@ -132,18 +135,18 @@ impl Pushed {
         };
         match &mut self.store {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from)),
-            Store::Kept { views: kept, odd, .. } => {
-                *odd += keep(setting, kept, views, &from)?;
+            Store::Views { views: stored, odd, .. } => {
+                *odd += store_views(setting, stored, views, &from)?;
                 Ok(())
             }
         }
     }
 }
 
-/// Stores views as line integrals in `kept`; returns the clamped, negative and non-finite counts.
-fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<Odd> {
+/// Stores views as line integrals in `stored`; returns the clamped, negative and non-finite counts.
+fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<Odd> {
     let d = &setting.plan.geometry.detector;
-    let memory = kept.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
+    let memory = stored.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
     let mut raw = alloc::filled("rows of a view", d.columns * d.rows * from.number.size(), 0u8)?;
     let panel = d.columns * d.rows;
     let mut odd = Odd::default();
@@ -371,12 +374,12 @@ impl Fdk {
         let began = pushed.began.unwrap_or_else(Instant::now);
         let updates = pushed.count as f64 * plan.voxels() as f64;
         match &mut pushed.store {
-            Store::Kept { views, bytes, odd } => {
+            Store::Views { views, bytes, odd } => {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
                 let input = Projections::Tensor(&*views);
                 run::unwarned(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)
-                    .map_err(|e| beside_kept(e, *bytes))?;
+                    .map_err(|e| beside_views(e, *bytes))?;
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(*bytes));
                 info.pixels_clamped = super::info::number(odd.clamped);
                 info.pixels_negative = super::info::number(odd.negative);
@@ -423,17 +426,17 @@ impl Fdk {
         let slice = nx * ny * number.size();
         let device = self.setting.device(self.context());
         let sink = match volume {
-            Volume::Tensor(tensor) => match open::way_out(plan, &device, tensor)? {
-                Way::Resident if lanes.len() > 1 => {
+            Volume::Tensor(tensor) => match open::output_access(plan, &device, tensor)? {
+                Access::Resident if lanes.len() > 1 => {
                     let problem = "volume: is on one device, several contexts share the volume";
                     return Err(Error::NotSupported(problem.into()));
                 }
-                Way::Resident => {
+                Access::Resident => {
                     let memory = tensor.memory().device("volume")?;
                     lanes.iter_mut().try_for_each(|l| l.store_device(plan, memory, queue))?;
                     None
                 }
-                Way::Lent => {
+                Access::Direct => {
                     let memory: &mut [u8] = tensor.memory_mut("volume")?.host_mut("volume")?.as_mut_slice()?;
                     for lane in lanes.iter_mut() {
                         progress.check()?;
@@ -441,7 +444,7 @@ impl Fdk {
                     }
                     None
                 }
-                Way::Buffered => {
+                Access::Buffered => {
                     let sink = TensorSink::new("volume", tensor, pool)?;
                     Some(open::shared_sink(plan, Box::new(sink), self.context())?)
                 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::algorithm::{Share, Times, steps};
 use super::counts::Counts;
 use super::cpu::CpuOps;
-use super::cut::{Cut, Flow, Needs, Room, Task, Way, is_too_little};
+use super::cut::{Access, Available, Cut, Flow, Needs, Task, is_too_little};
 use super::double::DoubleOps;
-use super::gpu::{GpuOps, run_lent};
+use super::gpu::{GpuOps, run_overlapped};
 use super::info::{Info, number};
 use super::inputs::{Device, Projections, Volume};
 use super::open::{In, Out, open_input, open_output};
@@ -53,7 +53,7 @@ impl Setting {
     /// that error.
     pub fn usual_plan(&self) -> Result<Info> {
         let mut info = Info::of(&self.plan, self.contexts.len());
-        let flow = Flow { number: Number::F32, way: Way::Buffered };
+        let flow = Flow { number: Number::F32, access: Access::Buffered };
         match self.cut(flow, flow, &self.contexts) {
             Ok(cut) => info.set_cut(&cut),
             Err(e) if is_too_little(&e) => {}
@@ -72,16 +72,17 @@ impl Setting {
         }
     }
 
-    /// Least host memory, in bytes, to push a scan whose line integrals take `kept` bytes. It is the smaller of two: the volume
-    /// in one slab for each device, with views of type `number`; or the line integrals and the smallest slab.
-    pub fn least_pushed(&self, number: Number, kept: u64) -> Result<u64> {
+    /// Least host memory, in bytes, to push a scan whose line integrals take `integrals` bytes. It is the smaller of
+    /// two: the volume in one slab for each device, with views of type `number`; or the line integrals and the smallest
+    /// slab.
+    pub fn least_pushed(&self, number: Number, integrals: u64) -> Result<u64> {
         let context = &self.contexts[0];
         let is_gpu = matches!(self.device(context), Device::Gpu(_));
-        let flow = |number, way| Flow { number, way };
-        let output = flow(Number::F32, Way::Buffered);
-        let in_core = self.task(flow(number, Way::Buffered), output, &self.contexts)?;
-        let way = if is_gpu { Way::Buffered } else { Way::Lent };
-        let slab = self.task(flow(Number::F32, way), output, &self.contexts)?;
+        let flow = |number, access| Flow { number, access };
+        let output = flow(Number::F32, Access::Buffered);
+        let in_core = self.task(flow(number, Access::Buffered), output, &self.contexts)?;
+        let access = if is_gpu { Access::Buffered } else { Access::Direct };
+        let slab = self.task(flow(Number::F32, access), output, &self.contexts)?;
         fn both(in_core: &Task<'_>, slab: &Task<'_>, ops: &impl FdkOps) -> (Option<Needs>, Needs) {
             (in_core.least_in_core(ops), slab.least(ops))
         }
@@ -90,9 +91,9 @@ impl Setting {
             Device::Double => both(&in_core, &slab, &DoubleOps::new(context, self.counts.clone())),
             Device::Gpu(gpu) => both(&in_core, &slab, &GpuOps::new(context, gpu, &self.plan, self.counts.clone())?),
         };
-        let kept = least.host.saturating_add(kept);
-        let one = one.filter(|needs| needs.device <= in_core.room.device);
-        Ok(one.map_or(kept, |needs| needs.host.min(kept)))
+        let stored = least.host.saturating_add(integrals);
+        let one = one.filter(|needs| needs.device <= in_core.available.device);
+        Ok(one.map_or(stored, |needs| needs.host.min(stored)))
     }
 
     /// The slices of every slab.
@@ -112,9 +113,10 @@ impl Setting {
     pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
         let members: Vec<&Context> = contexts.iter().map(Arc::as_ref).collect();
         let free = group::free_device_memory(&members)?;
-        let least = members.iter().zip(free).map(|(c, free)| Room::of(c, free)).reduce(Room::least);
-        let room = least.ok_or_else(|| Error::Internal("a run without a context".into()))?.inside_free(contexts.len());
-        Ok(Task { plan: &self.plan, input, output, devices: contexts.len(), room })
+        let least = members.iter().zip(free).map(|(c, free)| Available::of(c, free)).reduce(Available::least);
+        let available =
+            least.ok_or_else(|| Error::Internal("a run without a context".into()))?.inside_free(contexts.len());
+        Ok(Task { plan: &self.plan, input, output, devices: contexts.len(), available })
     }
 }
 
@@ -149,7 +151,7 @@ pub(super) fn unwarned(
     let (input_flow, input) = open_input(&device, input, first)?;
     let (output_flow, output) = open_output(plan, &device, output, first)?;
     // With an array on a device, that device alone computes.
-    let is_resident = [input_flow, output_flow].iter().any(|f| f.way == Way::Resident);
+    let is_resident = [input_flow, output_flow].iter().any(|f| f.access == Access::Resident);
     let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
     let cut = setting.cut(input_flow, output_flow, contexts)?;
     info.set_cut(&cut);
@@ -227,12 +229,12 @@ impl<'s> Whole<'_, 's> {
     fn share_out(&self, output: Out<'s>) -> Result<(Times, Tally)> {
         let count = self.contexts.len();
         let (plan, cut) = (&*self.setting.plan, self.cut);
-        let mut lent: Vec<Vec<(usize, &'s mut [u8])>> = (0..count).map(|_| Vec::new()).collect();
+        let mut borrowed: Vec<Vec<(usize, &'s mut [u8])>> = (0..count).map(|_| Vec::new()).collect();
         let mut volume = None;
         let sink = match output {
             Out::Write(sink) => Some(sink),
-            Out::Lent(memory) => {
-                lent = self.deal_out(memory)?;
+            Out::Borrowed(memory) => {
+                borrowed = self.deal_out(memory)?;
                 None
             }
             Out::Device(memory) => {
@@ -245,7 +247,7 @@ impl<'s> Whole<'_, 's> {
         let abort = Arc::new(AtomicU64::new(0));
         let flag = self.progress.flag().and(&abort);
         let flag = &flag;
-        let mut parts = lent.into_iter().enumerate().map(|(device, slabs)| Part {
+        let mut parts = borrowed.into_iter().enumerate().map(|(device, slabs)| Part {
             job,
             cut,
             share: Share { device, devices: count },
@@ -253,7 +255,7 @@ impl<'s> Whole<'_, 's> {
             output: match (&sink, volume) {
                 (Some(sink), _) => PartOut::Write(sink),
                 (None, Some(volume)) => PartOut::Device(volume),
-                (None, None) => PartOut::Lent(slabs),
+                (None, None) => PartOut::Borrowed(slabs),
             },
             flag,
         });
@@ -349,7 +351,7 @@ fn run_on(
         Device::Double => part.run(&mut DoubleOps::new(context, counts), None, step),
         Device::Gpu(gpu) => {
             let mut ops = GpuOps::new(context, gpu, &setting.plan, counts)?;
-            run_lent(&mut ops, queue, part, step)
+            run_overlapped(&mut ops, queue, part, step)
         }
     }
 }

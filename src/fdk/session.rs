@@ -111,8 +111,8 @@ impl Fdk {
     }
 
     /// The figures of the plan of a run from a source to a sink; from [`Fdk::begin`] until [`Fdk::finish`] has handed the
-    /// volume over or the scan was dropped, those of the scan that is being pushed. They tell how many views were pushed, 0 of
-    /// a scan that was dropped; those of a run are 0.
+    /// volume over or the scan was dropped, those of the scan that is being pushed. They report the number of pushed
+    /// views, 0 of a scan that was dropped; those of a run are 0.
     pub fn planned_info(&self) -> SharedInfo {
         self.slot.planned().clone()
     }

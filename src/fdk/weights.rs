@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_tells_the_scans_apart() {
+    fn auto_distinguishes_the_scans() {
         let step = 2f64.to_radians();
         let (_, s) = scan(&steps(110, step), 0.0, Redundancy::Auto).unwrap();
         assert_eq!(s.redundancy, Redundancy::Short);

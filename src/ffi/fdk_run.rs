@@ -54,11 +54,11 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let context = Arc::clone(fdk.context());
-        let (lent, mut read);
+        let (borrowed, mut read);
         let projections = match source.origin("projections", &context)? {
             Origin::Tensor(tensor) => {
-                lent = handle::lock_shared("projections", Arc::clone(tensor))?;
-                Projections::Tensor(&lent)
+                borrowed = handle::lock_shared("projections", Arc::clone(tensor))?;
+                Projections::Tensor(&borrowed)
             }
             Origin::Blocks(blocks) => {
                 read = blocks.lock("projections")?;

@@ -31,7 +31,7 @@ pub const PURLIN_FDK_REDUNDANCY_SHORT: i32 = 3;
 /// A panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
 pub const PURLIN_FDK_REDUNDANCY_HALF_FAN: i32 = 4;
 
-/// Pixels outside the panel are 0, blended over one pixel.
+/// Pixels outside the panel are 0, interpolated linearly over one pixel.
 pub const PURLIN_FDK_EDGE_ZERO: i32 = 0;
 /// A sample counts only if all four of its pixels exist.
 pub const PURLIN_FDK_EDGE_SKIP: i32 = 1;

@@ -112,7 +112,7 @@ pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
 
 /// Compiled once, not for each function of the interface.
 fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
-    silence_own_panics();
+    install_panic_hook();
     THREAD.with(|thread| run_on(thread, body))
 }
 
@@ -250,12 +250,12 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
 
 /// The default panic hook writes to the host's standard error. Ours keeps the place of a panic that happens inside a
 /// call or on a purlin thread, where [`run`] turns it into a status; all others go where they went before.
-fn silence_own_panics() {
+fn install_panic_hook() {
     static ONCE: Once = Once::new();
     if ONCE.is_completed() {
         return;
     }
-    let silence = || {
+    let install = || {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             let own_thread = std::thread::current().name().is_some_and(|n| n.starts_with("purlin-"));
@@ -267,7 +267,7 @@ fn silence_own_panics() {
             }
         }));
     };
-    fork::undisturbed(|| ONCE.call_once(silence));
+    fork::undisturbed(|| ONCE.call_once(install));
 }
 
 /// The thread's last message as text, for tests.

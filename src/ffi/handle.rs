@@ -158,7 +158,7 @@ pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
                 return Err(full());
             }
             crate::alloc::fault_point("handle table", size_of::<Slot<T>>())?;
-            // Room in the free list is made with the slot, so that destroy never allocates.
+            // Reserve the slot's entry in the free list as well, so that destroy never allocates.
             let wanted = index + 1 - table.free.len();
             crate::alloc::refusable(|| table.slots.try_reserve(1)).map_err(|_| full())?;
             crate::alloc::refusable(|| table.free.try_reserve(wanted)).map_err(|_| full())?;
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn misuse_is_told_apart() {
+    fn misuse_is_reported_by_kind() {
         let h: *mut Opaque = insert(Thing(7)).unwrap();
         assert_eq!(shared::<Thing, _>("x", h).unwrap().0, 7);
         assert_eq!(problem(shared::<Thing, Opaque>("x", std::ptr::null())), "x: is NULL");

@@ -82,14 +82,14 @@ impl Bounds {
             self.set_unlimited();
             return false;
         }
-        let room = at.wrapping_sub(start.addr());
+        let below = at.wrapping_sub(start.addr());
         // SAFETY: asks for two numbers.
         if unsafe { libc::getpid() == libc::gettid() } {
-            if room >= bytes {
+            if below >= bytes {
                 // Not the first thread's own stack, which has yet to be enlarged.
                 return true;
             }
-            if room >= 2 * NEEDED && !grow(at) {
+            if below >= 2 * NEEDED && !grow(at) {
                 // Memory is short; it may come back before the next call.
                 return true;
             }

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = if memory == 0 {
+        let workspace = if memory == 0 {
             None
         } else {
             let bytes = shape::size("bytes", bytes, 1)?;
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
             }
             Some(gpu.borrow("memory", memory, bytes, None)?)
         };
-        contraction.set_workspace(lent)
+        contraction.set_workspace(workspace)
     })
 }
 
@@ -123,12 +123,12 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = contraction.workspace();
+        let workspace = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_inner(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&object, lent, &[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(&object, workspace, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -158,12 +158,12 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = contraction.workspace();
+        let workspace = contraction.workspace();
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&object, lent, &[("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, workspace, &[("x", &x)], result, info, run) }
     })
 }
 
@@ -194,12 +194,12 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = contraction.workspace();
+        let workspace = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_distance(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&object, lent, &[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(&object, workspace, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -236,13 +236,13 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = contraction.workspace();
+        let workspace = contraction.workspace();
         let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         let trains = Trains::new(&y, Some(&h), &x);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_sandwich(stream.as_deref(), &trains, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&object, lent, &[("y", &y), ("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, workspace, &[("y", &y), ("x", &x)], result, info, run) }
     })
 }
 
@@ -273,11 +273,11 @@ pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
-        let lent = contraction.workspace();
+        let workspace = contraction.workspace();
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&object, lent, &[("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, workspace, &[("x", &x)], result, info, run) }
     })
 }

@@ -90,10 +90,10 @@ pub fn image_graph_of<T: Real>(
     weights.check(pixels, height, width)?;
     let count = product("width", height, width)?;
     let offsets = offsets(&weights);
-    let room = product(WHAT, count, offsets.len())?;
+    let most = product(WHAT, count, offsets.len())?;
     let budget = context.host_budget();
-    let (mut rows, mut cols) = (List::with_capacity(room, budget)?, List::with_capacity(room, budget)?);
-    let mut values = List::with_capacity(room, budget)?;
+    let (mut rows, mut cols) = (List::with_capacity(most, budget)?, List::with_capacity(most, budget)?);
+    let mut values = List::with_capacity(most, budget)?;
     let (high, wide) = (to_i64(height), to_i64(width));
     for y in 0..high {
         for x in 0..wide {

@@ -49,9 +49,9 @@ on_both_backends! {
     signed_graphs_are_refused_where_the_second_value_is_below_zero
     weights_below_zero_widen_the_spectrum_of_an_embedding
     densities_report_their_end
-    clumps_are_told_apart_in_every_way
+    clumps_are_separated_in_every_way
     graph_functions_promise_what_was_verified
-    single_precision_tells_clumps_apart
+    single_precision_separates_clumps
     images_of_single_precision_are_graphs_of_it
     the_mesh_is_cut_where_it_is_known_to_be
     a_sweep_finds_the_weak_edge
@@ -143,7 +143,7 @@ fn densities_report_their_end(c: &Arc<Context>) {
 }
 
 #[test]
-fn points_of_every_size_are_told_apart() {
+fn points_of_every_size_are_separated() {
     let c = cpu(2);
     let at = |i: usize| [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0)][i % 3];
     let noise = |i: usize| (i as f64 * 12.9898).sin();
@@ -232,7 +232,7 @@ fn images_of_single_precision_are_graphs_of_it(c: &Arc<Context>) {
     assert!(a.iter().zip(&d).all(|(a, d)| (a - d).abs() < 1e-5), "{a:?} {d:?}");
 }
 
-fn single_precision_tells_clumps_apart(c: &Arc<Context>) {
+fn single_precision_separates_clumps(c: &Arc<Context>) {
     let (groups, size) = (3, 20);
     let wide = clumps(c, groups, size);
     let n = groups * size;
@@ -257,7 +257,7 @@ fn single_precision_tells_clumps_apart(c: &Arc<Context>) {
     }
 }
 
-fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
+fn clumps_are_separated_in_every_way(c: &Arc<Context>) {
     let (groups, size) = (4, 30);
     let a = clumps(c, groups, size);
     let n = groups * size;
@@ -496,8 +496,8 @@ fn weights_that_are_not_finite_are_named_when_a_graph_is_cut() {
     for bad in [f64::NAN, f64::INFINITY] {
         let a = from_entries(&c, (3, 3), &[(0, 1, 1.0), (1, 0, 1.0), (1, 2, bad), (2, 1, bad)]);
         for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-            let told = bisect(&a, &[-1.0, 0.0, 1.0], how).unwrap_err().to_string();
-            assert!(told.contains("row 1, column 2"), "{told}");
+            let message = bisect(&a, &[-1.0, 0.0, 1.0], how).unwrap_err().to_string();
+            assert!(message.contains("row 1, column 2"), "{message}");
         }
     }
 }

@@ -162,8 +162,8 @@ impl Info {
             );
         } else if self.degree > 0 && *converged == 0 && self.stop_reason == Reason::Restarts {
             problem += &format!(
-                ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
-                 factorization of A - sigma I (shift-invert) does",
+                ": the filter, last of degree {}, has not separated them from the rest; for the nearest to sigma, `solve` \
+                 with a factorization of A - sigma I (shift-invert) does",
                 self.degree
             );
         }

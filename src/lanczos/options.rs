@@ -254,41 +254,41 @@ impl Options {
     /// # Errors
     /// [`Error::InvalidArgument`] naming the option that is out of range.
     pub fn resolve(&self, n: usize, deflated: usize, dtype: DType) -> Result<Settings> {
-        let room = n.saturating_sub(deflated);
+        let dimension = n.saturating_sub(deflated);
         let k = self.count;
-        if k == 0 || k > room {
+        if k == 0 || k > dimension {
             let known = if deflated > 0 { format!(" less {deflated} known vectors") } else { String::new() };
-            return Err(Error::invalid("count", format!("is {k}, outside 1 to n{known} = {room}")));
+            return Err(Error::invalid("count", format!("is {k}, outside 1 to n{known} = {dimension}")));
         }
         self.check()?;
         if self.method == Method::Plain {
-            let steps = if self.basis == 0 { room.min((10 * k).max(100)) } else { self.basis };
+            let steps = if self.basis == 0 { dimension.min((10 * k).max(100)) } else { self.basis };
             return Ok(self.settings(steps, 1, n, dtype));
         }
-        if self.basis != 0 && (self.basis <= k || self.basis > room) && self.basis != room {
-            let range = if k == room {
-                format!("{room} is needed for all {room} vectors")
+        if self.basis != 0 && (self.basis <= k || self.basis > dimension) && self.basis != dimension {
+            let range = if k == dimension {
+                format!("{dimension} is needed for all {dimension} vectors")
             } else {
-                format!("outside count + 1 = {} to {room}", k + 1)
+                format!("outside count + 1 = {} to {dimension}", k + 1)
             };
             return Err(Error::invalid("basis", format!("is {}, {range}", self.basis)));
         }
-        let basis = if (self.basis == 0 && room <= (3 * k).max(64)) || k + 2 >= room {
+        let basis = if (self.basis == 0 && dimension <= (3 * k).max(64)) || k + 2 >= dimension {
             // The whole space: exact, with every copy of every eigenvalue.
-            room
+            dimension
         } else if self.basis == 0 {
-            room.min((2 * k + 10).max(30))
+            dimension.min((2 * k + 10).max(30))
         } else {
             // Three more than the wanted pairs, or a restart has no vectors to replace.
-            self.basis.max(k + 3).min(room)
+            self.basis.max(k + 3).min(dimension)
         };
         let block = self.block.max(1);
         // Whole blocks; one more block must fit beside the space, for its remainder. If two blocks cannot be replaced
         // in a restart, use the whole space.
-        let most = room.saturating_sub(block) / block * block;
+        let most = dimension.saturating_sub(block) / block * block;
         let (basis, block) = match block {
             1 => (basis, 1),
-            _ if basis == room || most < k + 3 * block => (room, 1),
+            _ if basis == dimension || most < k + 3 * block => (dimension, 1),
             _ => (basis.max(k + 3 * block).next_multiple_of(block).min(most), block),
         };
         Ok(self.settings(basis, block, n, dtype))

@@ -104,8 +104,9 @@ impl Check {
     /// Whether the iterate passes the check. `rounding` is the rounding error of X, and thus of S - S'.
     fn is_passed(&self, sums: &Sums, nuclear_norm: f64, rounding: f64) -> bool {
         let objective = nuclear_norm + self.lambda * sums.one_norm;
-        let is_settled = self.dual.is_infinite() || sums.dual2.sqrt() <= self.dual * sums.multiplier2.sqrt() + rounding;
-        is_settled && objective <= self.trivial * (1.0 + EXCESS)
+        let is_dual_met =
+            self.dual.is_infinite() || sums.dual2.sqrt() <= self.dual * sums.multiplier2.sqrt() + rounding;
+        is_dual_met && objective <= self.trivial * (1.0 + EXCESS)
     }
 
     /// Whether the residual of the next iteration, which writes the parts, is below `most`. Both shrinkages are monotone.

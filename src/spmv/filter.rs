@@ -72,8 +72,8 @@ impl Plan {
     ) -> Result<()> {
         let options = self.options();
         let real = |v: f64| T::from_parts(v, 0.0);
-        let room = || alloc::filled(WHAT, x.len(), T::default());
-        let (mut here, mut there) = (room()?, room()?);
+        let buffer = || alloc::filled(WHAT, x.len(), T::default());
+        let (mut here, mut there) = (buffer()?, buffer()?);
         self.once(a, (real(1.0 / options.half()), T::default()), width, x, &mut here)?;
         for step in 1..options.degree {
             if step == 1 {

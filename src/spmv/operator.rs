@@ -161,13 +161,13 @@ impl Plan {
                 operator.back()?.sums(a, finish, width, (x_top, x_bottom), y_bottom)
             }
             _ => {
-                let mut room;
+                let mut own;
                 let gathered = match terms.columns() {
                     None => x,
                     Some(scale) => {
-                        room = between(self.matrix_size().1)?;
-                        scaled(context, scale, width, x, &mut room);
-                        &room
+                        own = between(self.matrix_size().1)?;
+                        scaled(context, scale, width, x, &mut own);
+                        &own
                     }
                 };
                 self.sums(a, finish, width, (gathered, x), y)?;

@@ -150,22 +150,22 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::new`].
-    pub fn kept(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Arc<Self>> {
+    pub fn cached(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Arc<Self>> {
         a.expect_context("a", context)?;
         let from = csr(a)?;
         if matches!(context.backend(), Backend::Cpu) && options.ordering.is_none() {
             return Self::new(context, a, options).map(Arc::new);
         }
         let fits = |plan: &Self| plan.options == options;
-        let (version, is_settled) = (from.version(), a.is_settled());
-        let is_current = |made_of: u64, plan: &Self| !plan.holds_values() || (is_settled && made_of == version);
-        if let Some((made_of, plan)) = from.kept().find(fits)
+        let (version, is_owned) = (from.version(), a.owns_values());
+        let is_current = |made_of: u64, plan: &Self| !plan.holds_values() || (is_owned && made_of == version);
+        if let Some((made_of, plan)) = from.cache().find(fits)
             && is_current(made_of, &plan)
         {
             return Ok(plan);
         }
         // Update the plan only if no other call uses it.
-        let renewed = match from.kept().take(fits) {
+        let renewed = match from.cache().take(fits) {
             Some(mut plan) => match Arc::get_mut(&mut plan) {
                 Some(own) => own.update(a).map(|()| Some(plan))?,
                 None => None,
@@ -176,7 +176,7 @@ impl Plan {
             Some(plan) => plan,
             None => Arc::new(Self::new(context, a, options)?),
         };
-        from.kept().put(version, &plan, fits)?;
+        from.cache().put(version, &plan, fits)?;
         Ok(plan)
     }
 

@@ -167,8 +167,8 @@ impl Plan {
     ) -> Result<()> {
         let (gpu, stream) = on;
         let bytes = product(WHAT, product(WHAT, order.list.len(), width)?, size_of::<T>())?;
-        let room = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
-        let (from, to) = (room()?, room()?);
+        let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
+        let (from, to) = (buffer()?, buffer()?);
         let rows = |memory| Strided { memory, row: width, column: 1 };
         order.apply_on_device::<T>(on, Way::In, width, x, rows(from.whole()))?;
         if keeps {

@@ -176,10 +176,10 @@ pub fn check_outputs<T: Real>(
 
 /// Tensors in a tile whose rows take `row_bytes` each.
 fn tile_of<T: Real>(context: &Context, plan: &Plan<T>, count: usize, row_bytes: usize) -> usize {
-    let room = usize::try_from(context.host_budget().available() / 2).unwrap_or(usize::MAX).min(TILE_BYTES);
+    let bytes = usize::try_from(context.host_budget().available() / 2).unwrap_or(usize::MAX).min(TILE_BYTES);
     let threads = context.pool().threads();
     let work = TILE_WORK.saturating_mul(threads) / plan.shape.count().saturating_mul(plan.start_count).max(1);
-    (room / row_bytes.max(1)).min(work.max(threads)).clamp(1, count.max(1))
+    (bytes / row_bytes.max(1)).min(work.max(threads)).clamp(1, count.max(1))
 }
 
 /// What is known before a run over `count` tensors.

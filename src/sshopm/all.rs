@@ -397,10 +397,10 @@ impl<T: Vectorised> Search<T> {
             drawn += round;
             let set = &*search.set;
             let fulfilled = set.has_degenerate() || expected == NO_MORSE_INFORMATION || set.morse_sum() == expected;
-            let settled = drawn > self.starts && set.len() == before;
+            let is_stable = drawn > self.starts && set.len() == before;
             let left = self.max_starts - drawn;
-            if (fulfilled && settled) || left == 0 || n == 1 {
-                break fulfilled && (settled || n == 1);
+            if (fulfilled && is_stable) || left == 0 || n == 1 {
+                break fulfilled && (is_stable || n == 1);
             }
             // A doubling: as many starts as so far.
             round = drawn.min(left);

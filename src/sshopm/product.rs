@@ -93,8 +93,8 @@ fn run<T: Vectorised>(
     let listed = n * call.count;
     let each = size + packed + if own { listed } else { 0 } + if values.is_some() { call.count } else { 0 };
     let available = usize::try_from(budget.available() / 2).unwrap_or(usize::MAX);
-    let room = (TILE_BYTES / size.max(1)).min(available / each) / size_of::<T>();
-    let tile = room.clamp(1, call.batch);
+    let most = (TILE_BYTES / size.max(1)).min(available / each) / size_of::<T>();
+    let tile = most.clamp(1, call.batch);
     let array = |k: usize| alloc::filled("tile", k, T::ZERO);
     let ((mut a, mut x, mut lambda, mut out), _tile) = alloc::limited(budget, || {
         let lambda = array(if values.is_some() { call.count * tile } else { 0 })?;

@@ -204,7 +204,7 @@ impl Contraction {
         }
         let mut lists = Lists::new(x, y)?;
         progress.check()?;
-        let silent = progress.silent();
+        let silent = progress.without_reports();
         let (mut known, mut outcome) = (Known::default(), Outcome::Ok);
         let mut put = |place, sum: Scaled| {
             outcome = outcome.max(sum.outcome());
@@ -246,7 +246,7 @@ impl Contraction {
         progress: &Progress<'_>,
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<Info> {
-        let (silent, mut info) = (progress.silent(), nothing(self.contexts.len()));
+        let (silent, mut info) = (progress.without_reports(), nothing(self.contexts.len()));
         for place in (0..count).filter_map(place) {
             let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, &silent)?;
             let outcome = info.outcome.max(own.outcome);
@@ -330,7 +330,7 @@ impl Contraction {
                 let b = if x.is_same(y) { alloc::copied("batch of contractions", &a)? } else { of(y)? };
                 sizes = peaks::sizes(&plan, [x.shape(), y.shape()], [&a, &b])?;
             }
-            let sum = self.execute(stream, &plan, x, y, &progress.silent(), sizes, |machines, work| {
+            let sum = self.execute(stream, &plan, x, y, &progress.without_reports(), sizes, |machines, work| {
                 super::algorithm::inner::contract(machines, work)
             })?;
             let sum = known.checked(sum, &plan, [x, y])?;

@@ -255,7 +255,7 @@ impl Contraction {
 
     /// Whether the processor tells if contractions lose digits.
     pub(super) fn is_watched(&self) -> bool {
-        flags::TELLS && self.options.repeat == 1 && wider::applies(&self.options, self.computes_on_device())
+        flags::IS_READABLE && self.options.repeat == 1 && wider::applies(&self.options, self.computes_on_device())
     }
 
     /// The same for a contraction by this plan.
@@ -368,7 +368,7 @@ impl Contraction {
             let order = trains.bra.shape().ranks()[0] * trains.ket.shape().ranks()[0];
             if Repeated::is_long(trains, repeat) && self.options.method != Method::Power && order <= MOST_SQUARED {
                 // Squaring bounds what it loses.
-                let (sum, _) = self.on_host(stream, trains, goal, &progress.silent(), Method::Power)?;
+                let (sum, _) = self.on_host(stream, trains, goal, &progress.without_reports(), Method::Power)?;
                 return Ok((sum, after(info, sum, start)));
             }
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_throws_is_told_from_one_that_returns() {
+    fn a_call_that_throws_differs_from_one_that_returns() {
         assert_eq!(call(|| 7), Some(7));
         // The guard of the interface catches panics: without it, nobody would stop the exception.
         let caught = std::panic::catch_unwind(|| {

@@ -14,7 +14,7 @@ fn context(device_memory_limit: u64) -> Arc<Context> {
     Context::new(options).unwrap()
 }
 
-/// Numbers that tell their place: draws for n = 4 and V = 3, whose values depend on the item alone.
+/// Draws for n = 4 and V = 3. Their values depend on the item alone, so a wrong place is seen.
 fn draw(context: &Arc<Context>, items: usize, output: &mut Tensor, scratch: &[usize]) -> Result<i64> {
     let gpu = context.gpu("test")?.clone();
     let progress = context.progress(None);

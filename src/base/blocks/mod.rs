@@ -207,12 +207,12 @@ fn fitting(plan: &Plan<'_>, device: usize, host: usize, lanes: usize, wanted: us
     let available = plan.gpu.memory_available()?;
     let available = available - available / 10;
     let parts = 32 * to_u64(ALIGNMENT);
-    let room = |available: u64, each: usize| match each {
+    let items = |available: u64, each: usize| match each {
         0 => u64::MAX,
         each => (available / lanes_u).saturating_sub(parts) / to_u64(each),
     };
-    let on_device = room(available, device);
-    let on_host = room(plan.context.host_budget().available(), host);
+    let on_device = items(available, device);
+    let on_host = items(plan.context.host_budget().available(), host);
     if on_device == 0 {
         let limit = plan.context.device_budget().limit();
         return Err(Error::OutOfDeviceMemory { what: "chunk of a batch", bytes: to_u64(device * lanes), limit });

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_either_stage_ends_the_run_and_is_told() {
+    fn an_error_of_either_stage_ends_the_run_and_is_reported() {
         for fail_in_read in [true, false] {
             let error = || Error::Internal("planted".into());
             let reads = AtomicUsize::new(0);

@@ -1,6 +1,6 @@
 //! Compressed sparse rows, validated once on creation.
 
-use super::kept::Kept;
+use super::cache::Cache;
 use crate::backend::gpu::DeviceMemory;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
@@ -77,7 +77,7 @@ pub struct DeviceIndices {
 pub struct Csr {
     parts: CsrParts,
     device: Option<Box<DeviceIndices>>,
-    kept: Kept,
+    cache: Cache,
     /// Number of times that the values were made writable.
     version: u64,
     rows: usize,
@@ -110,7 +110,7 @@ impl Csr {
         if !(0..=1).contains(&index_base) {
             return Err(Error::invalid("index_base", format!("is {index_base}, 0 or 1 is needed")));
         }
-        let matrix = Self { parts, device: None, kept: Kept::default(), version: 0, rows, cols, nnz, index_base };
+        let matrix = Self { parts, device: None, cache: Cache::default(), version: 0, rows, cols, nnz, index_base };
         match matrix.parts.row_ptr_type {
             IndexType::I32 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i32>()?)?,
             IndexType::I64 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i64>()?)?,
@@ -225,8 +225,8 @@ impl Csr {
 
     /// The cache of plans and answers that were computed from the matrix.
     #[inline]
-    pub fn kept(&self) -> &Kept {
-        &self.kept
+    pub fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// Version of the values; it increases whenever purlin writes to them.

@@ -50,9 +50,9 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> Enqueued<T, F> {
     fn call(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
         let (rows, cols) = self.size(op);
         let bytes = |n: usize| product(WHAT, product(WHAT, n, count)?, size_of::<T>());
-        let lent = [bytes(cols)?, bytes(rows)?];
+        let bytes = [bytes(cols)?, bytes(rows)?];
         self.gpu
-            .with_addresses(stream, (x, y), lent, |x, y, stream| (self.function)(Enqueue { op, count, x, y, stream }))
+            .with_addresses(stream, (x, y), bytes, |x, y, stream| (self.function)(Enqueue { op, count, x, y, stream }))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known only by their products.
 
+mod cache;
 mod csr;
 mod enqueued;
 mod flattened;
-mod kept;
 mod operator;
 pub mod sparse;
 mod streamed;
@@ -22,9 +22,9 @@ use crate::tensor::{self, Location, Tensor, ViewMut};
 
 use flattened::Flattened;
 
+pub use cache::Cache;
 pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
 pub use enqueued::{Enqueue, Enqueued};
-pub use kept::Kept;
 pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
 pub use streamed::{SharedSource, Streamed};
 
@@ -360,7 +360,7 @@ impl Matrix {
 
     /// Whether only [`Matrix::set_values`] changes the values of a sparse matrix: purlin owns them, and the caller has
     /// no access to write them. Results computed from such values are valid until [`Csr::version`] changes.
-    pub fn is_settled(&self) -> bool {
+    pub fn owns_values(&self) -> bool {
         let Storage::Csr(csr) = &self.storage else { return false };
         csr.parts().values.as_ref().is_none_or(|v| v.is_owned() && self.read_only)
     }

@@ -142,8 +142,8 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::set_numbers`]; [`Error::InvalidArgument`] for more numbers than the vector has.
     pub fn set_first(&mut self, argument: &str, numbers: &[f64]) -> Result<()> {
-        let room = self.layout.elements();
-        if self.layout.dims().len() != 1 || room < numbers.len() {
+        let elements = self.layout.elements();
+        if self.layout.dims().len() != 1 || elements < numbers.len() {
             let problem = format!("has dimensions {:?}, [{}] are needed", self.dims(), numbers.len());
             return Err(Error::invalid(argument, problem));
         }

@@ -1,8 +1,8 @@
 //! Back-projection onto columns of voxels.
 //!
 //! An upright panel projects a column of voxels onto one position u and onto rows that are affine in z. So the two adjacent
-//! panel columns are blended once for the whole voxel column, with the weight included. Each voxel then needs one linear
-//! interpolation along v: a vector of voxels reads its samples from a table of two vectors of rows, without gathers.
+//! panel columns are interpolated once for the whole voxel column, with the weight included. Each voxel then needs one
+//! linear interpolation along v: a vector of voxels reads its samples from a table of two vectors of rows, without gathers.
 
 use std::ops::Range;
 
@@ -142,14 +142,14 @@ impl Footprint {
     }
 }
 
-/// A blended column of a view, ready to be sampled.
+/// An interpolated column of a view, ready to be sampled.
 #[derive(Clone, Copy)]
 struct Line {
     /// Range of voxels relative to the first of the block, in whole vectors.
     start: usize,
     end: usize,
-    /// Lowest row of the vector at `start`, from the beginning of the blended column, and rows from one vector to the next,
-    /// both in 2^-32.
+    /// Lowest row of the vector at `start`, from the beginning of the interpolated column, and rows from one vector to
+    /// the next, both in 2^-32.
     row: i64,
     step: i64,
     /// Rows from one voxel to the next.
@@ -166,10 +166,10 @@ impl Kernel<f32> for Upright<'_> {
         let plan = task.plan;
         let samples = Layout::Columns.samples(plan, task.batch.rows);
         // Long enough for a table that begins at the last row.
-        let room = column_stride(task.batch.rows) + 64;
-        let mut blended = vec![0.0f32; TOGETHER * room + CACHE_LINE];
-        let start = before_line(&blended);
-        let blended = &mut blended[start..];
+        let length = column_stride(task.batch.rows) + 64;
+        let mut interpolated = vec![0.0f32; TOGETHER * length + CACHE_LINE];
+        let start = before_line(&interpolated);
+        let interpolated = &mut interpolated[start..];
         let skip = plan.options.edge == Edge::Skip;
         for depth in (0..task.count).step_by(DEPTH) {
             let count = DEPTH.min(task.count - depth);
@@ -191,10 +191,10 @@ impl Kernel<f32> for Upright<'_> {
                             }
                             let first = (g * TOGETHER + n) * samples;
                             let filtered = &task.filtered[first..first + samples];
-                            let column = &mut blended[ready * room..(ready + 1) * room];
+                            let column = &mut interpolated[ready * length..(ready + 1) * length];
                             if skip || foot.step.abs() > WIDEST_STEP {
                                 // Flush first, so that views are added in their order whichever path they take.
-                                flush(simd, &lines[..ready], blended, room, out);
+                                flush(simd, &lines[..ready], interpolated, length, out);
                                 ready = 0;
                                 add_slowly(plan, task.batch, &foot, filtered, from, range, out);
                                 continue;
@@ -202,7 +202,7 @@ impl Kernel<f32> for Upright<'_> {
                             lines[ready] = line(simd, plan, task.batch, &foot, filtered, from, range, column);
                             ready += 1;
                         }
-                        flush(simd, &lines[..ready], blended, room, out);
+                        flush(simd, &lines[..ready], interpolated, length, out);
                     }
                 }
             }
@@ -210,7 +210,8 @@ impl Kernel<f32> for Upright<'_> {
     }
 }
 
-/// Blends the two panel columns of a voxel column into `blended`, for the rows that the voxels `range` need.
+/// Interpolates between the two panel columns of a voxel column into `interpolated`, for the rows that the voxels
+/// `range` need.
 #[allow(clippy::too_many_arguments, reason = "an inlined part of a kernel")]
 #[inline(always)]
 fn line<S: Simd<f32>>(
@@ -221,7 +222,7 @@ fn line<S: Simd<f32>>(
     filtered: &[f32],
     first: usize,
     range: Range<usize>,
-    blended: &mut [f32],
+    interpolated: &mut [f32],
 ) -> Line {
     let len = S::V::LEN;
     let stride = column_stride(batch.rows);
@@ -241,16 +242,16 @@ fn line<S: Simd<f32>>(
         let c = usize::try_from(c).ok().filter(|c| *c < plan.columns)?;
         filtered.get(c * stride + low..c * stride + high)
     };
-    let blended = &mut blended[low..high];
+    let interpolated = &mut interpolated[low..high];
     match (pick(foot.column), pick(foot.column + 1)) {
         (Some(a), Some(b)) => {
-            for ((a, b), out) in a.chunks_exact(len).zip(b.chunks_exact(len)).zip(blended.chunks_exact_mut(len)) {
+            for ((a, b), out) in a.chunks_exact(len).zip(b.chunks_exact(len)).zip(interpolated.chunks_exact_mut(len)) {
                 simd.load(b).mul_add(right, simd.load(a).mul(left)).store(out);
             }
         }
-        (Some(a), None) => scale(simd, a, left, blended),
-        (None, Some(b)) => scale(simd, b, right, blended),
-        (None, None) => blended.fill(0.0),
+        (Some(a), None) => scale(simd, a, left, interpolated),
+        (None, Some(b)) => scale(simd, b, right, interpolated),
+        (None, None) => interpolated.fill(0.0),
     }
     // The lowest row of a vector is its first voxel's, or its last voxel's if rows fall.
     let row = row(first + start) + (step * (len as i64 - 1)).min(0);
@@ -266,24 +267,24 @@ fn scale<S: Simd<f32>>(simd: S, from: &[f32], factor: S::V, to: &mut [f32]) {
 
 /// Adds lines to a column of voxels, in their order.
 #[inline(always)]
-fn flush<S: Simd<f32>>(simd: S, lines: &[Line], blended: &[f32], room: usize, out: &mut [f32]) {
+fn flush<S: Simd<f32>>(simd: S, lines: &[Line], interpolated: &[f32], length: usize, out: &mut [f32]) {
     if let Ok(all) = <&[Line; TOGETHER]>::try_from(lines) {
         let start = all.iter().map(|l| l.start).fold(0, usize::max);
         let end = all.iter().map(|l| l.end).fold(usize::MAX, usize::min);
         if start < end {
             // Voxels before and after the common range are in some of the views only.
             for (n, line) in all.iter().enumerate() {
-                let column = &blended[n * room..(n + 1) * room];
+                let column = &interpolated[n * length..(n + 1) * length];
                 add(simd, &[*line], [column], line.start..start, out);
                 add(simd, &[*line], [column], end..line.end, out);
             }
-            let columns = [0, 1, 2, 3].map(|n| &blended[n * room..(n + 1) * room]);
+            let columns = [0, 1, 2, 3].map(|n| &interpolated[n * length..(n + 1) * length]);
             add(simd, all, columns, start..end, out);
             return;
         }
     }
     for (n, line) in lines.iter().enumerate() {
-        add(simd, &[*line], [&blended[n * room..(n + 1) * room]], line.start..line.end, out);
+        add(simd, &[*line], [&interpolated[n * length..(n + 1) * length]], line.start..line.end, out);
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::counts::{Counts, Odd};
-use super::cut::{Cut, Flow, Needs, Way};
+use super::cut::{Access, Cut, Flow, Needs};
 use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -93,7 +93,8 @@ pub(super) fn pipeline_bytes(plan: &Plan, cut: &Cut) -> u64 {
     let [nx, ny, _] = plan.grid.size;
     let read = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
     let write = cut.write_slices * nx * ny * cut.output.number.size();
-    let used = |flow: Flow, bytes: usize| if flow.way == Way::Buffered { to_u64(BUFFERS) * to_u64(bytes) } else { 0 };
+    let used =
+        |flow: Flow, bytes: usize| if flow.access == Access::Buffered { to_u64(BUFFERS) * to_u64(bytes) } else { 0 };
     used(cut.input, read) + used(cut.output, write)
 }
 
@@ -165,7 +166,7 @@ impl FdkOps for CpuOps {
         let filtered = &mut self.filtered.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f32>()?[..samples];
         let bytes = match &pixels {
             Pixels::Read(buffer) => Rows { bytes: buffer.as_slice()?, is_whole_scan: false },
-            Pixels::Lent(lent) => Rows { bytes: lent.scan, is_whole_scan: true },
+            Pixels::Borrowed(borrowed) => Rows { bytes: borrowed.scan, is_whole_scan: true },
             Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
         };
         timed(&mut tally.filter, || {
@@ -202,7 +203,7 @@ impl FdkOps for CpuOps {
                 return Ok(());
             }
             Target::Write(buffer) => buffer.as_mut_slice::<u8>()?,
-            Target::Lent(out, _) => out,
+            Target::Borrowed(out, _) => out,
             Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
         };
         let values = self.values.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f32>()?;

@@ -1,6 +1,6 @@
 //! The device memory of a run.
 
-use super::super::cut::{Cut, Way};
+use super::super::cut::{Access, Cut};
 use super::super::ops::Job;
 use super::super::plan::Plan;
 use super::{GpuOps, SLOTS, is_plain, unprepared};
@@ -31,7 +31,7 @@ impl Sizes {
         let [nx, ny, _] = plan.grid.size;
         let (input, output) = (cut.input, cut.output);
         let pixels = cut.batch * cut.rows * d.columns;
-        let is_resident = input.way == Way::Resident;
+        let is_resident = input.access == Access::Resident;
         let apart = ops.converts(plan, input.number) && (input.number != Number::F32 || is_resident || cut.any_order);
         let stored = if cut.keep { plan.views.len() } else { cut.launch };
         let layout = ops.shape.layout(plan.columns, 0, cut.rows);
@@ -39,7 +39,7 @@ impl Sizes {
         let counts = |k: usize| cut.slab(ops, plan, k).count();
         let largest = |from: usize| (from..cut.slabs).map(counts).max().unwrap_or(0) * slice;
         // A volume that accumulates in the caller's memory needs no slabs.
-        let in_place = output.way == Way::Resident && output.number == Number::F32 && !cut.any_order;
+        let in_place = output.access == Access::Resident && output.number == Number::F32 && !cut.any_order;
         let slabs = match (in_place, cut.alternates()) {
             (true, _) => [0, 0],
             (false, false) => [largest(0), 0],
@@ -47,7 +47,7 @@ impl Sizes {
             (false, true) => [largest(0), largest(cut.devices)],
         };
         let is_kept = cut.any_order && !is_plain(plan);
-        let is_apart = is_kept || (output.way != Way::Resident && output.number != Number::F32);
+        let is_apart = is_kept || (output.access != Access::Resident && output.number != Number::F32);
         let images = stored * layout.samples() * 4;
         let slot = pixels * input.number.size();
         // During a launch, as many copies can proceed as there are slots, and the next launch waits for the missing views.

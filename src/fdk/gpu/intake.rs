@@ -53,10 +53,11 @@ impl GpuOps {
         let total = offsets[1] + bytes(&bands[1]);
         self.clock.span(Stage::Upload, &streams.upload, || match pixels {
             Pixels::Read(buffer) => buffer.upload(&streams.upload, 0, total, memory, 0),
-            Pixels::Lent(lent) => {
-                let lender = lent.lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
+            Pixels::Borrowed(borrowed) => {
+                let transfers =
+                    borrowed.transfers.ok_or_else(|| Error::Internal("borrowed memory without transfers".into()))?;
                 bands.iter().zip(offsets).try_for_each(|(band, offset)| {
-                    lender.upload_rows(UPLOAD, lent.scan, rows(batch.views[0], band), memory, offset)
+                    transfers.upload_rows(UPLOAD, borrowed.scan, rows(batch.views[0], band), memory, offset)
                 })
             }
             Pixels::Device { scan, first } => bands

@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use super::algorithm::Times;
 use super::counts::{Counts, Odd};
-use super::cut::{Cut, Flow, Needs, Way};
+use super::cut::{Access, Cut, Flow, Needs};
 use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
 use super::options::Edge;
 use super::part::Part;
 use super::plan::{Batch, Plan};
 use crate::backend::gpu::kernels::fdk as kernels;
-use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Staging};
+use crate::backend::gpu::{Event, Gpu, GpuStream, ScopedTransfers, Staging};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -45,14 +45,14 @@ const PIECE_BYTES: usize = 32 << 20;
 /// Volumes of at most this many bytes a device are computed in one slab each, because overlap would save nothing.
 const SMALL_VOLUME: usize = 64 << 20;
 
-/// Streams for uploads, kernels and downloads; the order is that of the lanes in `run_lent`.
+/// Streams for uploads, kernels and downloads; the order is that of the lanes in `run_overlapped`.
 pub struct Streams {
     upload: GpuStream,
     compute: GpuStream,
     download: GpuStream,
 }
 
-/// Indices of the copy lanes of a [`Lender`](crate::backend::gpu::Lender).
+/// Indices of the copy lanes of a [`ScopedTransfers`](crate::backend::gpu::ScopedTransfers).
 const UPLOAD: usize = 0;
 const DOWNLOAD: usize = 1;
 
@@ -211,16 +211,16 @@ impl FdkOps for GpuOps {
         let [nx, ny, nz] = plan.grid.size;
         let slice = nx * ny * 4;
         let devices = devices.max(1);
-        if output.way == Way::Resident || slice * nz <= SMALL_VOLUME * devices {
+        if output.access == Access::Resident || slice * nz <= SMALL_VOLUME * devices {
             let each = nz.div_ceil(devices);
             return (each, each);
         }
         // No work hides the download of the last slab, so slabs are small. The first slab hides the upload of the scan, so it
         // is larger. Several devices each upload the whole scan but share the work, so their first slabs take more of it.
         let slices = nz.div_ceil(8 * devices).max(PIECE_BYTES.div_ceil(slice));
-        let quarters = match input.way {
-            Way::Buffered => 2 * devices,
-            Way::Lent | Way::Resident => devices,
+        let quarters = match input.access {
+            Access::Buffered => 2 * devices,
+            Access::Direct | Access::Resident => devices,
         };
         let first = (nz * quarters.min(3)).div_ceil(4 * devices);
         (first.max(slices), slices)
@@ -354,7 +354,7 @@ impl FdkOps for GpuOps {
     fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {
         let (gpu, streams) = (self.gpu.clone(), Arc::clone(&self.streams));
         gpu.overlapped(&[&streams.upload, &streams.download], |transfers| {
-            self.store(job, first, count, Target::Lent(out, Some(transfers)))
+            self.store(job, first, count, Target::Borrowed(out, Some(transfers)))
         })
     }
 
@@ -388,7 +388,7 @@ impl FdkOps for GpuOps {
 }
 
 /// Runs a part of a reconstruction in the order of `queue`. The copies may borrow its arrays.
-pub(super) fn run_lent(
+pub(super) fn run_overlapped(
     ops: &mut GpuOps,
     queue: Option<&GpuStream>,
     part: Part<'_, '_>,
@@ -399,8 +399,8 @@ pub(super) fn run_lent(
     }
     let (gpu, streams) = (ops.gpu.clone(), Arc::clone(&ops.streams));
     let outcome = gpu.overlapped(&[&streams.upload, &streams.download], |transfers| {
-        let lender: &dyn Lender<'_> = transfers;
-        part.run(ops, Some(lender), step)
+        let transfers: &dyn ScopedTransfers<'_> = transfers;
+        part.run(ops, Some(transfers), step)
     })?;
     if let Some(queue) = queue {
         ops.precede(queue)?;

@@ -55,8 +55,8 @@ impl GpuOps {
                 })?;
                 self.tally.downloaded += to_u64(bytes);
             }
-            Target::Lent(out, lender) => {
-                let lender = lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
+            Target::Borrowed(out, transfers) => {
+                let transfers = transfers.ok_or_else(|| Error::Internal("borrowed memory without transfers".into()))?;
                 // As many slices at a time as fit the memory for converted ones.
                 let together = self.write_slices(plan).max(1);
                 let mut rest = out;
@@ -68,8 +68,9 @@ impl GpuOps {
                     let is_converted = self.converted(job, at + done * slice, first + done, part)?;
                     let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
                     let (memory, from) = buffers.outgoing(job, is_converted, at + done * slice)?;
-                    self.clock
-                        .span(Stage::Download, &streams.download, || lender.download(DOWNLOAD, memory, from, head))?;
+                    self.clock.span(Stage::Download, &streams.download, || {
+                        transfers.download(DOWNLOAD, memory, from, head)
+                    })?;
                     done += part;
                 }
                 self.tally.downloaded += to_u64(bytes);

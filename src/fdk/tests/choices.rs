@@ -397,7 +397,7 @@ fn angles_in_degrees_by_mistake_show_in_the_arc() {
     let geometry = Geometry::circular(PANEL, &ORBIT, &degrees).unwrap();
     let plan = Plan::new(geometry, Grid { size: [4; 3], spacing: [2.0; 3], origin: [-3.0; 3] }, Options::default());
     let scan = plan.unwrap().scan;
-    // Steps of 4 rad fill the circle unevenly; the weights make up for that and the gap tells of it.
+    // Steps of 4 rad fill the circle unevenly; the weights make up for that, and the gap shows it.
     assert!((scan.angular.iter().sum::<f64>() - scan.arc).abs() < 1e-9);
     assert!(scan.largest_gap > 1.2 * 4f64.to_radians(), "{}", scan.largest_gap);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::session::{Scan, cpu, empty, pushed, scan, shuffled, tensor, values, worst};
-use super::{GRID, kept, npy, seen_by_all};
+use super::{GRID, npy, retained, seen_by_all};
 use crate::backend::gpu::Gpu;
 use crate::backend::{Backend, BackendChoice};
 use crate::context::{Context, Options as ContextOptions};
@@ -264,7 +264,7 @@ fn pixels_that_are_not_finite_are_replaced_on_the_device() {
 #[test]
 #[ignore = "needs a GPU"]
 fn a_whole_scan_leaves_the_one_that_is_being_pushed_to_a_device() {
-    kept::check_left_alone(&gpu(0, 0));
+    retained::check_left_alone(&gpu(0, 0));
 }
 
 #[test]

@@ -4,13 +4,13 @@ mod checksums;
 mod choices;
 mod device;
 mod frame;
-mod kept;
 mod kernels;
 mod layouts;
 mod matrices;
 mod oblique;
 mod physics;
 mod plans;
+mod retained;
 mod scans;
 mod session;
 

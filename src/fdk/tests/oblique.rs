@@ -1,7 +1,7 @@
 //! Panels and sources off their place: weights follow the projected rotation axis, not the principal point.
 //!
-//! The object is a set of ellipsoids whose line integrals are exact through any matrices, so nothing but the
-//! reconstruction is judged. Its mean over the inside of the head must be that of the same scan without the tilt.
+//! The object is a set of ellipsoids whose line integrals are exact through any matrices, so only the errors of the
+//! reconstruction are measured. Its mean over the inside of the head must be that of the same scan without the tilt.
 
 use std::f64::consts::TAU;
 

@@ -150,10 +150,10 @@ pub fn run<T: Scalar>(
         // looks for it.
         let held = order[..wanted].iter().filter(|&&i| values[i] <= floor).count();
         (since, zeros) = if held == zeros { (since, zeros) } else { (restart, held) };
-        let is_settled = restart - since >= PATIENCE;
+        let is_stable = restart - since >= PATIENCE;
         let near = |i: usize| match residual(i) {
             0.0 => 0.0,
-            _ if is_settled && values[i] <= floor => 0.0,
+            _ if is_stable && values[i] <= floor => 0.0,
             rest => rest / (settings.tolerance * values[i]).max(floor),
         };
         let converged = order[..wanted].iter().take_while(|&&i| near(i) <= 1.0).count();

@@ -17,7 +17,7 @@ const WHAT: &str = "block Lanczos iteration";
 /// Norm that a pass of orthogonalisation leaves of a unit vector which had only rounding errors along the space. If
 /// less is left, the remainder still has components as large as rounding errors over its norm, and later steps magnify
 /// them. Another pass then follows.
-const SETTLED: f64 = 0.9;
+const ORTHOGONAL: f64 = 0.9;
 
 /// Largest number of passes after the first. Usually the pass after one is enough, except for columns that are rounding
 /// error only.
@@ -88,9 +88,9 @@ pub fn run<K: Krylov + ?Sized>(
             let (held, bounds) = if is_tested { bounds.on_complement(&ritz, wanted) } else { (wanted, bounds) };
             let picked = pick(&order[..held], &y, m)?;
             run.krylov.rotate(o, m, &picked, held)?;
-            let told = &mut || report(converged, worst);
+            let report = &mut || report(converged, worst);
             let complete = exhausted
-                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, told)?);
+                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, report)?);
             return Ok(Found { values, converged, exhausted, stopped: false, complete });
         }
         run.counts.restarts += 1;
@@ -158,7 +158,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let (b, floor) = (self.b, 10.0 * self.search.settings.epsilon);
         let norm = self.norm_of(self.counts.norm, &step.along, &step.rest)?;
         let lives = |r: &[Wide<K>], unit: f64| (0..b).all(|c| r[c * b + c].re() > floor * unit);
-        if !lives(&step.first, norm) || !lives(&step.second, 1.0) || !step.left.iter().all(|l| *l > SETTLED) {
+        if !lives(&step.first, norm) || !lives(&step.second, 1.0) || !step.left.iter().all(|l| *l > ORTHOGONAL) {
             return Ok(false);
         }
         self.counts.products += b;
@@ -212,11 +212,11 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         for _ in 0..MOST_PASSES {
             let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
             let left = self.krylov.project(0, o + count, o + count, b, &mut again)?;
-            let is_settled = left.iter().zip(&dead).all(|(left, dead)| *dead || *left > SETTLED);
+            let is_orthogonal = left.iter().zip(&dead).all(|(left, dead)| *dead || *left > ORTHOGONAL);
             let (next, is_broken) = self.triangle(o + count, false, &mut dead)?;
             broken |= is_broken;
             parts.add(b, &again, &next)?;
-            if is_settled {
+            if is_orthogonal {
                 break;
             }
         }

@@ -70,15 +70,15 @@ pub struct Filtered {
 impl Task<'_> {
     /// Settings of the inner runs: more pairs than are wanted, in a space that is as small as possible.
     pub fn within(&self, n: usize) -> Settings {
-        let room = n - self.known;
+        let dimension = n - self.known;
         let extra = match self.settings.which {
             Which::Nearest => (self.settings.count / 4).max(2),
             _ => (self.settings.count / 2).max(4),
         };
-        let count = (self.settings.count + extra).min(room);
-        let exact = room <= (3 * count).max(64);
-        let basis = if exact { room } else { self.settings.basis.clamp(count + 3, room) };
-        let count = if exact { room } else { count };
+        let count = (self.settings.count + extra).min(dimension);
+        let exact = dimension <= (3 * count).max(64);
+        let basis = if exact { dimension } else { self.settings.basis.clamp(count + 3, dimension) };
+        let count = if exact { dimension } else { count };
         Settings { count, basis, block: 1, orthogonalization: Orthogonalization::Full, ..*self.settings }
     }
 
@@ -143,8 +143,9 @@ pub fn solve<'r, T: Scalar>(
 impl<T: Scalar> Solve<'_, '_, T> {
     /// Computes all pairs of a small operator and returns the wanted ones.
     fn whole(&mut self, started: bool) -> Result<Filtered> {
-        let room = self.krylov.order() - self.task.known;
-        let settings = Settings { which: Which::Largest, verify: Verify::Off, count: room, basis: room, ..self.within };
+        let dimension = self.krylov.order() - self.task.known;
+        let settings =
+            Settings { which: Which::Largest, verify: Verify::Off, count: dimension, basis: dimension, ..self.within };
         let found = verify::solve(self.krylov, &settings, self.task.known, started, self.small, self.report)?;
         let order = self.order(&found.values);
         let Counts { restarts, breakdowns, .. } = self.counts;
@@ -340,7 +341,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let wanted = self.task.settings.count;
         let (mut place, mut moves) = (self.task.sigma, 0);
         let mut settings = Settings { which: Which::Largest, count, ..self.within };
-        let (most, room) = (settings.restarts, self.krylov.order() - self.task.known);
+        let (most, dimension) = (settings.restarts, self.krylov.order() - self.task.known);
         let mut recovered = 0;
         for turn in 0.. {
             let cycle = transform.degree().saturating_mul(settings.basis).max(1);
@@ -364,7 +365,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
             let floor = found.values.last().copied().unwrap_or(0.0);
             let last = values.get(wanted - 1).copied();
             let reach = last.map_or(0.0, |v| (v - self.task.sigma).abs());
-            let is_part = transform.is_interior() && found.values.len() < room;
+            let is_part = transform.is_interior() && found.values.len() < dimension;
             let hides = is_part && transform.dips(self.task.sigma, reach, floor);
             // The search separates values of the polynomial that differ by more than a margin, and so eigenvalues that
             // differ by `open`. Where an eigenvalue is nearer to sigma than the last one by more than that, the

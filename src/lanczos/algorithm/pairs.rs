@@ -114,7 +114,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             return Err(Error::invalid("deflate", "is given, the plain recurrence keeps nothing out"));
         }
         if options.orthogonalization == Orthogonalization::Partial && known > 0 {
-            let problem = "is partial, a space that known vectors are kept out of is orthogonalised in full";
+            let problem = "is partial, a space orthogonal to known vectors is orthogonalised in full";
             return Err(Error::invalid("orthogonalization", problem));
         }
         let is_implied = options.which == Which::Nearest && !inverse && options.method != Method::Plain;
@@ -255,7 +255,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             expect_inverse(&solved, &residuals, norm)?;
         }
         let count = solved.values.len();
-        // Two products more tell whether more restarts could help.
+        // Two more products show whether more restarts could help.
         let is_short = solved.reason == Reason::Restarts;
         let asymmetry = if is_short { asymmetry(krylov, known + count)? } else { 0.0 };
         let residual = residuals.iter().take(solved.converged).fold(0.0f64, |most, r| most.max(*r));
@@ -346,7 +346,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             count: count - accurate,
             basis: self.settings.basis - accurate,
             drawn: before.drawn,
-            // What the first pairs are kept out of is orthogonalised in full, and begins with one vector.
+            // A space orthogonal to the first pairs is orthogonalised in full and begins with one vector.
             orthogonalization: Orthogonalization::Full,
             block: 1,
             ..self.settings

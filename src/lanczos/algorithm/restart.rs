@@ -136,8 +136,8 @@ pub fn run<K: Krylov + ?Sized>(
                 Which::Largest | Which::BothEnds => theta[best] + residual(best),
             };
             // A value whose residual is below a hundredth of its distance from the limit will not cross the limit.
-            let settled = residual(best) < 1e-2 / 1.01 * (reach - limit).abs();
-            settled && !beats(search.which, reach, limit)
+            let is_decided = residual(best) < 1e-2 / 1.01 * (reach - limit).abs();
+            is_decided && !beats(search.which, reach, limit)
         });
         let done = converged == wanted || exhausted || stopped;
         if done || restart >= search.settings.restarts {
@@ -152,9 +152,9 @@ pub fn run<K: Krylov + ?Sized>(
                 return in_full(krylov, search, counts, small, report);
             }
             run.krylov.rotate(o, size, &picked, held)?;
-            let told = &mut || report(converged, worst);
+            let report = &mut || report(converged, worst);
             let complete = exhausted
-                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, told)?);
+                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, report)?);
             return Ok(Found { values, converged, exhausted, stopped, complete });
         }
         run.counts.restarts += 1;

@@ -190,8 +190,8 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         report: &mut Report<'_>,
     ) -> Result<usize> {
         let locked = self.known + values.len();
-        let room = self.krylov.order() - locked;
-        let basis = room.min(self.settings.basis.max(CHECK));
+        let dimension = self.krylov.order() - locked;
+        let basis = dimension.min(self.settings.basis.max(CHECK));
         let mut found = 0;
         if basis == 0 {
             return Ok(0);

@@ -390,8 +390,8 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         context.pool().run_here(|| {
             parts.into_par_iter().try_for_each(|mut part| -> Result<()> {
                 let rows = part.rows();
-                let mut room = alloc::filled(WHAT, rows * l, T::default())?;
-                let mut turned = MatMut::from_columns(&mut room, rows, l);
+                let mut buffer = alloc::filled(WHAT, rows * l, T::default())?;
+                let mut turned = MatMut::from_columns(&mut buffer, rows, l);
                 multiply(turned.as_mut(), Accum::Replace, part.as_ref(), turn, T::from_parts(1.0, 0.0));
                 part.as_mut().subcols(0, l).copy_from(turned.as_ref());
                 Ok(())

@@ -32,7 +32,7 @@ use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{
-    Pass, Scale, orient, orient_room, parts, pass, pieces, scale, total, turn,
+    Pass, Scale, orient, orient_workspace, parts, pass, pieces, scale, total, turn,
 };
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
@@ -134,8 +134,8 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let operator = Source::new(gpu, stream, operator, false)?;
         let inverse = inverse.map(|inverse| Source::new(gpu, stream, inverse, is_reordered)).transpose()?;
         let is_on_host = matches!(operator, Source::Host(_)) || matches!(inverse, Some(Source::Host(_)));
-        let room = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
-        let host = [room()?, room()?];
+        let buffer = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
+        let host = [buffer()?, buffer()?];
         let mut made = Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
@@ -205,8 +205,8 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
 
     /// Products of columns by an operator on the host, in one call of it.
     fn apply_block_on_host(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
-        let room = || alloc::filled(WHAT, product(WHAT, self.n, count)?, T::default());
-        let (mut x, mut y) = (room()?, room()?);
+        let buffer = || alloc::filled(WHAT, product(WHAT, self.n, count)?, T::default());
+        let (mut x, mut y) = (buffer()?, buffer()?);
         for (j, x) in x.chunks_exact_mut(self.n).enumerate() {
             self.read(from + j, x)?;
         }
@@ -446,11 +446,11 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let mut turn = alloc::with_capacity(WHAT, m * l)?;
         turn.extend(y[..m * l].iter().map(|v| T::narrow(*v)));
         let turn = self.algebra.upload("turn of a space", m, l, &turn, m)?;
-        let room: GpuMatrix<T> = self.algebra.uninitialised(WHAT, TURN.min(n), l)?;
+        let buffer: GpuMatrix<T> = self.algebra.uninitialised(WHAT, TURN.min(n), l)?;
         let (all, target) = (self.view(first, m)?, self.view(first, l)?);
         for row in (0..n).step_by(TURN) {
             let rows = TURN.min(n - row);
-            let turned = room.view().rows::<T>(0, rows)?;
+            let turned = buffer.view().rows::<T>(0, rows)?;
             let part = all.rows::<T>(row, rows)?;
             let turn = GpuMatrix::<T>::view(&turn);
             self.algebra.blas().multiply::<T>(1.0, part, Transpose::Plain, turn, Transpose::Plain, 0.0, turned)?;
@@ -496,8 +496,8 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let (n, count) = (self.n, to.len() / self.n);
         self.put_back(first, count)?;
         let own = columns::<T>(&self.memory, n, first, count)?;
-        let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
-        orient::<T>(&self.gpu, &self.stream, own, n, count, (own, n), room.whole())?;
+        let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
+        orient::<T>(&self.gpu, &self.stream, own, n, count, (own, n), workspace.whole())?;
         self.gpu.load_numbers(&self.stream, &self.memory, first * n * size_of::<T>(), to)
     }
 
@@ -507,9 +507,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         }
         self.put_back(first, count)?;
         let own = columns::<T>(&self.memory, self.n, first, count)?;
-        let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
+        let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
         let target = (to.memory.device("vectors")?.whole(), to.layout.strides()[1]);
-        orient::<T>(&self.gpu, &self.stream, own, self.n, count, target, room.whole())?;
+        orient::<T>(&self.gpu, &self.stream, own, self.n, count, target, workspace.whole())?;
         self.stream.synchronize()
     }
 
@@ -517,9 +517,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let Some(order) = self.renumbering().cloned() else {
             return self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to);
         };
-        let room = self.new_vector()?;
-        self.renumber(&order, Way::Out, self.column(column)?, room.whole())?;
-        self.gpu.load_numbers(&self.stream, &room, 0, to)
+        let vector = self.new_vector()?;
+        self.renumber(&order, Way::Out, self.column(column)?, vector.whole())?;
+        self.gpu.load_numbers(&self.stream, &vector, 0, to)
     }
 
     fn write(&mut self, from: &[T], column: usize) -> Result<()> {

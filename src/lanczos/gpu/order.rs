@@ -34,10 +34,10 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Converts columns to the matrix's order in place. They can no longer be used as vectors of the space.
     pub(super) fn put_back(&self, first: usize, count: usize) -> Result<()> {
         let Some(order) = self.renumbering() else { return Ok(()) };
-        let room = self.new_vector()?;
+        let vector = self.new_vector()?;
         for j in first..first + count {
-            self.renumber(order, Way::Out, self.column(j)?, room.whole())?;
-            let (from, to) = (room.whole(), self.column(j)?);
+            self.renumber(order, Way::Out, self.column(j)?, vector.whole())?;
+            let (from, to) = (vector.whole(), self.column(j)?);
             let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
             scale::<T>(&self.gpu, &self.stream, one)?;
         }

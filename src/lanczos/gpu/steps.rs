@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::operator::DeviceOperator;
 use super::{GpuKrylov, Source, WHAT, columns};
 use crate::alloc;
-use crate::backend::gpu::kernels::lanczos::{Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_room};
+use crate::backend::gpu::kernels::lanczos::{
+    Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_workspace,
+};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Graph};
 use crate::error::{Error, Result};
 use crate::lanczos::krylov::{Krylov, Poll, Projection, Space, combine};
@@ -69,7 +71,7 @@ impl Steps {
         let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
         Ok(Some(Self {
             blocks,
-            partials: gpu.allocate_uninitialised_on(stream, WHAT, step_room::<T>(blocks, columns)?)?,
+            partials: gpu.allocate_uninitialised_on(stream, WHAT, step_workspace::<T>(blocks, columns)?)?,
             arrivals: gpu.allocate_on(stream, WHAT, 8)?,
             records: gpu.allocate_uninitialised_on(stream, WHAT, records)?,
             watched: None,

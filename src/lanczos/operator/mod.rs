@@ -353,8 +353,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             return x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| self.apply(x, y));
         }
         let Products::Sparse { matrix, plan, .. } = &self.products else { return Ok(()) };
-        let room = product(WHAT, n, count)?;
-        self.blocks.iter_mut().try_for_each(|b| resize(b, room))?;
+        let length = product(WHAT, n, count)?;
+        self.blocks.iter_mut().try_for_each(|b| resize(b, length))?;
         let [from, to] = &mut self.blocks;
         let (scale, context) = (self.terms.scale.as_deref(), &self.context);
         context.pool().run_here(|| {
@@ -416,21 +416,21 @@ struct Symmetry(bool);
 pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let Storage::Csr(csr) = a.storage() else { return has_symmetric_values(a, tolerance) };
     let any = |_: &Symmetry| true;
-    match csr.kept().find(any) {
-        Some((version, found)) if version == csr.version() && a.is_settled() => return Ok(found.0),
+    match csr.cache().find(any) {
+        Some((version, found)) if version == csr.version() && a.owns_values() => return Ok(found.0),
         _ => {}
     }
     let found = has_symmetric_values(a, tolerance)?;
-    if a.is_settled() {
-        csr.kept().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
+    if a.owns_values() {
+        csr.cache().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
     }
     Ok(found)
 }
 
 /// Reallocates a buffer if its length is not `length`.
-fn resize<T: Scalar>(room: &mut Vec<T>, length: usize) -> Result<()> {
-    if room.len() != length {
-        *room = alloc::filled(WHAT, length, T::default())?;
+fn resize<T: Scalar>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
+    if buffer.len() != length {
+        *buffer = alloc::filled(WHAT, length, T::default())?;
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ impl<'a, T: Scalar> Products<'a, T> {
             Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
             Storage::Csr(_) => {
                 let options = |op| ProductOptions { symmetric: !both, op, ordering, ..ProductOptions::default() };
-                let plan = |op| Plan::kept(context, a, options(op));
+                let plan = |op| Plan::cached(context, a, options(op));
                 let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })
             }
@@ -66,8 +66,8 @@ impl<'a, T: Scalar> Products<'a, T> {
         }
     }
 
-    /// y = `finish` applied to the sums op(A) `gathered`; `x` is the vector of the diagonal term, and `room` is
-    /// workspace.
+    /// y = `finish` applied to the sums op(A) `gathered`; `x` is the vector of the diagonal term, and `workspace` holds
+    /// the sums of an operator without a finish.
     pub(super) fn multiply(
         &mut self,
         context: &Context,
@@ -75,7 +75,7 @@ impl<'a, T: Scalar> Products<'a, T> {
         finish: Finish<'_, T>,
         (gathered, x): (&[T], &[T]),
         y: &mut [T],
-        room: &mut Vec<T>,
+        workspace: &mut Vec<T>,
     ) -> Result<()> {
         match self {
             Self::Sparse { matrix, plan, adjoint } => {
@@ -89,10 +89,11 @@ impl<'a, T: Scalar> Products<'a, T> {
                 if finish.is_plain() && finish.alpha == T::from_parts(1.0, 0.0) {
                     return own.apply(op, gathered, 1, y);
                 }
-                resize(room, y.len())?;
-                own.apply(op, gathered, 1, room)?;
+                resize(workspace, y.len())?;
+                own.apply(op, gathered, 1, workspace)?;
                 context.pool().run_here(|| {
-                    let pieces = y.par_chunks_mut(PIECE).zip(room.par_chunks(PIECE)).enumerate().with_min_len(LIGHT);
+                    let pieces =
+                        y.par_chunks_mut(PIECE).zip(workspace.par_chunks(PIECE)).enumerate().with_min_len(LIGHT);
                     pieces.for_each(|(piece, (y, sums))| {
                         for (i, (y, sum)) in (piece * PIECE..).zip(y.iter_mut().zip(sums)) {
                             *y = finish.of(i, x, *sum, *y);

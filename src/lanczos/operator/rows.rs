@@ -32,7 +32,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         if !kind.is_of_square() || kind == Kind::Modularity {
             return Err(Error::NotSupported(format!("kind: {kind:?} by rows of several contexts")));
         }
-        let plan = Plan::kept(context, a, ProductOptions::default())?;
+        let plan = Plan::cached(context, a, ProductOptions::default())?;
         let products = Products::Sparse { matrix: a, plan, adjoint: None };
         let mut made = Self::bare(context, products, kind, (a.rows(), a.cols()), shift)?;
         made.rows = Some(rows);

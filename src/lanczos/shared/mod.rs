@@ -77,7 +77,7 @@ pub fn eigenpairs_over<T: Scalar>(
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != a.rows()) {
         return Err(Error::invalid("solve", format!("is of order {found}, {} is needed", a.rows())));
     }
-    let partition = Partition::kept(contexts, a)?;
+    let partition = Partition::cached(contexts, a)?;
     let degrees = if kind == Kind::Matrix { None } else { Some(degrees(a, &partition)?) };
     let rank_one = match (kind, &degrees) {
         (Kind::Modularity, Some(degrees)) => Some(modularity(degrees)?),
@@ -135,7 +135,7 @@ pub fn shares(group: &Group, a: &Matrix) -> Result<Shares> {
     a.expect_context("a", group.first())?;
     expect_rows(a)?;
     if group.members().len() > 1 {
-        return Ok(Partition::kept(group.members(), a)?.shares(a.dtype()));
+        return Ok(Partition::cached(group.members(), a)?.shares(a.dtype()));
     }
     let csr = crate::spmv::tiles::csr(a)?;
     let (rows, entries, number) = (a.rows(), csr.nnz(), a.dtype().size());

@@ -371,30 +371,31 @@ impl Partition {
             blocks.push(Block { rows: own, matrix, halo, sends: Vec::new() });
         }
         let transfers = connect(&mut blocks, &places)?;
-        let mut kept = alloc::with_capacity(WHAT, contexts.len())?;
-        kept.extend(contexts.iter().cloned());
-        Ok(Self { contexts: kept, blocks, transfers, order: n, has_values: held.is_some() })
+        let mut members = alloc::with_capacity(WHAT, contexts.len())?;
+        members.extend(contexts.iter().cloned());
+        Ok(Self { contexts: members, blocks, transfers, order: n, has_values: held.is_some() })
     }
 
-    /// The partition, which the matrix keeps for later calls if its values are known not to change. A kept one is used
+    /// The partition, which the matrix keeps for later calls if its values are known not to change. A cached one is used
     /// again if it was made for the same contexts and the same version of the values.
     ///
     /// # Errors
     /// As [`Partition::new`].
-    pub fn kept(contexts: &[Arc<Context>], a: &Matrix) -> Result<Arc<Self>> {
+    pub fn cached(contexts: &[Arc<Context>], a: &Matrix) -> Result<Arc<Self>> {
         let csr = crate::spmv::tiles::csr(a)?;
-        let fits = |kept: &Self| {
-            kept.contexts.len() == contexts.len() && kept.contexts.iter().zip(contexts).all(|(k, c)| Arc::ptr_eq(k, c))
+        let fits = |cached: &Self| {
+            cached.contexts.len() == contexts.len()
+                && cached.contexts.iter().zip(contexts).all(|(k, c)| Arc::ptr_eq(k, c))
         };
-        let (version, is_settled) = (csr.version(), a.is_settled());
-        if let Some((made_of, found)) = csr.kept().find(fits)
-            && (!found.has_values || (is_settled && made_of == version))
+        let (version, is_owned) = (csr.version(), a.owns_values());
+        if let Some((made_of, found)) = csr.cache().find(fits)
+            && (!found.has_values || (is_owned && made_of == version))
         {
             return Ok(found);
         }
         let made = Arc::new(Self::new(contexts, a)?);
-        if is_settled || !made.has_values {
-            csr.kept().put(version, &made, fits)?;
+        if is_owned || !made.has_values {
+            csr.cache().put(version, &made, fits)?;
         }
         Ok(made)
     }

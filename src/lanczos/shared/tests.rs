@@ -174,11 +174,11 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
         // The vectors are in the matrix's order.
         let mut operator = Symmetric::<T>::new(&contexts[0], a, kind, 0.25).unwrap();
         let mut y = vec![T::default(); n];
-        for ((x, &value), told) in found.vectors.chunks_exact(n).zip(&found.values).zip(&found.residuals) {
+        for ((x, &value), reported) in found.vectors.chunks_exact(n).zip(&found.values).zip(&found.residuals) {
             operator.apply(x, &mut y).unwrap();
             let square = |(y, x): (&T, &T)| (y.re() - value * x.re()).powi(2) + (y.im() - value * x.im()).powi(2);
             let r = y.iter().zip(x).map(square).sum::<f64>().sqrt();
-            assert!((r - told).abs() <= 100.0 * eps * alone.info.norm, "{what}: residual {r}, not {told}");
+            assert!((r - reported).abs() <= 100.0 * eps * alone.info.norm, "{what}: residual {r}, not {reported}");
         }
         if options.method == Method::ThickRestart && options.orthogonalization == Orthogonalization::Full {
             let known = Given { start: Some(&start), deflate: &alone.vectors[..n], solve: None };
@@ -272,14 +272,15 @@ fn the_parts_of_a_matrix_that_keeps_its_values_are_made_once() {
     let contexts = [cpu(1), cpu(1)];
     let c = &contexts[0];
     let links = pattern(c, &web::<f64>(c)).unwrap();
-    let (first, second) = (Partition::kept(&contexts, &links).unwrap(), Partition::kept(&contexts, &links).unwrap());
+    let (first, second) =
+        (Partition::cached(&contexts, &links).unwrap(), Partition::cached(&contexts, &links).unwrap());
     assert!(Arc::ptr_eq(&first, &second));
-    let other = Partition::kept(&[Arc::clone(c), cpu(1)], &links).unwrap();
+    let other = Partition::cached(&[Arc::clone(c), cpu(1)], &links).unwrap();
     assert!(!Arc::ptr_eq(&first, &other));
     // The caller may write to these values.
     let web = web::<f64>(c);
-    assert!(!web.is_settled());
-    let (first, second) = (Partition::kept(&contexts, &web).unwrap(), Partition::kept(&contexts, &web).unwrap());
+    assert!(!web.owns_values());
+    let (first, second) = (Partition::cached(&contexts, &web).unwrap(), Partition::cached(&contexts, &web).unwrap());
     assert!(!Arc::ptr_eq(&first, &second));
 }
 

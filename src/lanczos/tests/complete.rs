@@ -199,9 +199,9 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
                 Ok(found) => {
                     // Products that differ a little may give residuals within the tolerance.
                     let is_small = at == 1 && found.info.residual <= 2e-10 * found.info.norm;
-                    let is_told = found.info.converged < 3 && found.info.stop_reason != Reason::Converged;
-                    assert!(is_small || (is_told && !found.info.verified), "{at} {options:?}: {:?}", found.info);
-                    // Two products with random vectors tell why restarts did not suffice.
+                    let is_reported = found.info.converged < 3 && found.info.stop_reason != Reason::Converged;
+                    assert!(is_small || (is_reported && !found.info.verified), "{at} {options:?}: {:?}", found.info);
+                    // Two products with random vectors show why restarts did not suffice.
                     let is_short = at == 0 && found.info.stop_reason == Reason::Restarts;
                     assert!(!is_short || found.info.asymmetry > 1e-3, "{options:?}: {:?}", found.info);
                 }

@@ -178,11 +178,11 @@ fn solve_with<T: Scalar>(
     if let Storage::Csr(_) = a.storage() {
         let size = 2.0 * norm(a, Norm::Infinity).unwrap().max(1.0);
         let mut y = vec![T::default(); n];
-        for ((x, &value), told) in pairs.vectors.chunks_exact(n).zip(&pairs.values).zip(&pairs.residuals) {
+        for ((x, &value), reported) in pairs.vectors.chunks_exact(n).zip(&pairs.values).zip(&pairs.residuals) {
             operator.apply(x, &mut y)?;
             let square = |(y, x): (&T, &T)| (y.re() - value * x.re()).powi(2) + (y.im() - value * x.im()).powi(2);
             let found = y.iter().zip(x).map(square).sum::<f64>().sqrt();
-            assert!((found - told).abs() <= 100.0 * eps * size, "{kind:?}: residual {found}, not {told}");
+            assert!((found - reported).abs() <= 100.0 * eps * size, "{kind:?}: residual {found}, not {reported}");
         }
     }
     // The vectors are orthonormal.

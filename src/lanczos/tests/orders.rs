@@ -34,8 +34,8 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], opt
             let found = run(Some(how), &Given::default());
             let limit = 1e5 * eps * plain.info.norm;
             near(&found.values, &plain.values, limit, &what);
-            for (r, told) in residuals(c, a, kind, &found).iter().zip(&found.residuals) {
-                assert!(*r <= told + 100.0 * eps * plain.info.norm, "{what}: residual {r}, not {told}");
+            for (r, reported) in residuals(c, a, kind, &found).iter().zip(&found.residuals) {
+                assert!(*r <= reported + 100.0 * eps * plain.info.norm, "{what}: residual {r}, not {reported}");
             }
             // The same start vector gives the same steps, except for rounding errors.
             assert!(found.info.products.abs_diff(plain.info.products) <= plain.info.products / 4, "{what}");

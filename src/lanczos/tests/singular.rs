@@ -41,8 +41,8 @@ fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, op
         assert!((residual - found.residuals[k]).abs() <= 100.0 * eps * norm, "{residual}, not {}", found.residuals[k]);
     }
     assert_eq!(found.info.converged, options.count, "{:?}", found.info);
-    let told = found.info.orthogonality;
-    assert!(told < 100.0 * eps && (options.count * rows < 30 || told > 0.0), "{:?}", found.info);
+    let reported = found.info.orthogonality;
+    assert!(reported < 100.0 * eps && (options.count * rows < 30 || reported > 0.0), "{:?}", found.info);
     found
 }
 
@@ -305,8 +305,8 @@ pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>)
             match find(true, restarts) {
                 Ok(found) => {
                     let info = &found.info;
-                    let is_told = info.converged < 3 && info.stop_reason != Reason::Converged && !info.verified;
-                    assert!(is_told, "{order} {through:?} {options:?}: {info:?}");
+                    let is_reported = info.converged < 3 && info.stop_reason != Reason::Converged && !info.verified;
+                    assert!(is_reported, "{order} {through:?} {options:?}: {info:?}");
                 }
                 Err(e) => assert!(matches!(e, Error::Numerical(_)), "{order} {through:?} {options:?}: {e}"),
             }

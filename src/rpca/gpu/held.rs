@@ -48,7 +48,7 @@ pub(super) struct Found<'b> {
 /// Storage of the entries.
 pub(super) enum Held<'a> {
     /// The caller's device memory.
-    Lent { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
+    Borrowed { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
     /// Panels on the device, packed.
     Copied { memory: DeviceMemory, dtype: DType },
     /// Memory for one panel on the device; every pass copies each panel to it.
@@ -117,7 +117,7 @@ impl<'a> Held<'a> {
     ) -> Result<(Self, Sending)> {
         let dtype = entries.dtype();
         if let Entries::Memory { memory: Memory::Device(memory), first, row_stride, column_stride, .. } = entries {
-            return Ok((Self::Lent { memory, dtype, first, row_stride, column_stride }, Sending::default()));
+            return Ok((Self::Borrowed { memory, dtype, first, row_stride, column_stride }, Sending::default()));
         }
         const WHAT: &str = "matrix of robust PCA";
         let (all, panel_bytes) = Self::bytes(&entries, cut);
@@ -140,14 +140,14 @@ impl<'a> Held<'a> {
 
     pub(super) fn dtype(&self) -> DType {
         match self {
-            Self::Lent { dtype, .. } | Self::Copied { dtype, .. } | Self::Sent { dtype, .. } => *dtype,
+            Self::Borrowed { dtype, .. } | Self::Copied { dtype, .. } | Self::Sent { dtype, .. } => *dtype,
         }
     }
 
     /// Copies a panel to the device, if it is not there.
     pub(super) fn bring(&mut self, context: &Context, stream: &GpuStream, cut: &Cut, panel: usize) -> Result<Sending> {
         match self {
-            Self::Lent { .. } | Self::Copied { .. } => Ok(Sending::default()),
+            Self::Borrowed { .. } | Self::Copied { .. } => Ok(Sending::default()),
             Self::Sent { entries, memory, ring, .. } => send(context, stream, entries, cut, panel, ring, memory, 0),
         }
     }
@@ -163,7 +163,7 @@ impl<'a> Held<'a> {
                 Ok(Found { memory: memory.region(offset, bytes)?, fast: 1, slow: fast })
             }
             Self::Sent { memory, .. } => Ok(Found { memory: memory.region(0, bytes)?, fast: 1, slow: fast }),
-            Self::Lent { memory, dtype, first: origin, row_stride, column_stride } => {
+            Self::Borrowed { memory, dtype, first: origin, row_stride, column_stride } => {
                 let begin = (origin + first) * row_stride * dtype.size();
                 let rest = memory.bytes().checked_sub(begin);
                 let rest = rest.ok_or_else(|| Error::Internal("a panel past the end of the matrix".into()))?;

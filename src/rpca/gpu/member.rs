@@ -147,10 +147,10 @@ impl<'a, T: Scalar> Member<'a, T> {
             }
             None => None,
         };
-        let room = |what: &'static str, bytes: usize| gpu.allocate_uninitialised_on(stream, what, bytes.max(1));
+        let buffer = |what: &'static str, bytes: usize| gpu.allocate_uninitialised_on(stream, what, bytes.max(1));
         Ok(Self {
-            low_rank: room("low-rank part of a panel", panel.min(array))?,
-            sums: room("sums of a panel", kernels::sums_bytes(rows * n))?,
+            low_rank: buffer("low-rank part of a panel", panel.min(array))?,
+            sums: buffer("sums of a panel", kernels::sums_bytes(rows * n))?,
             totals: gpu.allocate_on(stream, "sums of a pass", kernels::SUMS * 8)?,
             context: Arc::clone(context),
             gpu: gpu.clone(),

@@ -45,10 +45,10 @@ impl Store {
     pub(super) fn bring(&mut self, gpu: &Gpu, stream: &GpuStream, cut: &Cut, panel: usize, size: usize) -> Result<u64> {
         match self {
             Self::Device(_) => Ok(0),
-            Self::Host { memory, panel: room } => {
+            Self::Host { memory, panel: buffer } => {
                 let (first, rows) = cut.range(panel);
                 let (offset, bytes) = (first * cut.n * size, rows * cut.n * size);
-                gpu.upload(stream, &memory.as_slice::<u8>()?[offset..offset + bytes], room, 0)?;
+                gpu.upload(stream, &memory.as_slice::<u8>()?[offset..offset + bytes], buffer, 0)?;
                 Ok(to_u64(bytes))
             }
         }
@@ -68,10 +68,10 @@ impl Store {
     pub(super) fn keep(&mut self, gpu: &Gpu, stream: &GpuStream, cut: &Cut, panel: usize, size: usize) -> Result<()> {
         match self {
             Self::Device(_) => Ok(()),
-            Self::Host { memory, panel: room } => {
+            Self::Host { memory, panel: buffer } => {
                 let (first, rows) = cut.range(panel);
                 let (offset, bytes) = (first * cut.n * size, rows * cut.n * size);
-                gpu.download(stream, room, 0, &mut memory.as_mut_slice::<u8>()?[offset..offset + bytes])
+                gpu.download(stream, buffer, 0, &mut memory.as_mut_slice::<u8>()?[offset..offset + bytes])
             }
         }
     }

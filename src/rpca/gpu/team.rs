@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_failure_of_one_ends_the_others_and_is_what_is_told() {
+    fn the_failure_of_one_ends_the_others_and_is_reported() {
         for failing in 0..3 {
             let stop = AtomicU64::new(0);
             let outcome = together(&stop, (0..3).collect(), |k: usize| -> Result<()> {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_errors_the_first_device_s_is_told() {
+    fn of_several_errors_the_first_device_s_is_reported() {
         let error = |text: &str| Err::<u8, _>(Error::Numerical(text.into()));
         assert_eq!(all_results(vec![Ok(1), error("b"), error("c")]), Err(Error::Numerical("b".into())));
         assert_eq!(all_results(vec![Err(Error::Cancelled), Ok(1), error("c")]), Err(Error::Numerical("c".into())));

@@ -215,7 +215,7 @@ mod tests {
         let e = fit(400_000).unwrap_err();
         let Error::OutOfDeviceMemory { bytes, limit, .. } = e else { panic!("{e}") };
         assert!(bytes > 400_000 && limit == Some(400_000), "{e}");
-        assert!(fit(bytes).is_ok() && fit(bytes - 1).is_err(), "the bytes that are told are the least");
+        assert!(fit(bytes).is_ok() && fit(bytes - 1).is_err(), "the reported bytes are the least");
         // A bound of the rank bounds the memory.
         let bound = Options { max_rank: 3, ..Options::default() };
         assert!(fit_device::<f64>(&shape, &bound, bytes / 2, Some(bytes / 2)).is_ok());

@@ -277,7 +277,7 @@ fn a_run_that_is_cut_short_says_so_and_gives_its_last_iterate() {
 }
 
 #[test]
-fn progress_is_told_and_can_cancel() {
+fn progress_is_reported_and_can_cancel() {
     let context = context();
     let (m, _) = synthetic();
     let m = matrix(&context, Order::RowMajor, (300, 200), |i, j| m[i * 200 + j]);

@@ -34,7 +34,7 @@ fn shared<T: Scalar>(
 }
 
 /// The rounding of the sums alone differs: 1e-12 of the parts in double precision. In single precision the method stops
-/// at a residual of 1e-6, and singular values that are cut off there are told from others to no more than that.
+/// at a residual of 1e-6, and singular values that are cut off there differ from others by no more than that.
 fn bound<T: Scalar>() -> f64 {
     if size_of::<T::Part>() == 8 { 1e-12 } else { 2e-5 }
 }
@@ -292,7 +292,7 @@ fn several_contexts_with_little_memory_give_what_one_with_much_gives() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn what_stops_one_context_stops_all_and_is_told() {
+fn what_stops_one_context_stops_all_and_is_reported() {
     let contexts = team(2);
     let clean = || {
         assert!(contexts.iter().all(|c| c.device_budget().used() == 0), "device memory is left");

@@ -217,7 +217,7 @@ impl Plan {
         let there = upload(gpu, stream, y, wide(finish.beta))?;
         let arrays = Arrays::new(gpu, &finish, x)?;
         let device = arrays.finish(&finish, there.whole());
-        let space = self.kept_space::<T>(stream)?;
+        let space = self.cached_space::<T>(stream)?;
         self.multiply_device::<T>(a, stream, &space, gathered.whole(), &device)?;
         gpu.download_numbers(stream, &there, y)
     }

@@ -261,7 +261,7 @@ impl Plan {
     /// As [`Plan::device_space`], but cached for the next call on the same stream: allocation takes longer than a small
     /// product. A graph gets a workspace of its own, because it may run at the same time as later calls. The plan frees
     /// it.
-    fn kept_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
+    fn cached_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         let (pieces, longs, products) = prepared.workspace_lengths();

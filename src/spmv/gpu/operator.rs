@@ -155,18 +155,18 @@ impl Plan {
                     None => None,
                     Some((degrees, inverse)) => Some((degrees, component::<T>(on, degrees, *inverse, x.memory, rows)?)),
                 };
-                let room;
+                let scaled;
                 let gathered = match scale.filter(|_| terms.sides.1) {
                     None => x,
                     Some(scale) => {
-                        room = between(rows)?;
+                        scaled = between(rows)?;
                         let own = DeviceFinish {
                             diagonal: Some(scale),
                             x: Some(x.memory),
-                            ..DeviceFinish::plain(room.whole(), real(0.0), real(0.0))
+                            ..DeviceFinish::plain(scaled.whole(), real(0.0), real(0.0))
                         };
                         kernels::rest_block::<T>(gpu, stream, (rows, width), &own, (x.stride, width))?;
-                        packed(room.whole(), width)
+                        packed(scaled.whole(), width)
                     }
                 };
                 let Some((degrees, along)) = along else {
@@ -222,7 +222,7 @@ impl Plan {
             return there.multiply(stream, self.options().asked(), gathered.memory, finish);
         }
         if width == 1 && gathered.stride == 1 && own_stride <= 1 && y_stride == 1 {
-            let space = self.kept_space::<T>(stream)?;
+            let space = self.cached_space::<T>(stream)?;
             return self.multiply_device::<T>(a, stream, &space, gathered.memory, finish);
         }
         self.multiply_device_block_finished::<T>(a, stream, width, gathered, finish, (own_stride, y_stride))
@@ -241,8 +241,8 @@ impl Plan {
         let (rows, cols) = self.size();
         let bytes = |length| product(WHAT, length, size_of::<T>());
         let (long, wide) = (bytes(rows)?, bytes(cols)?);
-        let room = |length| gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
-        let (from, to) = (room(wide)?, room(long)?);
+        let buffer = |length| gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let (from, to) = (buffer(wide)?, buffer(long)?);
         place::<T>(gpu, stream, side_by_side(x, cols, width), columns(&from, cols, width), true, false)?;
         if beta != real(0.0) {
             place::<T>(gpu, stream, side_by_side(y, rows, width), columns(&to, rows, width), true, false)?;

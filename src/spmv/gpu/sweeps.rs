@@ -53,8 +53,8 @@ pub(super) struct Sweeps {
 /// memory.
 pub(super) fn fits<T>(cols: usize, entries: usize) -> bool {
     let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
-    let room = u32::MAX as usize - blocks * PAD;
-    entries < room && kernels::collect_shared::<T>(blocks, capacity::<T>()) <= 200 << 10
+    let most_entries = u32::MAX as usize - blocks * PAD;
+    entries < most_entries && kernels::collect_shared::<T>(blocks, capacity::<T>()) <= 200 << 10
 }
 
 impl Sweeps {
@@ -74,14 +74,14 @@ impl Sweeps {
         let blocks = a.cols.div_ceil(width).max(1);
         let cut = Cut::tiles(rows, capacity, MOST_ROWS)?;
         let count = cut.count;
-        let room = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
+        let total = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
         // Each block of columns is padded to a multiple of PAD.
         let most = a.entries + blocks * (PAD - 1);
         let mut made = Self {
             cut: DeviceCut::new(gpu, stream, &cut)?,
-            runs: gpu.allocate_uninitialised(WHAT, room(blocks, 4)?)?,
-            offsets: gpu.allocate_uninitialised(WHAT, room(blocks + 1, 2)?)?,
-            places: gpu.allocate_uninitialised(WHAT, room(capacity, 2)?)?,
+            runs: gpu.allocate_uninitialised(WHAT, total(blocks, 4)?)?,
+            offsets: gpu.allocate_uninitialised(WHAT, total(blocks + 1, 2)?)?,
+            places: gpu.allocate_uninitialised(WHAT, total(capacity, 2)?)?,
             columns: gpu.allocate(WHAT, 2 * most)?,
             sources: gpu.allocate_uninitialised(WHAT, 4 * most)?,
             units: gpu.allocate_uninitialised(WHAT, 0)?,

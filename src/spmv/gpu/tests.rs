@@ -368,7 +368,7 @@ fn copies_on_the_device_are_multiplied_and_come_back() {
     for (list, pattern) in cases().iter().flat_map(|(_, l)| [(l, false), (l, true)]) {
         let (a, values) = matrix::<f64, i64>(&c, list, 1, pattern);
         let mut there = copy_to(&c, &a, Location::Device).unwrap();
-        assert!(there.is_settled());
+        assert!(there.owns_values());
         let back = copy_to(&c, &there, Location::Host).unwrap();
         let again = copy_to(&c, &there, Location::Device).unwrap();
         let x = vector(&c, &(0..list.cols).map(value).collect::<Vec<f64>>());
@@ -430,25 +430,25 @@ fn plans_stay_with_a_matrix_and_take_new_values() {
     };
     for method in [Method::Auto, Method::Sweeps] {
         let options = Options { method, ..Options::default() };
-        let (first, second) = (Plan::kept(&c, &a, options).unwrap(), Plan::kept(&c, &a, options).unwrap());
+        let (first, second) = (Plan::cached(&c, &a, options).unwrap(), Plan::cached(&c, &a, options).unwrap());
         assert!(Arc::ptr_eq(&first, &second), "{method:?}: a plan was made twice");
-        let other = Plan::kept(&c, &a, Options { op: Op::Transpose, ..options }).unwrap();
+        let other = Plan::cached(&c, &a, Options { op: Op::Transpose, ..options }).unwrap();
         assert!(!Arc::ptr_eq(&first, &other), "a plan for something else");
         let before = product(&first, &a);
         let doubled: Vec<f64> = values.iter().map(|v| 2.0 * v).collect();
         a.set_values(&vector(&c, &doubled)).unwrap();
         // The plan is in use, so it keeps its values, and a new plan is made.
-        let renewed = Plan::kept(&c, &a, options).unwrap();
+        let renewed = Plan::cached(&c, &a, options).unwrap();
         assert!(!Arc::ptr_eq(&first, &renewed) && product(&first, &a) == before, "{method:?}");
         assert!(product(&renewed, &a).iter().zip(&before).all(|(y, b)| *y == 2.0 * b), "{method:?}");
         let last = Arc::as_ptr(&renewed);
         drop((first, second, renewed));
         a.set_values(&vector(&c, &values)).unwrap();
-        let again = Plan::kept(&c, &a, options).unwrap();
+        let again = Plan::cached(&c, &a, options).unwrap();
         assert!(Arc::as_ptr(&again) == last && product(&again, &a) == before, "{method:?}: not brought up to date");
     }
     // Values that the caller may write to are read again by each call.
     let there = all_on_device::<f64>(&c, &a);
-    let plan = Plan::kept(&c, &there, Options::default()).unwrap();
-    assert!(Arc::ptr_eq(&plan, &Plan::kept(&c, &there, Options::default()).unwrap()));
+    let plan = Plan::cached(&c, &there, Options::default()).unwrap();
+    assert!(Arc::ptr_eq(&plan, &Plan::cached(&c, &there, Options::default()).unwrap()));
 }

@@ -307,8 +307,8 @@ impl<T: Vectorised> super::Search<T> {
         // Process a few chunks for each thread at a time, to bound the memory.
         let reals = sizes.pairs * 2 + sizes.pair_vectors + sizes.pair_hessians + sizes.start_vectors + search.a.len();
         let each = reals * size_of::<T>() + (3 * size + 1) * size_of::<i32>();
-        let room = usize::try_from(budget.available()).unwrap_or(usize::MAX) / each;
-        let group = (8 * context.pool().threads()).min(chunks).min(room.max(1));
+        let most = usize::try_from(budget.available()).unwrap_or(usize::MAX) / each;
+        let group = (8 * context.pool().threads()).min(chunks).min(most.max(1));
         let ((mut buffers, input), _charge) = alloc::limited(budget, || {
             let reals = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
             let integers = |k: usize| alloc::filled("pairs", group * k, 0);

@@ -368,8 +368,9 @@ impl<T: Real> PairSet<T> {
         Ok(())
     }
 
-    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them. Returns whether any pair was omitted.
-    pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<bool> {
+    /// Writes the pairs of tensor `t`, descending in lambda, at most `capacity` of them. Returns whether any pair was
+    /// omitted.
+    pub fn write(&self, results: &mut Results<'_>, t: usize, capacity: usize, status: TensorStatus) -> Result<bool> {
         let n = self.shape.dimension;
         let mut order = alloc::with_capacity("pairs", self.len())?;
         order.extend(0..self.len());
@@ -387,10 +388,10 @@ impl<T: Real> PairSet<T> {
         ]
         .contains(&true);
         // If only the count is requested, count all pairs.
-        let listed = if any_pairs { self.len().min(room) } else { self.len() };
+        let listed = if any_pairs { self.len().min(capacity) } else { self.len() };
         let nan = T::from_f64(f64::NAN);
         let up = |x: T| power_of_two_times(x, self.exponent);
-        for k in 0..room {
+        for k in 0..capacity {
             let p = order.get(k).copied();
             real(&mut results.values, "values", &[k, t], p.map_or(nan, |p| up(self.lambda[p])))?;
             real(&mut results.residuals, "residuals", &[k, t], p.map_or(nan, |p| up(self.residual[p])))?;

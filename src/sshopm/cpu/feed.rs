@@ -21,7 +21,7 @@ use crate::sshopm::plan::{Counts, Plan, RowSizes, Rows, Tile};
 /// Most steps between two checks for cancellation.
 const STEPS: usize = 64;
 /// Approximate limit of starts whose ends a thread stores.
-const ROOM: usize = 4096;
+const CAPACITY: usize = 4096;
 
 /// A tensor whose starts are running.
 struct Open<T> {
@@ -83,7 +83,7 @@ impl<T: Real> Feed<T> {
     pub fn new(plan: &Plan<T>, width: usize, stride: usize) -> Result<Self> {
         let starts = plan.start_count;
         // Enough tensors to keep all lanes busy, and some more while the slowest starts finish.
-        let tensors = (2 * LANES / starts + 24).min((ROOM / starts).max(2));
+        let tensors = (2 * LANES / starts + 24).min((CAPACITY / starts).max(2));
         let mut open = alloc::with_capacity("thread memory", tensors)?;
         let mut free = alloc::with_capacity("thread memory", tensors)?;
         for slot in 0..tensors {

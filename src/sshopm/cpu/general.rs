@@ -6,7 +6,7 @@ use super::chain::{Chain, Contracted, packed};
 use super::flight::{Flight, Job, Rule, Step, state};
 use super::linear::{cholesky_solve, largest_eigenvalue_bound, least_eigenvalue, least_eigenvalue_bound, qr_solve};
 use super::steps::{Status, tiny2};
-use super::three::{adaptive_shift, newton_ends, newton_judge};
+use super::three::{adaptive_shift, newton_ends, newton_test};
 use super::uphill::uphill;
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
@@ -303,7 +303,7 @@ pub fn advance<T: Real, S: Simd<T>>(
         let lambda = work.here(simd, chain, a);
         let residual2 = work.residual(simd, n, lambda);
         running = if rule.step == Step::Newton {
-            newton_judge(simd, rule, job, &mut status, running, lambda, residual2)
+            newton_test(simd, rule, job, &mut status, running, lambda, residual2)
         } else {
             status.process(simd, rule, job, running, lambda, residual2)
         };

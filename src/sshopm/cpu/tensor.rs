@@ -124,7 +124,7 @@ pub struct Alone<T> {
     a: Vec<T>,
     flight: Flight<T>,
     ends: Ends<T>,
-    /// A bit for each start in flight, see [`Settle`].
+    /// A bit for each start in flight, see [`FindEnded`].
     ended: Vec<u64>,
 }
 
@@ -280,7 +280,7 @@ fn iterate<T: Vectorised>(
             ends.residual2.copy_from_slice(&flight.residual2);
         }
         let open = if first { Some(&mut ends.open[..]) } else { None };
-        counts = counts.plus(dispatch(isa, Settle { flight, running, open, ended }));
+        counts = counts.plus(dispatch(isa, FindEnded { flight, running, open, ended }));
         if first {
             ends.open[starts..].fill(none);
             if per_start && !plan.unfinished_only {
@@ -329,7 +329,7 @@ fn iterates<T: Real>(flight: &Flight<T>, p: usize) -> Iterates<'_, T> {
 }
 
 /// Finds the starts that have ended, without a branch for each, and counts their steps.
-struct Settle<'a, T> {
+struct FindEnded<'a, T> {
     flight: &'a Flight<T>,
     running: usize,
     /// By position, receives the lambda of each start that converged and -inf for the others.
@@ -338,7 +338,7 @@ struct Settle<'a, T> {
     ended: &'a mut [u64],
 }
 
-impl<T: Real> Kernel<T> for Settle<'_, T> {
+impl<T: Real> Kernel<T> for FindEnded<'_, T> {
     type Output = Counts;
 
     #[inline(always)]

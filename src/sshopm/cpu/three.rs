@@ -174,7 +174,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     let r = residual(g, lambda, *x);
     let residual2 = dot(r, r);
     let running = if rule.step == Step::Newton {
-        newton_judge(simd, rule, job, status, running, lambda, residual2)
+        newton_test(simd, rule, job, status, running, lambda, residual2)
     } else {
         status.process(simd, rule, job, running, lambda, residual2)
     };
@@ -273,7 +273,7 @@ fn warming_shift<T: Real, S: Simd<T>>(simd: S, m: usize, b: [S::V; 6], lambda: S
 /// Stopping test of a Newton search for all pairs. It ends one step after the residual is within its floor, because that
 /// step takes a quadratically convergent start to the level of rounding.
 #[inline(always)]
-pub fn newton_judge<T: Real, S: Simd<T>>(
+pub fn newton_test<T: Real, S: Simd<T>>(
     simd: S,
     rule: &Rule<T>,
     job: &Job<S::V>,

@@ -125,9 +125,9 @@ pub fn write_pairs<T: Real>(
 ) -> usize {
     let n = plan.shape.dimension;
     let odd = plan.shape.order % 2 == 1;
-    let room = plan.reduction.pairs - before.min(plan.reduction.pairs);
+    let unwritten = plan.reduction.pairs - before.min(plan.reduction.pairs);
     let mut row = before;
-    for &k in pairs.order.iter().take(room) {
+    for &k in pairs.order.iter().take(unwritten) {
         let value = pairs.value(loaded, odd, k);
         set(rows.values, row, value);
         set(rows.residuals, row, loaded.length(pairs.residual2[k].sqrt()));

@@ -321,7 +321,7 @@ fn the_caller_can_end_the_search_of_one_tensor() {
     assert_eq!(*calls.borrow(), [(0, 1), (0, 1)]);
 }
 
-/// Count, distinct pairs found and values of every tensor of a batch, with room for `k` pairs each.
+/// Count, distinct pairs found and values of every tensor of a batch, with memory for `k` pairs each.
 fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> Lists {
     let t = a.dims()[1];
     let (mut count, mut found, mut status) = (dense::<i32>(c, &[t]), dense::<i32>(c, &[t]), dense::<i32>(c, &[t]));

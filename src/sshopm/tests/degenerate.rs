@@ -170,7 +170,7 @@ fn pairs_that_have_met_and_are_gone_are_not_listed() {
     beside_a_fold::<f32>(&[1e-3, 1e-4]);
 }
 
-/// Starts that end beyond a fold have no pair. They are not dropped in silence, though both pairs are found, the Morse sum is the
+/// Starts that end beyond a fold have no pair. The status reports them, though both pairs are found, the Morse sum is the
 /// expected one and the last round found nothing new.
 fn lost_beyond_a_fold<T: Real>(at: f64, options: &Options, is_lost: bool) {
     let z = 0.7f64;

@@ -54,8 +54,12 @@ impl Ops {
     ///
     /// # Errors
     /// As [`Ops::new`].
-    pub fn kept(context: &Arc<Context>, stream: Option<&Stream>, on_device: bool) -> Result<Self> {
-        Ok(if on_device { Self::Device(GpuOps::kept(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
+    pub fn with_stored_environments(context: &Arc<Context>, stream: Option<&Stream>, on_device: bool) -> Result<Self> {
+        Ok(if on_device {
+            Self::Device(GpuOps::with_stored_environments(context, stream)?)
+        } else {
+            Self::Host(CpuOps::new(context))
+        })
     }
 
     /// Runs `run` in stream order after earlier calls on the same environments and before later ones. Does not wait.

@@ -52,7 +52,7 @@ impl GpuOps {
     ///
     /// # Errors
     /// As [`GpuOps::new`].
-    pub fn kept(context: &Context, stream: Option<&Stream>) -> Result<Self> {
+    pub fn with_stored_environments(context: &Context, stream: Option<&Stream>) -> Result<Self> {
         let ops = Self::new(context, stream)?;
         Ok(Self { home: ops.gpu.default_stream().clone(), ..ops })
     }

@@ -283,7 +283,7 @@ fn a_cancel_between_the_parts_of_a_call_is_not_lost() {
         };
         run(&mut s, &t, Some(&count)).unwrap();
         // Only where the processor tells of losses is there a second part.
-        assert!(!(flags::TELLS && ["inner", "norm"].contains(&name)) || ends.get() > 1, "{name}");
+        assert!(!(flags::IS_READABLE && ["inner", "norm"].contains(&name)) || ends.get() > 1, "{name}");
         let cancel = |step: i64, steps: i64, _: f64| {
             if step == steps {
                 handle.cancel();

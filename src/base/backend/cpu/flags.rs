@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether this processor's flag can be read. Otherwise [`watch`] always returns `false`.
-pub const TELLS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+pub const IS_READABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Runs `work`. Returns its result and whether it lost digits below the range of a type. The thread's flag is unchanged
 /// afterwards.

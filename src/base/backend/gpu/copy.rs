@@ -307,7 +307,7 @@ pub struct Rows {
 }
 
 /// The interface of [`Transfers`], independent of its second lifetime.
-pub trait Lender<'scope> {
+pub trait ScopedTransfers<'scope> {
     /// Enqueues copies of some rows of `source`, packed, to `destination` at `offset` on stream `lane`.
     fn upload_rows(
         &'scope self,
@@ -328,7 +328,7 @@ pub trait Lender<'scope> {
     ) -> Result<()>;
 }
 
-impl<'scope> Lender<'scope> for Transfers<'scope, '_> {
+impl<'scope> ScopedTransfers<'scope> for Transfers<'scope, '_> {
     fn upload_rows(
         &'scope self,
         lane: usize,

@@ -37,7 +37,7 @@ use crate::backend::memory::{Budget, Release};
 use crate::error::{Error, Result};
 use device::Device;
 
-pub use copy::{Lender, Rows, Transfers};
+pub use copy::{Rows, ScopedTransfers, Transfers};
 pub use cublas::{Blas, Precision, Scalars, Series};
 pub use cusolver::{Solver, Work};
 pub use device::DeviceInfo;

@@ -121,7 +121,7 @@ impl StagingRing {
     /// `slots` buffers of `bytes` bytes each; two overlap packing with copying.
     pub fn new(gpu: &Gpu, what: &'static str, slots: usize, bytes: usize, budget: &Arc<Budget>) -> Result<Self> {
         if slots == 0 || bytes == 0 {
-            return Err(Error::Internal("a staging ring without room".into()));
+            return Err(Error::Internal("a staging ring without buffers".into()));
         }
         let slots = (0..slots).map(|_| Staging::new(gpu, what, bytes, budget)).collect::<Result<_>>()?;
         Ok(Self { slots, next: 0 })

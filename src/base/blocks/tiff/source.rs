@@ -191,10 +191,10 @@ impl OpenFile {
             }
             end = end.saturating_add(*size);
         }
-        let room = self.length.saturating_sub(first) / bytes.max(1);
-        match count.parse::<u64>().ok().filter(|images| *images <= room).map(usize::try_from) {
+        let most = self.length.saturating_sub(first) / bytes.max(1);
+        match count.parse::<u64>().ok().filter(|images| *images <= most).map(usize::try_from) {
             Some(Ok(images)) if bytes > 0 && end.saturating_sub(first) >= bytes => Ok(images.max(1)),
-            _ => refuse(&format!("the file has room for {room}")),
+            _ => refuse(&format!("the file holds at most {most}")),
         }
     }
 

@@ -108,18 +108,18 @@ impl Basis<'_> {
 
     /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
     /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
-    fn largest(&mut self, x: &dyn Any, least: f64, room: usize) -> Result<Option<Held>> {
+    fn largest(&mut self, x: &dyn Any, least: f64, most: usize) -> Result<Option<Held>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
         let size = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
-        if size <= least || room == 0 {
+        if size <= least || most == 0 {
             return Ok(None);
         }
         let mut g = self.columns.zeros("Gram matrix", order, order)?;
         self.columns.cross(x, x, &mut g)?;
         let (values, vectors) = self.columns.eigen(&g)?;
         let gate = values[0] * 100.0 * order as f64 * self.columns.dtype().epsilon();
-        let count = values.iter().take(room).take_while(|v| **v > gate && **v > least * least / 4.0).count();
+        let count = values.iter().take(most).take_while(|v| **v > gate && **v > least * least / 4.0).count();
         if count == 0 {
             return Ok(None);
         }

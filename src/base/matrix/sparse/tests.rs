@@ -92,20 +92,20 @@ fn entries_that_are_not_as_asked_for_are_named() {
         Matrix::from_csr(&c, DType::F64, Csr::new(parts, 3, 4, 3, 0).unwrap(), true)
     };
     let full = Checks { sorted: true, distinct: true, finite: true };
-    let told = |cols: &[i32], values: &[f64], checks| check(&made(cols, values), checks).map_err(|e| e.to_string());
-    assert_eq!(told(&[1, 3, 1], &[1.0, 2.0, 3.0], full), Ok(()));
+    let run = |cols: &[i32], values: &[f64], checks| check(&made(cols, values), checks).map_err(|e| e.to_string());
+    assert_eq!(run(&[1, 3, 1], &[1.0, 2.0, 3.0], full), Ok(()));
     let text = "a: in row 1, column 1 (from 0), entry 1: follows column 3, ascending columns are needed";
-    assert_eq!(told(&[3, 1, 1], &[1.0, 2.0, 3.0], full), Err(text.into()));
-    assert_eq!(told(&[3, 1, 1], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Ok(()));
+    assert_eq!(run(&[3, 1, 1], &[1.0, 2.0, 3.0], full), Err(text.into()));
+    assert_eq!(run(&[3, 1, 1], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Ok(()));
     let text = "a: in row 1, column 2 (from 0), entry 1: is at the place of the entry before it";
-    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], full), Err(text.into()));
+    assert_eq!(run(&[2, 2, 0], &[1.0, 2.0, 3.0], full), Err(text.into()));
     let text = "a: in row 1, column 2 (from 0), entry 1: is at the place of entry 0";
-    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Err(text.into()));
-    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { distinct: false, ..full }), Ok(()));
+    assert_eq!(run(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Err(text.into()));
+    assert_eq!(run(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { distinct: false, ..full }), Ok(()));
     let text = "a: in row 2, column 0 (from 0), entry 2: is NaN, not finite";
-    assert_eq!(told(&[0, 2, 0], &[1.0, 2.0, f64::NAN], full), Err(text.into()));
-    assert!(told(&[0, 2, 0], &[1.0, -f64::INFINITY, 3.0], full).unwrap_err().contains("row 1, column 2"));
-    assert_eq!(told(&[0, 2, 0], &[1.0, 2.0, f64::NAN], Checks { finite: false, ..full }), Ok(()));
+    assert_eq!(run(&[0, 2, 0], &[1.0, 2.0, f64::NAN], full), Err(text.into()));
+    assert!(run(&[0, 2, 0], &[1.0, -f64::INFINITY, 3.0], full).unwrap_err().contains("row 1, column 2"));
+    assert_eq!(run(&[0, 2, 0], &[1.0, 2.0, f64::NAN], Checks { finite: false, ..full }), Ok(()));
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn components_do_not_depend_on_threads() {
 }
 
 #[test]
-fn zeros_are_dropped_and_copies_are_settled() {
+fn zeros_are_dropped_and_copies_own_their_values() {
     let c = context(2);
     let entries = [(0, 1, 0.0), (0, 2, -1e-9), (1, 0, f64::NAN), (2, 1, 2.0), (2, 2, -0.0)];
     let a = coordinates(&c, (4, 3), &entries, Duplicates::Refuse).unwrap();
@@ -367,7 +367,7 @@ fn zeros_are_dropped_and_copies_are_settled() {
     }
     for from in [&a, &ones] {
         let own = copy_to(&c, from, Location::Host).unwrap();
-        assert!(own.is_settled() && format!("{:?}", arrays::<f64>(&own)) == format!("{:?}", arrays::<f64>(from)));
+        assert!(own.owns_values() && format!("{:?}", arrays::<f64>(&own)) == format!("{:?}", arrays::<f64>(from)));
     }
     assert!(copy_to(&c, &a, Location::Device).is_err() && copy_to(&c, &a, Location::PinnedHost).is_err());
 }

@@ -12,7 +12,7 @@ use super::input::{Input, Place, pack};
 use super::recipe::{Recipe, Turn};
 use super::site::Site;
 use crate::backend::gpu::kernels::rsvd::RECORD;
-use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Lender, Staging, StagingRing};
+use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, ScopedTransfers, Staging, StagingRing};
 use crate::context::Context;
 use crate::error::Result;
 use crate::progress::CancelFlag;
@@ -208,9 +208,9 @@ impl Feed {
         match &input.place {
             Place::Host(source, stride) if site.gpu.is_pinned(source)? => {
                 let (gpu, link) = (site.gpu.clone(), self.link.clone());
-                gpu.overlapped(&[&link], |lent| {
+                gpu.overlapped(&[&link], |transfers| {
                     let mut copy = |memory: &mut DeviceMemory, offset: usize, span: Span| {
-                        lent.upload_rows(0, source, input.stretches(span, *stride), memory, offset)
+                        transfers.upload_rows(0, source, input.stretches(span, *stride), memory, offset)
                     };
                     self.copied(site, input, turn, watch, &ready, &copies, &mut copy, body)
                 })

@@ -80,10 +80,10 @@ struct Pair<'a> {
 }
 
 impl Found {
-    /// The pairs of tensor `t` of dimension `n`, of which `room` could be listed.
-    fn pairs(&self, n: usize, room: usize, t: usize) -> Vec<Pair<'_>> {
+    /// The pairs of tensor `t` of dimension `n`, of which `capacity` could be listed.
+    fn pairs(&self, n: usize, capacity: usize, t: usize) -> Vec<Pair<'_>> {
         let count = usize::try_from(self.count[t]).unwrap();
-        assert!(count <= room, "tensor {t}: {count} pairs");
+        assert!(count <= capacity, "tensor {t}: {count} pairs");
         let pair = |at: usize| Pair {
             lambda: self.values[at],
             x: &self.vectors[n * at..n * (at + 1)],
@@ -92,11 +92,11 @@ impl Found {
             hessian: &self.hessian[(n - 1) * at..(n - 1) * (at + 1)],
             basin: self.basins[at],
         };
-        for at in room * t + count..room * (t + 1) {
+        for at in capacity * t + count..capacity * (t + 1) {
             let rest = pair(at);
             assert!(rest.lambda.is_nan() && rest.x.iter().all(|c| c.is_nan()) && rest.basin == 0, "tensor {t}");
         }
-        (room * t..room * t + count).map(pair).collect()
+        (capacity * t..capacity * t + count).map(pair).collect()
     }
 }
 
@@ -188,7 +188,7 @@ struct Difference {
     partial: usize,
 }
 
-fn difference(n: usize, room: usize, cpu: &Found, gpu: &Found) -> Difference {
+fn difference(n: usize, capacity: usize, cpu: &Found, gpu: &Found) -> Difference {
     let merge2 = (2.0 * (0.5f64.to_radians()).sin()).powi(2);
     let mut d = Difference::default();
     for t in 0..cpu.count.len() {
@@ -197,7 +197,7 @@ fn difference(n: usize, room: usize, cpu: &Found, gpu: &Found) -> Difference {
             assert!(either.contains(&cpu.status[t]) && either.contains(&gpu.status[t]), "tensor {t}");
             d.partial += 1;
         }
-        let (here, mut there) = (cpu.pairs(n, room, t), gpu.pairs(n, room, t));
+        let (here, mut there) = (cpu.pairs(n, capacity, t), gpu.pairs(n, capacity, t));
         let mut alone = Vec::new();
         for p in here {
             let same = |q: &Pair<'_>| {
@@ -233,11 +233,12 @@ fn compare<T: Real>(shape: Symmetric, items: usize, variants: &[(Goal, Method, S
         let options =
             Options { goal, method, shift_kind, max_iterations: 5000, remove_isotropic, ..Options::default() };
         let what = format!("{shape:?} {goal:?} {method:?} {shift_kind:?} {}", T::DTYPE.name());
-        let (a, b) = (here.solve(&options, ROOM, Location::Host), there.solve(&options, ROOM, Location::Device));
+        let (a, b) =
+            (here.solve(&options, CAPACITY, Location::Host), there.solve(&options, CAPACITY, Location::Device));
         for (t, polynomial) in tensors.iter().enumerate() {
-            check::<T>(&format!("{what}, tensor {t}"), polynomial, goal, &b.pairs(n, ROOM, t));
+            check::<T>(&format!("{what}, tensor {t}"), polynomial, goal, &b.pairs(n, CAPACITY, t));
         }
-        let d = difference(n, ROOM, &a, &b);
+        let d = difference(n, CAPACITY, &a, &b);
         let (a, b) = (a.info, b.info);
         assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
         let passes = if goal == Goal::Both { 2 } else { 1 };
@@ -253,7 +254,7 @@ fn compare<T: Real>(shape: Symmetric, items: usize, variants: &[(Goal, Method, S
 }
 
 /// Pairs listed of a tensor: more than there are.
-const ROOM: usize = 32;
+const CAPACITY: usize = 32;
 
 const VARIANTS: [(Goal, Method, Shift); 12] = {
     let mut all = [(Goal::Maxima, Method::Hybrid, Shift::Adaptive); 12];
@@ -282,11 +283,11 @@ fn pairs_of_the_cpu_pass_the_checks() {
             let n = shape.dimension;
             for (goal, method, shift_kind) in VARIANTS {
                 let options = Options { goal, method, shift_kind, max_iterations: 5000, ..Options::default() };
-                let found = case.solve(&options, ROOM, Location::Host);
+                let found = case.solve(&options, CAPACITY, Location::Host);
                 for t in 0..8 {
                     let what = format!("{shape:?} {goal:?} {method:?} {shift_kind:?} {} {t}", T::DTYPE.name());
                     let polynomial = Polynomial::new::<T>(shape, |r| entry(t, r));
-                    check::<T>(&what, &polynomial, goal, &found.pairs(n, ROOM, t));
+                    check::<T>(&what, &polynomial, goal, &found.pairs(n, CAPACITY, t));
                 }
             }
         }
@@ -332,10 +333,11 @@ fn fewer_pairs_of_a_large_batch_are_the_first_of_more() {
         let case = Case::<f64>::new(&gpu, shape, 40, Location::Device, Order::ColumnMajor, entry);
         for goal in [Goal::Maxima, Goal::Minima, Goal::Both] {
             let options = Options { goal, ..Options::default() };
-            let (all, few) = (case.solve(&options, ROOM, Location::Device), case.solve(&options, 2, Location::Device));
+            let (all, few) =
+                (case.solve(&options, CAPACITY, Location::Device), case.solve(&options, 2, Location::Device));
             let n = shape.dimension;
             for t in 0..40 {
-                let (all, few) = (all.pairs(n, ROOM, t), few.pairs(n, 2, t));
+                let (all, few) = (all.pairs(n, CAPACITY, t), few.pairs(n, 2, t));
                 assert_eq!(few.len(), all.len().min(2), "{shape:?} {goal:?} tensor {t}");
                 for (p, q) in all.iter().zip(&few) {
                     assert_eq!((p.lambda, p.x, p.class), (q.lambda, q.x, q.class), "{shape:?} {goal:?} tensor {t}");

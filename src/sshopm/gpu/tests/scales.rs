@@ -24,25 +24,25 @@ fn put(shape: Symmetric) -> impl Fn(usize, usize) -> f64 {
 /// What is found at one scale: integers, and numbers that scale with the tensor, then numbers that do not.
 type Lists = (Vec<i32>, Vec<f64>, Vec<f64>);
 
-fn solved<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64, options: &Options, room: usize) -> Lists {
+fn solved<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64, options: &Options, capacity: usize) -> Lists {
     let put = put(shape);
     let case = Case::<T>::new(context, shape, ITEMS, Location::Host, Order::ColumnMajor, |t, r| {
         T::from_f64(put(t, r)).to_f64() * scale
     });
-    let f = case.solve(options, room, Location::Host);
+    let f = case.solve(options, capacity, Location::Host);
     ([f.count, f.status, f.classes, f.basins].concat(), [f.values, f.residuals, f.hessian].concat(), f.vectors)
 }
 
 fn all_of<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64) -> Lists {
-    let (put, room, n) = (put(shape), 40, shape.dimension);
+    let (put, capacity, n) = (put(shape), 40, shape.dimension);
     let case = Case::<T>::new(context, shape, ITEMS, Location::Host, Order::ColumnMajor, |t, r| {
         T::from_f64(put(t, r)).to_f64() * scale
     });
     let integer = |dims: &[usize]| case.output(DType::I32, Location::Host, dims);
     let real = |dims: &[usize]| case.output(T::DTYPE, Location::Host, dims);
-    let (mut count, mut status, mut classes) = (integer(&[ITEMS]), integer(&[ITEMS]), integer(&[room, ITEMS]));
-    let (mut values, mut vectors) = (real(&[room, ITEMS]), real(&[n, room, ITEMS]));
-    let (mut residuals, mut hessian) = (real(&[room, ITEMS]), real(&[n - 1, room, ITEMS]));
+    let (mut count, mut status, mut classes) = (integer(&[ITEMS]), integer(&[ITEMS]), integer(&[capacity, ITEMS]));
+    let (mut values, mut vectors) = (real(&[capacity, ITEMS]), real(&[n, capacity, ITEMS]));
+    let (mut residuals, mut hessian) = (real(&[capacity, ITEMS]), real(&[n - 1, capacity, ITEMS]));
     let mut results = Results {
         count: Some(&mut count),
         status: Some(&mut status),

@@ -80,7 +80,7 @@ impl Environments {
         v: Region<'_>,
         out: Region<'_>,
     ) -> Result<i64> {
-        let ops = Ops::kept(&self.context, stream, self.on_device)?;
+        let ops = Ops::with_stored_environments(&self.context, stream, self.on_device)?;
         let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
         let chain = self.expect_vectors::<T>(trains, (k, sites), sizes)?;
         let mut run = || {

@@ -476,7 +476,7 @@ impl Environments {
     /// Operations of a call that waits for its result.
     fn ops(&self, stream: Option<&Stream>) -> Result<Ops> {
         stream::expect_not_captured(stream::select(&self.context, stream)?)?;
-        Ops::kept(&self.context, stream, self.on_device)
+        Ops::with_stored_environments(&self.context, stream, self.on_device)
     }
 
     /// Index of the exponent of the result: the operator's, or the identity's if there is no operator.

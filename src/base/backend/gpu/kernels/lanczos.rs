@@ -164,7 +164,7 @@ fn step_shared<T: Scalar>(columns: usize) -> usize {
 }
 
 /// Bytes that `blocks` blocks need for the sums of steps in a space of `columns` vectors.
-pub fn step_room<T: Scalar>(blocks: usize, columns: usize) -> Result<usize> {
+pub fn step_workspace<T: Scalar>(blocks: usize, columns: usize) -> Result<usize> {
     product("sums", &[16, step_numbers::<T>(columns), blocks])
 }
 
@@ -177,7 +177,7 @@ pub struct Step<'a> {
     pub rows: usize,
     /// Blocks, as [`step_blocks`] has them for all columns that there will be.
     pub blocks: usize,
-    /// [`step_room`] bytes.
+    /// [`step_workspace`] bytes.
     pub partials: Region<'a>,
     /// U32, two of them: 0 before and after.
     pub arrivals: Region<'a>,
@@ -330,8 +330,8 @@ pub fn turn<T: Scalar>(
     Ok(true)
 }
 
-/// Bytes of work space for [`orient`].
-pub fn orient_room(count: usize) -> Result<usize> {
+/// Bytes of the workspace of [`orient`].
+pub fn orient_workspace(count: usize) -> Result<usize> {
     product("peaks", &[8 * 4, size(c::LANCZOS_PEAKS), count])
 }
 
@@ -344,7 +344,7 @@ pub fn orient<T: Scalar>(
     rows: usize,
     count: usize,
     (output, stride): (Region<'_>, usize),
-    room: Region<'_>,
+    workspace: Region<'_>,
 ) -> Result<()> {
     if count == 0 || rows == 0 {
         return Ok(());
@@ -354,8 +354,8 @@ pub fn orient<T: Scalar>(
     let numbers = product("peaks", &[count, peaks])?;
     let parameters = LanczosOrientParams {
         space: space.array("space", product("space", &[rows, count])?, size_of::<T>())?,
-        peaks: room.array("peaks", numbers, 8)?,
-        firsts: room.part(8 * numbers, 24 * numbers)?.array("peaks", 3 * numbers, 8)?,
+        peaks: workspace.array("peaks", numbers, 8)?,
+        firsts: workspace.part(8 * numbers, 24 * numbers)?.array("peaks", 3 * numbers, 8)?,
         output: output.array("vectors", reach, size_of::<T>())?,
         rows: to_i64(rows),
         stride: to_i64(stride),

@@ -95,8 +95,8 @@ pub struct Convert<'a> {
     pub centre: Option<Centre<'a>>,
     /// What each difference is multiplied with.
     pub factor: f64,
-    /// Room for [`TALLIES_BYTES`], and for a record: the sum of the squares of the output's moduli, the largest modulus of
-    /// the input, the number of entries that are not finite.
+    /// Workspace of [`TALLIES_BYTES`] bytes, and the record: the sum of the squares of the output's moduli, the largest
+    /// modulus of the input, the number of entries that are not finite.
     pub tally: Option<(Region<'a>, Region<'a>)>,
 }
 

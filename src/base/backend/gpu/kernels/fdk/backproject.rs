@@ -71,13 +71,13 @@ impl Backprojection<'_> {
         let [nx, ny, nz] = self.size;
         let l = &self.layout;
         let (left, top) = self.shape.border();
-        let room = l.left >= left
+        let has_border = l.left >= left
             && l.pitch >= l.left + l.columns + left
             && l.top >= top
             && l.height >= l.top + l.rows + top
             && l.left.is_multiple_of(4)
             && l.pitch.is_multiple_of(4);
-        if !room {
+        if !has_border {
             return Err(Error::Internal(format!("images without the border that their kernel needs: {l:?}")));
         }
         if self.shape.mirror.is_some() && self.skip {

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn images_leave_room_for_windows_on_all_sides() {
+    fn images_have_a_border_for_windows_on_all_sides() {
         let views = orbit([64, 64, 50], [47.5, 44.5], 0.8, 0.0);
         let shape = Shape::new(views.iter(), [64, 64, 50], (96, 90), false);
         let l = shape.layout(96, 10, 30);

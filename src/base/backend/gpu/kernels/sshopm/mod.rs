@@ -20,7 +20,7 @@ pub const MAX_ORDER: usize = size(c::MAX_ORDER);
 pub const FUSED_MAX_STARTS: usize = size(c::FUSED_MAX_STARTS);
 /// Most pairs of a fused selection.
 pub const FUSED_MAX_PAIRS: usize = size(c::FUSED_MAX_PAIRS);
-/// Most pairs that the selection from start results tells apart.
+/// Most pairs that the selection from start results distinguishes.
 pub const SELECT_MAX_PAIRS: usize = size(c::SELECT_MAX_PAIRS);
 /// Most starts that the selection from start results takes.
 pub const SELECT_MAX_STARTS: usize = size(c::SELECT_MAX_STARTS);

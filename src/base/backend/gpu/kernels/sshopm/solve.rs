@@ -136,7 +136,7 @@ impl Solve<'_> {
         unsafe { launch(&kernel, stream, grid, &self.parameters::<T>()?) }
     }
 
-    /// Turns the starts' results into pairs, told apart up to `found_limit` of them. `morse` (I32 `[T]`) gets the sum of
+    /// Turns the starts' results into at most `found_limit` distinct pairs. `morse` (I32 `[T]`) gets the sum of
     /// (-1)^index over the nondegenerate ones. `scratch` allocates in the order of the stream.
     pub fn select<T: Real>(
         &self,

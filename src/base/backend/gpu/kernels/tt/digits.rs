@@ -71,21 +71,22 @@ impl<'a> Lines<'a> {
 
 /// Blocks that the kernel for products holds in shared memory.
 fn stages(kernel: &Kernel) -> Result<usize> {
-    let room = kernel.most_shared().saturating_sub(size(c::TT_DIGITS_BESIDE)) / size(c::TT_DIGITS_STAGE);
-    if room < 2 {
-        let has = kernel.most_shared();
-        return Err(Error::NotSupported(format!("math: a GPU with {has} bytes of shared memory a block has no room")));
+    let most = kernel.most_shared().saturating_sub(size(c::TT_DIGITS_BESIDE)) / size(c::TT_DIGITS_STAGE);
+    if most < 2 {
+        let (has, least) = (kernel.most_shared(), size(c::TT_DIGITS_BESIDE) + 2 * size(c::TT_DIGITS_STAGE));
+        let problem = format!("math: the GPU has {has} bytes of shared memory a block, at least {least} are needed");
+        return Err(Error::NotSupported(problem));
     }
-    Ok(room.min(size(c::TT_DIGITS_STAGES)))
+    Ok(most.min(size(c::TT_DIGITS_STAGES)))
 }
 
 /// C = alpha op(A) op(B), with `add` added to what is there, for f32 matrices. `alpha` is read when the product runs. Errors
 /// are those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds what is
-/// not finite, C holds NaN. `room` holds the digits: it grows, and the next product on the same stream uses it again.
+/// not finite, C holds NaN. `workspace` holds the digits: it grows, and the next product on the same stream uses it again.
 pub fn multiply(
     gpu: &Gpu,
     stream: &GpuStream,
-    room: &mut Option<DeviceMemory>,
+    workspace: &mut Option<DeviceMemory>,
     (alpha, add): (Region<'_>, bool),
     a: (View<'_>, Transpose),
     b: (View<'_>, Transpose),
@@ -103,7 +104,7 @@ pub fn multiply(
     for from in (0..k).step_by(MOST) {
         let count = MOST.min(k - from);
         let (a, b) = (a.part(from, count)?, b.part(from, count)?);
-        panel(gpu, stream, room, (alpha, add || from > 0), (a, b), c)?;
+        panel(gpu, stream, workspace, (alpha, add || from > 0), (a, b), c)?;
     }
     Ok(())
 }
@@ -111,7 +112,7 @@ pub fn multiply(
 fn panel(
     gpu: &Gpu,
     stream: &GpuStream,
-    room: &mut Option<DeviceMemory>,
+    workspace: &mut Option<DeviceMemory>,
     (alpha, add): (Region<'_>, bool),
     (a, b): (Lines<'_>, Lines<'_>),
     to: View<'_>,
@@ -124,12 +125,12 @@ fn panel(
     let many = || Error::invalid("math", format!("digits of {m} rows and {n} columns are too many"));
     let digits = a_bytes.checked_add(b_bytes).ok_or_else(many)?;
     let bytes = (m + n).checked_mul(4).and_then(|units| units.checked_add(digits)).ok_or_else(many)?;
-    let held = room.take().filter(|memory| memory.bytes() >= bytes);
+    let held = workspace.take().filter(|memory| memory.bytes() >= bytes);
     let memory = match held {
         Some(memory) => memory,
         None => gpu.allocate_uninitialised_on(stream, "digits of factors", bytes)?,
     };
-    let a_digits = room.insert(memory).address();
+    let a_digits = workspace.insert(memory).address();
     let b_digits = a_digits + to_u64(a_bytes);
     let a_units = a_digits + to_u64(digits);
     let b_units = a_units + to_u64(4 * m);

@@ -327,7 +327,9 @@ pub fn grid<T: Scalar>(
     let resident = kernel.resident_blocks(threads, shared)?;
     let blocks = if sweep.middle.is_some() { most.min(resident / 2) * 2 } else { most.min(resident) };
     if blocks == 0 {
-        return Err(Error::NotSupported("tensor trains: the GPU has room for one block alone".into()));
+        let least = if sweep.middle.is_some() { 2 } else { 1 };
+        let problem = format!("tensor trains: the GPU runs {resident} blocks at once, at least {least} are needed");
+        return Err(Error::NotSupported(problem));
     }
     // SAFETY: every array was checked, the cores when the tables were made; the work space is that of the closed formula.
     unsafe { launch_together(&kernel, stream, Grid::row(blocks, threads, shared), &parameters) }

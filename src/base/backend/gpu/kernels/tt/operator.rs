@@ -82,7 +82,7 @@ impl Terms {
         Ok(Self { address: memory.address(), _memory: Some(memory), count, within })
     }
 
-    /// The same in memory that the caller lends, enqueued without a copy from the host.
+    /// The same in memory of the caller, enqueued without a copy from the host.
     ///
     /// # Errors
     /// As [`Terms::new`].

@@ -1,6 +1,6 @@
 //! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
 
-use super::super::mirrors::{TtSumTermsParams, TtStoreParams, TtWeighParams};
+use super::super::mirrors::{TtStoreParams, TtSumTermsParams, TtWeighParams};
 use super::super::{constants as c, size};
 use super::sandwich::CoreKeys;
 use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};

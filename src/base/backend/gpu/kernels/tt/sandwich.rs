@@ -29,7 +29,7 @@ impl CoreKeys {
         2 * count * 8
     }
 
-    /// Enqueues the search in cores of numbers or of parts of such, in memory that the caller lends.
+    /// Enqueues the search in cores of numbers or of parts of such, in memory of the caller.
     pub fn find<R: Scalar>(gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
         let count = cores.len();
         let mut words = alloc::filled("cores of a train", 3 * count, 0i64)?;

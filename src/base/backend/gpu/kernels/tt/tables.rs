@@ -144,7 +144,7 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// Tables for the product of one train with another, given core by core, in memory that the caller lends; enqueued
+    /// Tables for the product of one train with another, given core by core, in memory of the caller; enqueued
     /// without a copy from the host, with the largest number of each core.
     ///
     /// # Errors

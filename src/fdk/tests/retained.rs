@@ -33,7 +33,7 @@ fn io(problem: &str) -> Error {
 
 /// A disk that is full after some slices does not cost the scan: neither of the next two finishes may see what the first
 /// one did.
-pub(super) fn check_kept(context: &Arc<Context>, options: Options) {
+pub(super) fn check_retained(context: &Arc<Context>, options: Options) {
     let scan = scan("full");
     let mut fdk = scan.fdk(context, options);
     let input = scan.tensor(context);
@@ -68,7 +68,7 @@ fn a_finish_that_fails_keeps_the_scan() {
     let context = cpu(0);
     for precision in [Precision::F32, Precision::F64] {
         for slab in [0, 16] {
-            check_kept(&context, scaled(precision, slab));
+            check_retained(&context, scaled(precision, slab));
         }
     }
     assert_eq!(context.host_budget().used(), 0);
@@ -99,13 +99,13 @@ pub(super) fn check_left_alone(context: &Arc<Context>) {
 }
 
 #[test]
-fn pushes_report_their_views_and_stop_when_told() {
+fn pushes_report_their_views_and_stop_when_cancelled() {
     check_reports(&cpu(0));
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn pushes_report_their_views_and_stop_when_told_on_a_gpu() {
+fn pushes_report_their_views_and_stop_when_cancelled_on_a_gpu() {
     check_reports(&super::device::gpu(0, 0));
 }
 
@@ -201,8 +201,8 @@ fn pixels_that_are_not_finite_are_always_counted_on_a_gpu() {
 fn a_finish_that_fails_keeps_the_scan_on_a_gpu() {
     let context = super::device::gpu(0, 0);
     for slab in [0, 16] {
-        check_kept(&context, scaled(Precision::F32, slab));
-        check_kept(&context, Options { slab, ..Options::default() });
+        check_retained(&context, scaled(Precision::F32, slab));
+        check_retained(&context, Options { slab, ..Options::default() });
     }
 }
 

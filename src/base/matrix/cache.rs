@@ -14,9 +14,9 @@ struct Item {
 
 /// Objects of any type that were computed from a matrix, such as plans and answers. They are freed with the matrix.
 #[derive(Default)]
-pub struct Kept(Mutex<Vec<Item>>);
+pub struct Cache(Mutex<Vec<Item>>);
 
-impl Kept {
+impl Cache {
     fn items(&self) -> MutexGuard<'_, Vec<Item>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,6 +43,6 @@ impl Kept {
         let made: Arc<T> = Arc::clone(made);
         let mut items = self.items();
         items.retain(|item| !item.made.downcast_ref::<T>().is_some_and(&fits));
-        alloc::push("what is kept with a matrix", &mut items, Item { version, made })
+        alloc::push("cache of a matrix", &mut items, Item { version, made })
     }
 }
