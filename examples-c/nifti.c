@@ -126,7 +126,7 @@ int nifti_read(const char *path, nifti_image *image, char *error, size_t error_s
 static double *numbers(const char *path, int64_t *count, int64_t *first_line) {
   FILE *file = fopen(path, "r");
   double *list = NULL;
-  int64_t room = 0;
+  int64_t capacity = 0;
   char word[64];
   *count = 0;
   *first_line = 0;
@@ -134,8 +134,8 @@ static double *numbers(const char *path, int64_t *count, int64_t *first_line) {
   while (fscanf(file, "%63s", word) == 1) {
     char *end;
     int next;
-    if (*count == room) {
-      double *more = realloc(list, (size_t)(room = 2 * room + 64) * sizeof *list);
+    if (*count == capacity) {
+      double *more = realloc(list, (size_t)(capacity = 2 * capacity + 64) * sizeof *list);
       if (more == NULL) break;
       list = more;
     }

@@ -71,8 +71,8 @@ def convergence(a: purlin.Matrix, **options: Any) -> tuple[list[float], list[flo
     for restarts in range(1, 30):
         try:
             solution = lanczos.run(a, 10, restarts=restarts, **options)
-        except lanczos.Unfinished as told:
-            solution = told.solution
+        except lanczos.Unfinished as unfinished:
+            solution = unfinished.solution
         # Of the Krylov spaces that are too small to say, nothing.
         if len(solution.pairs.values) == 10:
             products.append(float(solution.info.products))
@@ -200,7 +200,7 @@ leaves sides of {np.bincount(halves.sides)[0]} and {np.bincount(halves.sides)[1]
 <h2>A graph of written digits</h2>
 <p>Each of 1797 written digits is tied to the ten that look most like it, {ties} ties in all, and drawn at the third and fourth
 eigenvectors of the normalized Laplacian, {low[2]:.4f} and {low[3]:.4f}, over the roots of the degrees. What they show colours
-them: {shades}. The graph was not told.</p>
+them: {shades}. The graph does not contain them.</p>
 <img src="spectra_digits.png" alt="Digits at two eigenvectors of the graph of their neighbours">
 <h2>A photo cut into segments</h2>
 <p>{SEGMENTS} clusters of the graph of its pixels, {pixels.nnz} edges, by eigenvectors of the normalized Laplacian. (The photo is

@@ -227,8 +227,8 @@ fn every_thread_start_fails_once() {
                 let status = call();
                 let text = fixture::message();
                 // Cases that destroy what they made have cleared the message.
-                let is_told = text.contains("could not be started: Resource temporarily unavailable");
-                assert!(text.is_empty() || is_told, "{status:?}: {text}");
+                let is_reported = text.contains("could not be started: Resource temporarily unavailable");
+                assert!(text.is_empty() || is_reported, "{status:?}: {text}");
                 status
             });
             let allowed = &[purlin_status::PURLIN_SUCCESS, purlin_status::PURLIN_ERROR_OUT_OF_MEMORY];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gathers the figures of one bench run into one JSON file, with what is needed to repeat it.
 
-Sources: the JSON files that benches wrote where PURLIN_BENCH_JSON told them, criterion's estimates, and (on a GPU
+Sources: the JSON files that benches wrote at PURLIN_BENCH_JSON, criterion's estimates, and (on a GPU
 machine) the bundle's description and the table of steps. Standard library only: it also runs where nothing else is.
 """
 

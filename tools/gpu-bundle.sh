@@ -120,7 +120,7 @@ with tarfile.open(bundle / "programs.tar.xz", "w:xz", preset=9) as archive:
 for folder in folders:
     shutil.rmtree(bundle / folder)
 PY
-# The limit of what can be carried to a machine that is lent for minutes.
+# The limit of what can be carried to a machine that is available for minutes.
 most=$((60 * 1024 * 1024))
 size=$(du -sb "$bundle" | cut -f1)
 say "gpu-bundle: $bundle, $((size / 1024 / 1024)) MiB"

@@ -40,14 +40,14 @@ fi
 chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
 
 # Programs find their data by cargo's variable, or by the path of the repository they were built in: where that path
-# is free, it is lent to the bundle for the run.
+# is free, it points to the bundle during the run.
 export CARGO_MANIFEST_DIR=$here/source
 baked=$(value source)
-lent=
+linked=
 if [ -n "$baked" ] && [ ! -e "$baked" ] && mkdir -p "$(dirname "$baked")" 2>/dev/null && ln -s "$here/source" "$baked" 2>/dev/null; then
-    lent=$baked
+    linked=$baked
 fi
-trap '[ -z "$lent" ] || rm -f "$lent"; rm -rf "$work"' EXIT
+trap '[ -z "$linked" ] || rm -f "$linked"; rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PURLIN_LIBRARY=$here/lib/$soname
 export PYTHONPATH=$here/python${PYTHONPATH:+:$PYTHONPATH}

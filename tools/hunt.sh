@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Attacks the installed library with random cases, judged by oracles of their own (tests/hunt). Arguments go to
+# Attacks the installed library with random cases, checked by oracles of their own (tests/hunt). Arguments go to
 # tests/hunt/run.py, which lists them with --help; without any it hunts for HUNT_SECONDS (default 3600) with a new seed.
 # If the first argument is `completeness`, the others go to tests/hunt/completeness.py.
 set -euo pipefail

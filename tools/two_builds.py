@@ -133,7 +133,7 @@ class Rows:
 
     def row_eigenpairs_solve(self) -> Work:
         packed = self.rng.standard_normal((20_000 if self.gpu else 2_000, 15))
-        # As many pairs as both builds have room for: the default room has grown to hold all.
+        # A number of pairs that both builds can list: the default has grown to all of them.
         return lambda: self.purlin.sshopm.solve(packed, order=4, dimension=3, pairs=5, context=self.context)
 
     def row_eigenpairs_all(self) -> Work:
@@ -209,7 +209,7 @@ class Rows:
 
 
 def work(backend: str) -> int:
-    """A process of one build: prepares the rows that it is told, and times their calls."""
+    """A process of one build: prepares the rows that it reads from standard input, and times their calls."""
     rows = Rows(backend)
     print(json.dumps(rows.names()), flush=True)
     ready: Work | None = None
@@ -248,7 +248,7 @@ class Build:
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"problem": f"the process ended with {self.process.wait()}"}
 
-    def tell(self, text: str) -> dict[str, Any]:
+    def send(self, text: str) -> dict[str, Any]:
         assert self.process.stdin
         self.process.stdin.write(text + "\n")
         self.process.stdin.flush()
@@ -273,19 +273,19 @@ def main() -> int:
     for name in builds[0].names:
         if arguments.rows and not any(word in name for word in arguments.rows):
             continue
-        told = [build.tell(f"prepare {name}") for build in builds]
-        problems = [answer["problem"] for answer in told if "problem" in answer]
+        answers = [build.send(f"prepare {name}") for build in builds]
+        problems = [answer["problem"] for answer in answers if "problem" in answer]
         best = [float("inf"), float("inf")]
         for _ in range(0 if problems else arguments.repeats):
             for i, build in enumerate(builds):
-                answer = build.tell("time")
+                answer = build.send("time")
                 if "problem" in answer:
                     problems.append(answer["problem"])
                 best[i] = min(best[i], answer.get("seconds", float("inf")))
         if problems:
             print(f"{name:34s} {problems[0][:160]}", flush=True)
             continue
-        products = [answer.get("products") for answer in told]
+        products = [answer.get("products") for answer in answers]
         counts = f"  products {products[0]}, {products[1]}" if products[0] is not None else ""
         table.append({"case": name, "unit": "1/s", "purlin": 1 / best[1], "peer": "first build", "theirs": 1 / best[0]})
         table[-1]["ratio"] = best[0] / best[1]

@@ -11,7 +11,7 @@ a .npy of its grey frames, (frames, height, width) bytes.
 PURLIN_RPCA_SHAPE is another shape, as 500000x500.
 
 With the argument `several` the same matrix comes from host memory to one GPU, to two and so on; the parts stay where they
-are. The seconds are those of the call, of which the iterations take what is told besides.
+are. The seconds are those of the call, and the time of the iterations is printed beside them.
 """
 
 from __future__ import annotations

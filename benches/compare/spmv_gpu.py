@@ -110,11 +110,11 @@ class Peer:
         arguments = [self.handle, *ops, alpha, matrix, ends[0], beta, ends[1], kind(a), algorithm]
         bytes_ = c_size_t()
         self.call(name + "_bufferSize", *arguments, ctypes.byref(bytes_))
-        room = cupy.empty(bytes_.value + 16, cupy.uint8)
+        workspace = cupy.empty(bytes_.value + 16, cupy.uint8)
         self.call("SetStream", self.handle, c_void_p(stream.ptr))
-        self.call(name + "_preprocess", *arguments, c_void_p(room.data.ptr))
-        held = (one, zero, room, a, x, y)
-        function, place = getattr(self.library, "cusparse" + name), c_void_p(room.data.ptr)
+        self.call(name + "_preprocess", *arguments, c_void_p(workspace.data.ptr))
+        held = (one, zero, workspace, a, x, y)
+        function, place = getattr(self.library, "cusparse" + name), c_void_p(workspace.data.ptr)
 
         def run() -> None:
             if function(*arguments, place) != 0:

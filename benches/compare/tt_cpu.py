@@ -5,7 +5,7 @@
 
 ttpy needs a Python and a NumPy of its own (3.11, 1.23): PURLIN_TTPY_PYTHON names that interpreter. Trains of d = 50 sites
 of n = 2 with random entries, the same for all; results are compared. The runs of purlin and of the peers take turns, and
-figures are calls a second from the shortest run, since the longer ones tell of other work on the machine.
+figures are calls a second from the shortest run, since longer ones include other work on the machine.
 """
 
 from __future__ import annotations

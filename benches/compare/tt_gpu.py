@@ -252,9 +252,9 @@ def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
         wide_x, wide_y = ([a.double() for a in t] for t in (x, y))
         took, error = {}, {}
         with Contraction(context=context) as session:
-            lent = [Train([a.permute(2, 1, 0).contiguous().permute(2, 1, 0) for a in t], context=context) for t in (wide_x, wide_y)]
-            want = session.inner_scaled(*lent)
-            size = session.norm_scaled(lent[0]).log_abs + session.norm_scaled(lent[1]).log_abs
+            wide = [Train([a.permute(2, 1, 0).contiguous().permute(2, 1, 0) for a in t], context=context) for t in (wide_x, wide_y)]
+            want = session.inner_scaled(*wide)
+            size = session.norm_scaled(wide[0]).log_abs + session.norm_scaled(wide[1]).log_abs
         for math in ("default", "tf32", "tf32x3", "int8x6"):
             options: Any = {"math": math}
             with (

@@ -270,7 +270,7 @@ void launch_ends(const Forms<T> &forms, int form, const Case<T> &c, int middle, 
   CHECK(cudaGetLastError());
 }
 
-// One product by the whole device; false if a block has no room. Everything it wants zeroed is zeroed.
+// One product by the whole device; false if not even one block fits. Everything it wants zeroed is zeroed.
 template <class T>
 bool launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle, bool conjugate, const Device &space,
                  const Device &states, const Device &keys, const Device &places) {

@@ -136,8 +136,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
-    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
+    call borrow_at(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
+    call borrow_at(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct(self%key, c_null_ptr, lines%handle(), &
       voxels%handle(), info))
@@ -193,8 +193,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
-    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
+    call borrow_at(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
+    call borrow_at(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (o%status == PURLIN_SUCCESS) call once_tensor(context, lines, geometry, voxels, angles, matrices, grid, options, info, &
       stat=o%status, errmsg=o%message)
     call finish(o, stat, errmsg)
@@ -254,7 +254,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, lines, context, shape(projection, kind=c_int64_t), c_loc(projection), PURLIN_READ_ONLY)
+    call borrow_at(o, lines, context, shape(projection, kind=c_int64_t), c_loc(projection), PURLIN_READ_ONLY)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_push(self%key, 1_c_int64_t, [view - 1], lines%handle()))
     call finish(o, stat, errmsg)
   end subroutine
@@ -269,7 +269,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
+    call borrow_at(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_push(self%key, size(views, kind=c_int64_t), views - 1, &
       lines%handle()))
     call finish(o, stat, errmsg)
@@ -296,7 +296,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
+    call borrow_at(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_finish(self%key, voxels%handle(), info))
     call finish(o, stat, errmsg)
@@ -478,7 +478,7 @@ contains
   end subroutine
 
   !> A tensor around a caller's array for the time of one call.
-  subroutine lend(o, tensor, context, dims, address, flags)
+  subroutine borrow_at(o, tensor, context, dims, address, flags)
     type(outcome), intent(inout) :: o
     type(purlin_tensor), intent(inout) :: tensor
     type(purlin_context), intent(in) :: context

@@ -95,12 +95,12 @@ contains
     class(purlin_pca), intent(in) :: self
     type(purlin_context), intent(in) :: context
     real(c_double), intent(inout), contiguous, target :: values(:)
-    type(purlin_tensor) :: lent
+    type(purlin_tensor) :: borrowed
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_scale(self%key, lent%handle()))
+    call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_scale(self%key, borrowed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -109,12 +109,12 @@ contains
     class(purlin_pca), intent(in) :: self
     type(purlin_context), intent(in) :: context
     real(c_double), intent(inout), contiguous, target :: values(:)
-    type(purlin_tensor) :: lent
+    type(purlin_tensor) :: borrowed
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_singular_values(self%key, lent%handle()))
+    call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_singular_values(self%key, borrowed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -123,12 +123,12 @@ contains
     class(purlin_pca), intent(in) :: self
     type(purlin_context), intent(in) :: context
     real(c_double), intent(inout), contiguous, target :: values(:)
-    type(purlin_tensor) :: lent
+    type(purlin_tensor) :: borrowed
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance(self%key, lent%handle()))
+    call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance(self%key, borrowed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -137,12 +137,12 @@ contains
     class(purlin_pca), intent(in) :: self
     type(purlin_context), intent(in) :: context
     real(c_double), intent(inout), contiguous, target :: values(:)
-    type(purlin_tensor) :: lent
+    type(purlin_tensor) :: borrowed
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance_ratio(self%key, lent%handle()))
+    call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance_ratio(self%key, borrowed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -34,7 +34,7 @@ module purlin_spmv_module
     final :: spmv_finalise
   end type
 
-  !> Room for alpha and beta of any element type.
+  !> Holds alpha and beta of any element type.
   type :: factors
     real(c_float) :: single(4) = 0
     real(c_double) :: double(4) = 0
@@ -54,7 +54,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Tells a plan that keeps row sums or a copy of the matrix of new values.
+  !> Updates a plan that keeps row sums or a copy of the matrix, after a change of values.
   subroutine spmv_update(self, a, stat, errmsg)
     class(purlin_spmv), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a

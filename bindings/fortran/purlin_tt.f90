@@ -70,7 +70,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Arrays in place: `cores`(d), each lent before. Mode sizes, ranks and type are those of the arrays.
+  !> Arrays in place: `cores`(d), each with its array (`cores(k)%borrow`). Mode sizes, ranks and type are those of the arrays.
   subroutine tt_borrow(self, context, cores, flags, stat, errmsg)
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context
@@ -420,7 +420,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, PURLIN_READ_ONLY, dims, packed, address, tensor)
+    call core_tensor(o, context, dtype, PURLIN_READ_ONLY, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_set_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)
@@ -436,7 +436,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
+    call core_tensor(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)

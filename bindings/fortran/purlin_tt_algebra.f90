@@ -316,7 +316,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     parts = c_null_ptr
-    if (present(discarded)) call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(discarded, kind=c_int64_t), .true., &
+    if (present(discarded)) call core_tensor(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(discarded, kind=c_int64_t), .true., &
       c_loc(discarded), parts)
     key = c_null_ptr
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_round(tt_context(x), stream_key(stream), x%handle(), options, key, &

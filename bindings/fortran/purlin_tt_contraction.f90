@@ -134,7 +134,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Lends device memory, by its address, to calls that are enqueued; 0 takes it back.
+  !> Sets the device memory, by its address, that enqueued calls use as their workspace; 0 for none.
   subroutine contraction_set_workspace(self, memory, bytes, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     integer(c_int64_t), intent(in) :: memory, bytes
@@ -343,8 +343,8 @@ contains
     type(c_ptr) :: given, found
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
-    call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
+    call core_tensor(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found, info))
     call tt_cut_from_one(info)
@@ -367,8 +367,8 @@ contains
     type(c_ptr) :: given, found
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
-    call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
+    call core_tensor(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found, info))
     call tt_cut_from_one(info)
@@ -390,9 +390,9 @@ contains
     type(c_ptr) :: left, right, found
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
-    call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
-    call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
+    call core_tensor(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
+    call core_tensor(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
       x%handle(), left, right, found, info))
     call tt_cut_from_one(info)
@@ -415,9 +415,9 @@ contains
     type(c_ptr) :: left, right, found
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
-    call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
-    call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
+    call core_tensor(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
+    call core_tensor(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
       x%handle(), left, right, found, info))
     call tt_cut_from_one(info)

@@ -7,10 +7,10 @@ module purlin_tt_cores
   use purlin_library
   implicit none
   private
-  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either, tt_cut_from_one, &
+  public :: purlin_tt_core, cores_chained, core_tensor, core_addresses, one_more_rank, either, tt_cut_from_one, &
     tt_cut_from_zero
 
-  !> An array that is a core: `call core%lend(a)`, and a list of them to `borrow` of a train. Give the array the `target`
+  !> An array that is a core: `call core%borrow(a)`, and a list of them to `borrow` of a train. Give the array the `target`
   !> attribute, and keep it as long as the train. A core may be copied: the same one throughout makes a uniform train.
   type :: purlin_tt_core
     type(c_ptr) :: address = c_null_ptr
@@ -19,13 +19,13 @@ module purlin_tt_cores
     integer :: axes = 0
     logical :: packed = .false.
   contains
-    procedure, private :: lend_r32, lend_r64, lend_c32, lend_c64
-    generic :: lend => lend_r32, lend_r64, lend_c32, lend_c64
+    procedure, private :: borrow_r32, borrow_r64, borrow_c32, borrow_c64
+    generic :: borrow => borrow_r32, borrow_r64, borrow_c32, borrow_c64
   end type
 
 contains
 
-  !> Cores that all have been lent, of one type and `axes` axes, each as wide on its left as the one before on its right.
+  !> Cores that all have an array, of one type and `axes` axes, each as wide on its left as the one before on its right.
   subroutine cores_chained(o, cores, axes)
     type(outcome), intent(inout) :: o
     type(purlin_tt_core), intent(in) :: cores(:)
@@ -38,7 +38,7 @@ contains
     do k = 1, size(cores)
       text = ''
       if (cores(k)%axes == 0) then
-        write (text, '(a, i0, a)') 'cores: core ', k, ' has not been lent'
+        write (text, '(a, i0, a)') 'cores: core ', k, ' has no array'
       else if (cores(k)%axes /= axes) then
         write (text, '(3(a, i0))') 'cores: core ', k, ' has ', cores(k)%axes, ' axes, expected ', axes
       else if (.not. cores(k)%packed) then
@@ -89,7 +89,7 @@ contains
     if (present(given)) choice = given
   end function
 
-  !> What every `lend` does once the type of the array is known.
+  !> Stores the description of an array of any type in a core.
   subroutine note(core, dtype, dims, packed, address)
     class(purlin_tt_core), intent(inout) :: core
     integer(c_int32_t), intent(in) :: dtype
@@ -137,7 +137,7 @@ contains
   end subroutine
 
   !> A tensor over an array, for the time of a call.
-  subroutine core_lend(o, context, dtype, flags, dims, packed, address, key)
+  subroutine core_tensor(o, context, dtype, flags, dims, packed, address, key)
     type(outcome), intent(inout) :: o
     type(c_ptr), intent(in) :: context, address
     integer(c_int32_t), intent(in) :: dtype, flags
@@ -151,25 +151,25 @@ contains
   end subroutine
 
   !> The array a(r, n, s), or a(w, m, n, v) of a TT-matrix, is the core.
-  subroutine lend_r32(self, array)
+  subroutine borrow_r32(self, array)
     class(purlin_tt_core), intent(inout) :: self
     real(c_float), intent(in), target :: array(..)
     call note(self, PURLIN_F32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
   end subroutine
 
-  subroutine lend_r64(self, array)
+  subroutine borrow_r64(self, array)
     class(purlin_tt_core), intent(inout) :: self
     real(c_double), intent(in), target :: array(..)
     call note(self, PURLIN_F64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
   end subroutine
 
-  subroutine lend_c32(self, array)
+  subroutine borrow_c32(self, array)
     class(purlin_tt_core), intent(inout) :: self
     complex(c_float_complex), intent(in), target :: array(..)
     call note(self, PURLIN_CF32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
   end subroutine
 
-  subroutine lend_c64(self, array)
+  subroutine borrow_c64(self, array)
     class(purlin_tt_core), intent(inout) :: self
     complex(c_double_complex), intent(in), target :: array(..)
     call note(self, PURLIN_CF64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))

@@ -125,7 +125,7 @@ contains
     type(c_ptr) :: key, given
     type(outcome) :: o
     key = c_null_ptr
-    call core_lend(o, context%handle(), PURLIN_F32, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
+    call core_tensor(o, context%handle(), PURLIN_F32, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
       given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_product_state(context%handle(), size(modes, kind=c_int64_t), &
       modes, given, key))
@@ -144,7 +144,7 @@ contains
     type(c_ptr) :: key, given
     type(outcome) :: o
     key = c_null_ptr
-    call core_lend(o, context%handle(), PURLIN_F64, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
+    call core_tensor(o, context%handle(), PURLIN_F64, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
       given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_product_state(context%handle(), size(modes, kind=c_int64_t), &
       modes, given, key))
@@ -163,7 +163,7 @@ contains
     type(c_ptr) :: key, given
     type(outcome) :: o
     key = c_null_ptr
-    call core_lend(o, context%handle(), PURLIN_CF32, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
+    call core_tensor(o, context%handle(), PURLIN_CF32, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
       given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_product_state(context%handle(), size(modes, kind=c_int64_t), &
       modes, given, key))
@@ -182,7 +182,7 @@ contains
     type(c_ptr) :: key, given
     type(outcome) :: o
     key = c_null_ptr
-    call core_lend(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
+    call core_tensor(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(vectors, kind=c_int64_t), .true., c_loc(vectors), &
       given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_product_state(context%handle(), size(modes, kind=c_int64_t), &
       modes, given, key))
@@ -235,7 +235,7 @@ contains
     type(outcome) :: o
     if (tt_is_complex(x)) call refuse(o, 'values: are real, the train is complex')
     call one_index_a_core(o, x, size(indices, 1))
-    call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_elements(tt_context(x), stream_key(stream), x%handle(), &
       size(indices, 2, kind=c_int64_t), indices - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -252,7 +252,7 @@ contains
     type(c_ptr) :: found
     type(outcome) :: o
     call one_index_a_core(o, x, size(indices, 1))
-    call core_lend(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_elements(tt_context(x), stream_key(stream), x%handle(), &
       size(indices, 2, kind=c_int64_t), indices - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -267,7 +267,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_F32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_F32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -281,7 +281,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -295,7 +295,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_CF32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_CF32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -309,7 +309,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_tensor(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -326,7 +326,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
-    call core_lend(o, context%handle(), PURLIN_F32, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
+    call core_tensor(o, context%handle(), PURLIN_F32, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
       given)
     call decompose(o, context, given, z, options, modes, info)
     call finish(o, stat, errmsg)
@@ -343,7 +343,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
-    call core_lend(o, context%handle(), PURLIN_F64, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
+    call core_tensor(o, context%handle(), PURLIN_F64, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
       given)
     call decompose(o, context, given, z, options, modes, info)
     call finish(o, stat, errmsg)
@@ -360,7 +360,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
-    call core_lend(o, context%handle(), PURLIN_CF32, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
+    call core_tensor(o, context%handle(), PURLIN_CF32, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
       given)
     call decompose(o, context, given, z, options, modes, info)
     call finish(o, stat, errmsg)
@@ -377,7 +377,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
-    call core_lend(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
+    call core_tensor(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(values, kind=c_int64_t), .true., c_loc(values), &
       given)
     call decompose(o, context, given, z, options, modes, info)
     call finish(o, stat, errmsg)

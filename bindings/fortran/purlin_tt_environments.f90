@@ -264,7 +264,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
-    call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
+    call core_tensor(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_local(self%key, stream_key(stream), k - 1, given, result))
     call absorb(o, c_tensor_destroy(given))
     call finish(o, stat, errmsg)
@@ -319,7 +319,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, self%context, dtype, 0_c_int32_t, dims, .true., address, found)
+    call core_tensor(o, self%context, dtype, 0_c_int32_t, dims, .true., address, found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_get(self%key, stream_key(stream), side, bond - 1, &
       found, exponent))
     call absorb(o, c_tensor_destroy(found))
@@ -337,8 +337,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
-    call core_lend(o, self%context, dtype, PURLIN_READ_ONLY, v_dims, .true., v, given)
-    call core_lend(o, self%context, dtype, 0_c_int32_t, out_dims, .true., out, found)
+    call core_tensor(o, self%context, dtype, PURLIN_READ_ONLY, v_dims, .true., v, given)
+    call core_tensor(o, self%context, dtype, 0_c_int32_t, out_dims, .true., out, found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_apply(self%key, stream_key(stream), k - 1, sites, &
       given, found, exponent))
     call absorb(o, c_tensor_destroy(found))

@@ -161,7 +161,7 @@ contains
     parts(1::2) = real(coefficients)
     parts(2::2) = aimag(coefficients)
     do k = 1, size(operators, 3)
-      call core_lend(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(operators(:, :, k), kind=c_int64_t), &
+      call core_tensor(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(operators(:, :, k), kind=c_int64_t), &
         .true., c_loc(operators(1, 1, k)), keys(k))
     end do
     if (o%status == PURLIN_SUCCESS) then
@@ -183,7 +183,7 @@ contains
     if (present(given)) number = merge(1_c_int32_t, 0_c_int32_t, given)
   end function
 
-  !> Arrays `a(w, m, n, v)` in place: `cores`(d), each lent before.
+  !> Arrays `a(w, m, n, v)` in place: `cores`(d), each with its array (`cores(k)%borrow`).
   subroutine matrix_borrow(self, context, cores, flags, stat, errmsg)
     class(purlin_tt_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
@@ -443,7 +443,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, PURLIN_READ_ONLY, dims, packed, address, tensor)
+    call core_tensor(o, context, dtype, PURLIN_READ_ONLY, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_set_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)
@@ -459,7 +459,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
+    call core_tensor(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)

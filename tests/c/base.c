@@ -202,7 +202,7 @@ static void remember(int32_t level, const char *message, void *user) {
 }
 
 static void log_messages(void) {
-  struct seen loud = {NULL, 0, 0}, silent = {NULL, 0, 0};
+  struct seen loud = {NULL, 0, 0}, quiet = {NULL, 0, 0};
   purlin_context *context = NULL;
   purlin_context_options o;
   OK(purlin_context_options_init(&o, sizeof o));
@@ -215,14 +215,14 @@ static void log_messages(void) {
   CHECK(loud.messages >= 1 && loud.bad == 0);
   BAD_ARGUMENT("level: is 9", purlin_context_set_log(context, 9, remember, &loud));
   BAD_ARGUMENT("level: is -1", purlin_context_set_log(context, -1, NULL, NULL));
-  OK(purlin_context_set_log(context, PURLIN_LOG_WARN, remember, &silent));
+  OK(purlin_context_set_log(context, PURLIN_LOG_WARN, remember, &quiet));
   OK(purlin_context_set_log(context, PURLIN_LOG_OFF, NULL, NULL));
   OK(purlin_context_destroy(context));
   o.log_level = PURLIN_LOG_OFF;
-  o.log_user = &silent;
+  o.log_user = &quiet;
   OK(purlin_context_create(&o, &context));
   OK(purlin_context_destroy(context));
-  CHECK(silent.messages == 0);
+  CHECK(quiet.messages == 0);
 }
 
 int main(void) {

@@ -350,7 +350,7 @@ static int32_t views_done(int64_t step, int64_t steps, double measure, void *use
   return step >= *(const int64_t *)user;
 }
 
-/* Pushes report their views out of all of the scan, and stop it when told. */
+/* Pushes report their views out of all of the scan, and stop it when the function asks for it. */
 static void pushes_report(void) {
   int64_t views[MOST_VIEWS], k, stop = MOST_VIEWS + 1;
   purlin_tensor *p = projections_of(context, scan), *v = volume_tensor();

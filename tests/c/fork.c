@@ -1,4 +1,4 @@
-/* A child of fork() may not use what its parent made, is told so at once, and can make its own. */
+/* A child of fork() may not use what its parent made, gets an error at once, and can make its own. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 

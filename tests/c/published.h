@@ -1,4 +1,4 @@
-/* The published tensors and their eigenpairs, from tests/golden/sshopm, where their origin is told. */
+/* The published tensors and their eigenpairs, from tests/golden/sshopm, which names their origin. */
 #ifndef PURLIN_TESTS_PUBLISHED_H
 #define PURLIN_TESTS_PUBLISHED_H
 

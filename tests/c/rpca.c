@@ -6,7 +6,7 @@
 enum { M = 120, N = 80, RANK = 3, ENTRIES = M * N };
 
 static purlin_context *context, *foreign;
-/* Column-major: the matrix, its parts, and room for results. */
+/* Column-major: the matrix, its parts, and arrays for results. */
 static double matrix[ENTRIES], low[ENTRIES], rare[ENTRIES], got_low[ENTRIES], got_rare[ENTRIES];
 static float single[ENTRIES];
 static uint8_t observed[ENTRIES];
@@ -41,7 +41,7 @@ static double difference(const double *a, const double *b) {
   return sqrt(above / below);
 }
 
-static purlin_matrix *lend(purlin_dtype dtype, purlin_flags flags, void *data) {
+static purlin_matrix *borrow(purlin_dtype dtype, purlin_flags flags, void *data) {
   purlin_matrix *m = NULL;
   OK(purlin_matrix_borrow(context, dtype, flags, M, N, flags & PURLIN_ROW_MAJOR ? N : M, data, &m));
   return m;
@@ -66,13 +66,13 @@ static purlin_rpca_info rpca_info(void) {
 }
 
 static void dense_parts(void) {
-  purlin_matrix *m = lend(PURLIN_F64, PURLIN_READ_ONLY, matrix), *l = lend(PURLIN_F64, 0, got_low);
-  purlin_matrix *s = lend(PURLIN_F64, 0, got_rare), *across = lend(PURLIN_F64, PURLIN_ROW_MAJOR, got_rare);
-  purlin_matrix *f = lend(PURLIN_F32, PURLIN_READ_ONLY, single), *mask = lend(PURLIN_U8, PURLIN_READ_ONLY, observed);
+  purlin_matrix *m = borrow(PURLIN_F64, PURLIN_READ_ONLY, matrix), *l = borrow(PURLIN_F64, 0, got_low);
+  purlin_matrix *s = borrow(PURLIN_F64, 0, got_rare), *across = borrow(PURLIN_F64, PURLIN_ROW_MAJOR, got_rare);
+  purlin_matrix *f = borrow(PURLIN_F32, PURLIN_READ_ONLY, single), *mask = borrow(PURLIN_U8, PURLIN_READ_ONLY, observed);
   purlin_rpca_options o = rpca_options();
   purlin_rpca_info info = rpca_info();
   static float single_low[ENTRIES];
-  purlin_matrix *fl = lend(PURLIN_F32, 0, single_low);
+  purlin_matrix *fl = borrow(PURLIN_F32, 0, single_low);
   int i, j, right = 1, hidden = 1;
   OK(purlin_rpca_compute_once(context, NULL, m, NULL, NULL, l, s, &info));
   CHECK(info.converged == 1 && info.rank == RANK && info.dtype == PURLIN_F64 && info.residual < 1e-7);
@@ -115,7 +115,7 @@ static void dense_parts(void) {
 }
 
 static void sparse_rows(void) {
-  purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *s = NULL;
+  purlin_matrix *m = borrow(PURLIN_F64, 0, matrix), *s = NULL;
   purlin_matrix_info what;
   purlin_rpca_options o = rpca_options();
   purlin_rpca_info info = rpca_info();
@@ -196,7 +196,7 @@ static void streamed(void) {
   BAD_ARGUMENT("sparse: is given twice", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, l, NULL));
   OK(purlin_sink_destroy(l));
   OK(purlin_matrix_destroy(m));
-  m = lend(PURLIN_F64, 0, matrix);
+  m = borrow(PURLIN_F64, 0, matrix);
   OK(purlin_sink_to_tensor(context, same, &l));
   BAD_ARGUMENT("low_rank: overlaps m", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
   OK(purlin_sink_destroy(l));
@@ -215,7 +215,7 @@ static void streamed(void) {
 /* What is planned is what a run takes, and a limit below it is refused before the run. */
 static void plans(void) {
   purlin_rpca_info planned = rpca_info(), info = rpca_info();
-  purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *there = NULL;
+  purlin_matrix *m = borrow(PURLIN_F64, 0, matrix), *there = NULL;
   purlin_context_options o;
   purlin_context *little = NULL;
   purlin_rpca *rpca = rpca_of(context, NULL);
@@ -246,9 +246,9 @@ static int32_t stop_at(int64_t step, int64_t steps, double measure, void *user) 
 }
 
 static void refusals(void) {
-  purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *l = lend(PURLIN_F64, 0, got_low), *s = lend(PURLIN_F64, 0, got_rare);
-  purlin_matrix *f = lend(PURLIN_F32, 0, single), *fixed = lend(PURLIN_F64, PURLIN_READ_ONLY, got_low);
-  purlin_matrix *bytes = lend(PURLIN_U8, 0, observed), *small = NULL, *row = NULL;
+  purlin_matrix *m = borrow(PURLIN_F64, 0, matrix), *l = borrow(PURLIN_F64, 0, got_low), *s = borrow(PURLIN_F64, 0, got_rare);
+  purlin_matrix *f = borrow(PURLIN_F32, 0, single), *fixed = borrow(PURLIN_F64, PURLIN_READ_ONLY, got_low);
+  purlin_matrix *bytes = borrow(PURLIN_U8, 0, observed), *small = NULL, *row = NULL;
   purlin_rpca *rpca = NULL;
   const purlin_context *members[2];
   purlin_group *group = NULL;

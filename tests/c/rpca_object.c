@@ -23,7 +23,7 @@ static void fill(double *to, int64_t rows, int64_t cols, uint64_t seed) {
     for (i = 0; i < rows; i++) to[i + rows * j] = left[i] * right[j] + (uniform(&seed) > 0.9 ? 5 * uniform(&seed) : 0);
 }
 
-static purlin_matrix *lend(int64_t rows, int64_t cols, double *data) {
+static purlin_matrix *borrow(int64_t rows, int64_t cols, double *data) {
   purlin_matrix *m = NULL;
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, rows, cols, rows, data, &m));
   return m;
@@ -35,9 +35,9 @@ static purlin_rpca_info fresh(void) {
   return info;
 }
 
-/* One object splits matrices of different sizes as an object of its own would, and tells of the last. */
+/* One object splits matrices of different sizes as an object of its own would, and reports on the last. */
 static void several_matrices(void) {
-  purlin_matrix *a = lend(M, N, tall), *b = lend(N, M, wide), *l = lend(M, N, low), *s = lend(M, N, rare);
+  purlin_matrix *a = borrow(M, N, tall), *b = borrow(N, M, wide), *l = borrow(M, N, low), *s = borrow(M, N, rare);
   purlin_rpca_info info = fresh(), last = fresh(), once = fresh(), planned = fresh();
   purlin_rpca_options o;
   purlin_rpca *rpca = NULL;
@@ -77,7 +77,7 @@ static void several_matrices(void) {
 
 /* A run that fails leaves the report of the one before, and the object is ready for another. */
 static void errors_in_between(void) {
-  purlin_matrix *a = lend(M, N, tall), *l = lend(M, N, low), *small = NULL, *given = lend(M, N, rare);
+  purlin_matrix *a = borrow(M, N, tall), *l = borrow(M, N, low), *small = NULL, *given = borrow(M, N, rare);
   purlin_rpca_info before = fresh(), last = fresh();
   purlin_rpca_options o;
   purlin_rpca *rpca = NULL;
@@ -161,7 +161,7 @@ static void from_another_thread(void) {
   OK(purlin_rpca_options_init(&o, sizeof o));
   o.progress = wait_for_cancel;
   o.progress_user = &waits;
-  shared_matrix = lend(M, N, tall);
+  shared_matrix = borrow(M, N, tall);
   OK(purlin_rpca_create(context, &o, &shared));
   /* One that comes too early cancels nothing. */
   OK(purlin_rpca_cancel(shared));
@@ -183,7 +183,7 @@ static void refusals(void) {
   purlin_rpca_options o;
   purlin_rpca_info info = fresh();
   purlin_rpca *rpca = NULL;
-  purlin_matrix *a = lend(M, N, tall);
+  purlin_matrix *a = borrow(M, N, tall);
   OK(purlin_rpca_options_init(&o, sizeof o));
   BAD_ARGUMENT("rpca: is NULL", purlin_rpca_create(context, &o, NULL));
   BAD_HANDLE("context: is NULL", purlin_rpca_create(NULL, &o, &rpca));

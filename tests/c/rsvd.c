@@ -80,7 +80,7 @@ static void methods(void) {
   }
 }
 
-/* Blocks of the matrix, of rows or of columns; the user pointer tells which. */
+/* Blocks of the matrix, of rows or of columns; the user pointer says which. */
 static int32_t read_block(const int64_t *first, const int64_t *count, void *block, void *user) {
   const double *data = user;
   int64_t fast = data == rows ? N : M, i, j;

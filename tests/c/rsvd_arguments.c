@@ -5,7 +5,7 @@
 #include "rsvd.h"
 
 static purlin_context *context, *foreign;
-static double data[M * N], u[M * K], v[N * K], s[N], room[M * N], wider[M * (N + 1)];
+static double data[M * N], u[M * K], v[N * K], s[N], spare[M * N], wider[M * (N + 1)];
 
 static purlin_rsvd *make(const purlin_rsvd_options *o) {
   purlin_rsvd *rsvd = NULL;
@@ -117,10 +117,10 @@ static void decompositions(void) {
   purlin_rsvd *rsvd = make(&o), *none = make(NULL), *other = NULL;
   purlin_matrix *a = over(context, PURLIN_F64, 0, M, N, data), *mu = over(context, PURLIN_F64, 0, M, K, u);
   purlin_matrix *mv = over(context, PURLIN_F64, 0, N, K, v), *fixed = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, K, u);
-  purlin_matrix *single = over(context, PURLIN_F32, 0, M, K, room), *inside = over(context, PURLIN_F64, 0, M, K, data);
-  purlin_matrix *abroad = over(foreign, PURLIN_F64, 0, M, N, data), *c = over(context, PURLIN_CF64, 0, 6, 6, room);
-  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s), *whole = vector_of(context, PURLIN_I32, K, room);
-  purlin_tensor *longer = vector_of(context, PURLIN_F64, K + 1, room), *square = array2(context, PURLIN_F64, K, 1, room);
+  purlin_matrix *single = over(context, PURLIN_F32, 0, M, K, spare), *inside = over(context, PURLIN_F64, 0, M, K, data);
+  purlin_matrix *abroad = over(foreign, PURLIN_F64, 0, M, N, data), *c = over(context, PURLIN_CF64, 0, 6, 6, spare);
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s), *whole = vector_of(context, PURLIN_I32, K, spare);
+  purlin_tensor *longer = vector_of(context, PURLIN_F64, K + 1, spare), *square = array2(context, PURLIN_F64, K, 1, spare);
   purlin_rsvd_info info = rsvd_info(), bad = info;
   bad.struct_size = 5;
 #define COMPUTE(rsvd, a, u, s, v) purlin_rsvd_compute(rsvd, NULL, a, u, s, v, &info)
@@ -196,10 +196,10 @@ static void others(void) {
   purlin_rsvd *rsvd = make(&o);
   purlin_matrix *a = over(context, PURLIN_F64, 0, M, N, data), *mu = over(context, PURLIN_F64, 0, M, K, u);
   purlin_matrix *mv = over(context, PURLIN_F64, 0, N, K, v), *wide = over(context, PURLIN_F64, 0, M, N + 1, wider);
-  purlin_matrix *h = over(context, PURLIN_F64, 0, N, N, room), *bytes = over(context, PURLIN_U8, 0, N, 3, room);
+  purlin_matrix *h = over(context, PURLIN_F64, 0, N, N, spare), *bytes = over(context, PURLIN_U8, 0, N, 3, spare);
   purlin_matrix *fixed = over(context, PURLIN_F64, PURLIN_READ_ONLY, N, K, v), *abroad = over(foreign, PURLIN_F64, 0, N, K, v);
   purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s), *few = vector_of(context, PURLIN_F64, 2, wider);
-  purlin_tensor *right = vector_of(context, PURLIN_F64, K, room), *left = vector_of(context, PURLIN_F64, K, room + K);
+  purlin_tensor *right = vector_of(context, PURLIN_F64, K, spare), *left = vector_of(context, PURLIN_F64, K, spare + K);
   double frobenius = 0;
   BAD_HANDLE("q: is NULL", purlin_rsvd_range(rsvd, NULL, a, NULL, NULL, NULL));
   BAD_ARGUMENT("q: has 41 columns, more than min(m, n) = 40", purlin_rsvd_range(rsvd, NULL, a, wide, NULL, NULL));
@@ -441,10 +441,10 @@ static void shapes(void) {
       const int rows = sizes[n][0], cols = sizes[n][1], k = sizes[n][2];
       purlin_rsvd_options o = rsvd_options();
       purlin_rsvd *rsvd = NULL;
-      purlin_matrix *a = over(context, PURLIN_F64, 0, rows, cols, zero ? room : data);
+      purlin_matrix *a = over(context, PURLIN_F64, 0, rows, cols, zero ? spare : data);
       purlin_matrix *mu = over(context, PURLIN_F64, 0, rows, k, u), *mv = over(context, PURLIN_F64, 0, cols, k, v);
       purlin_tensor *ts = vector_of(context, PURLIN_F64, k, s);
-      memset(room, 0, sizeof room);
+      memset(spare, 0, sizeof spare);
       o.rank = k;
       rsvd = make(&o);
       if (rows == 0 || cols == 0)

@@ -37,7 +37,7 @@ static void write_npy(const char *path, const char *type, const void *data, size
   CHECK(file && fwrite(data, size, (size_t)ROWS * COLS, file) == (size_t)ROWS * COLS && fclose(file) == 0);
 }
 
-/* Blocks of rows; the user pointer tells of which array. */
+/* Blocks of rows; the user pointer is the array. */
 static int32_t read_block(const int64_t *first, const int64_t *count, void *block, void *user) {
   size_t size = user == bytes ? 1 : sizeof(double);
   int64_t j;

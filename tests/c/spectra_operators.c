@@ -1,4 +1,4 @@
-/* Products with operators that are never formed; rows and columns scaled; what the density of a spectrum tells. */
+/* Products with operators that are never formed; rows and columns scaled; the density of a spectrum. */
 #include "spectra.h"
 
 #define N 40

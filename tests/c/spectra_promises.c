@@ -1,4 +1,4 @@
-/* What a success promises, as the info tells it; and options that a call cannot use, each refused by its name. */
+/* What a success promises, as the info reports it; and options that a call cannot use, each refused by its name. */
 #include "spectra.h"
 
 enum { N = 120 };
@@ -61,8 +61,8 @@ static purlin_lanczos_options plain_options(int which) {
   return o;
 }
 
-/* Makes a call; its message goes to `told`. */
-static purlin_status call(int which, const purlin_lanczos_options *o, char told[400]) {
+/* Makes a call; its message goes to `message`. */
+static purlin_status call(int which, const purlin_lanczos_options *o, char message[400]) {
   static double values[6], vector[N], points[200], weights[200], embedded[6 * N];
   static int64_t labels[N];
   const int64_t length = N;
@@ -92,7 +92,7 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
       default: status = purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, NULL, o, list, NULL, NULL, NULL);
     }
   }
-  snprintf(told, 400, "%s", purlin_last_error_message());
+  snprintf(message, 400, "%s", purlin_last_error_message());
   OK(purlin_lanczos_destroy(lanczos));
   OK(purlin_tensor_destroy(two));
   OK(purlin_tensor_destroy(one));
@@ -102,15 +102,15 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
 }
 
 static void options(void) {
-  char told[400], word[40];
+  char message[400], word[40];
   size_t k;
   int which;
   for (which = 0; which < CALLS; which++) {
     purlin_lanczos_options o = plain_options(which);
     if (which != SOLVE) {
-      purlin_status status = call(which, &o, told);
+      purlin_status status = call(which, &o, message);
       CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
-      if (status != PURLIN_SUCCESS) fprintf(stderr, "call %d: %s\n", which, told);
+      if (status != PURLIN_SUCCESS) fprintf(stderr, "call %d: %s\n", which, message);
     }
     for (k = 0; k < COUNT(names); k++) {
       int is_refused, is_named;
@@ -118,11 +118,11 @@ static void options(void) {
       snprintf(word, sizeof word, " %s ", names[k]);
       o = plain_options(which);
       set(&o, names[k]);
-      status = call(which, &o, told);
-      is_named = !strncmp(told, names[k], strlen(names[k])) && told[strlen(names[k])] == ':';
+      status = call(which, &o, message);
+      is_named = !strncmp(message, names[k], strlen(names[k])) && message[strlen(names[k])] == ':';
       is_refused = status == PURLIN_ERROR_INVALID_ARGUMENT && is_named;
       if (is_refused != (strstr(refused[which], word) != NULL))
-        fprintf(stderr, "call %d with %s: %d \"%s\"\n", which, names[k], (int)status, told);
+        fprintf(stderr, "call %d with %s: %d \"%s\"\n", which, names[k], (int)status, message);
       CHECK(is_refused == (strstr(refused[which], word) != NULL));
     }
   }

@@ -201,7 +201,7 @@ static int32_t sick(int32_t adjoint, int64_t count, const void *x, int64_t ldx, 
   return 0;
 }
 
-/* A solve, a recurrence and a density tell of numbers that are not finite, whatever the way. */
+/* A solve, a recurrence and a density report numbers that are not finite, whatever the method. */
 static void not_finite(void) {
   double values[3], alpha[20], beta[20];
   int64_t products = 0, count = 0;

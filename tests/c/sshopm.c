@@ -16,8 +16,8 @@ static purlin_sshopm_options defaults(void) {
 /* SS-HOPM finds exactly the maxima with a positive shift and exactly the minima with a negative one. */
 static void stable_pairs(int32_t goal, int32_t method, int32_t shift_kind, double shift) {
   struct published p = published(4);
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o = defaults();
   int wanted[3], k, found = 0;
@@ -30,14 +30,14 @@ static void stable_pairs(int32_t goal, int32_t method, int32_t shift_kind, doubl
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   for (k = 0; k < p.pairs; k++)
     if (p.negative[k] == (goal == PURLIN_SSHOPM_MAXIMA ? 2 : 0) && found < 3) wanted[found++] = k;
-  CHECK(found == 3 && room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK);
+  CHECK(found == 3 && got.count[0] == 3 && got.status[0] == PURLIN_TENSOR_OK);
   for (k = 0; k < 3; k++) {
     /* Maxima descending, minima ascending. */
     int of = goal == PURLIN_SSHOPM_MAXIMA ? wanted[k] : wanted[2 - k];
-    CHECK(fabs(room.values[0][k] - p.value[of]) < 1e-12);
-    CHECK(apart(room.vectors[0][k], p.x[of]) < 1e-10);
-    CHECK(room.residuals[0][k] <= 1e-13);
-    CHECK(room.classes[0][k] == (goal == PURLIN_SSHOPM_MAXIMA ? PURLIN_PAIR_NEGATIVE_STABLE : PURLIN_PAIR_POSITIVE_STABLE));
+    CHECK(fabs(got.values[0][k] - p.value[of]) < 1e-12);
+    CHECK(apart(got.vectors[0][k], p.x[of]) < 1e-10);
+    CHECK(got.residuals[0][k] <= 1e-13);
+    CHECK(got.classes[0][k] == (goal == PURLIN_SSHOPM_MAXIMA ? PURLIN_PAIR_NEGATIVE_STABLE : PURLIN_PAIR_POSITIVE_STABLE));
   }
   OK(purlin_tensor_destroy(a));
   release(&r);
@@ -45,15 +45,15 @@ static void stable_pairs(int32_t goal, int32_t method, int32_t shift_kind, doubl
 
 static void both_goals(void) {
   struct published p = published(4);
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o = defaults();
   o.goal = PURLIN_SSHOPM_BOTH;
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
-  CHECK(room.count[0] == 6);
-  CHECK(fabs(room.values[0][0] - p.value[0]) < 1e-9 && fabs(room.values[0][2] - p.value[3]) < 1e-9);
-  CHECK(fabs(room.values[0][3] - p.value[10]) < 1e-9 && fabs(room.values[0][5] - p.value[8]) < 1e-9);
+  CHECK(got.count[0] == 6);
+  CHECK(fabs(got.values[0][0] - p.value[0]) < 1e-9 && fabs(got.values[0][2] - p.value[3]) < 1e-9);
+  CHECK(fabs(got.values[0][3] - p.value[10]) < 1e-9 && fabs(got.values[0][5] - p.value[8]) < 1e-9);
   OK(purlin_tensor_destroy(a));
   release(&r);
 }
@@ -63,8 +63,8 @@ static void both_goals(void) {
 static void odd_order(void) {
   const double value[4] = {3, 2, 1, -6.0 / 7}, inside[3] = {2.0 / 7, 3.0 / 7, 6.0 / 7};
   double packed[10] = {3, 0, 0, 0, 0, 0, 2, 0, 0, 1};
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 3, 3, 1, packed);
   purlin_sshopm_options o = defaults();
   int method, k, i;
@@ -75,17 +75,17 @@ static void odd_order(void) {
     for (o.goal = PURLIN_SSHOPM_MAXIMA; o.goal <= PURLIN_SSHOPM_BOTH; o.goal++) {
       const double sign = o.goal == PURLIN_SSHOPM_MINIMA ? -1 : 1;
       OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
-      CHECK(room.count[0] == 4 && room.found[0] == 4 && room.status[0] == PURLIN_TENSOR_OK);
+      CHECK(got.count[0] == 4 && got.found[0] == 4 && got.status[0] == PURLIN_TENSOR_OK);
       for (k = 0; k < 4; k++) {
         /* BOTH lists a pair once: the last one as the minimum. */
         const double turned = o.goal == PURLIN_SSHOPM_BOTH && k == 3 ? -1 : sign;
         const int is_minimum = o.goal == PURLIN_SSHOPM_MINIMA || (o.goal == PURLIN_SSHOPM_BOTH && k == 3);
-        CHECK(fabs(room.values[0][k] - turned * value[k]) < 1e-10);
-        CHECK(room.classes[0][k] == (is_minimum ? PURLIN_PAIR_POSITIVE_STABLE : PURLIN_PAIR_NEGATIVE_STABLE));
-        CHECK(room.residuals[0][k] <= 1e-12);
-        for (i = 0; i < 3; i++) CHECK(fabs(room.vectors[0][k][i] - turned * (k < 3 ? i == k : -inside[i])) < 1e-8);
+        CHECK(fabs(got.values[0][k] - turned * value[k]) < 1e-10);
+        CHECK(got.classes[0][k] == (is_minimum ? PURLIN_PAIR_POSITIVE_STABLE : PURLIN_PAIR_NEGATIVE_STABLE));
+        CHECK(got.residuals[0][k] <= 1e-12);
+        for (i = 0; i < 3; i++) CHECK(fabs(got.vectors[0][k][i] - turned * (k < 3 ? i == k : -inside[i])) < 1e-8);
       }
-      CHECK(isnan(room.values[0][4]) && room.classes[0][4] == -1);
+      CHECK(isnan(got.values[0][4]) && got.classes[0][4] == -1);
     }
   }
   OK(purlin_tensor_destroy(a));
@@ -97,8 +97,8 @@ static void nearly_isotropic(void) {
   static const double part[2] = {1e-2, 1e-5};
   struct published p = published(4);
   double packed[15];
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, packed);
   purlin_sshopm_options o = defaults();
   purlin_sshopm_info info;
@@ -111,11 +111,11 @@ static void nearly_isotropic(void) {
     packed[0] += 1, packed[10] += 1, packed[14] += 1;
     packed[3] += 1.0 / 3, packed[5] += 1.0 / 3, packed[12] += 1.0 / 3;
     OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
-    CHECK(room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK && info.unconverged_tensors == 0);
+    CHECK(got.count[0] == 3 && got.status[0] == PURLIN_TENSOR_OK && info.unconverged_tensors == 0);
     for (k = 0; k < 3; k++) {
-      CHECK(fabs((room.values[0][k] - 1) / part[way] - p.value[wanted[k]]) < 1e-8);
-      CHECK(apart(room.vectors[0][k], p.x[wanted[k]]) < 1e-5);
-      CHECK(room.classes[0][k] == PURLIN_PAIR_NEGATIVE_STABLE);
+      CHECK(fabs((got.values[0][k] - 1) / part[way] - p.value[wanted[k]]) < 1e-8);
+      CHECK(apart(got.vectors[0][k], p.x[wanted[k]]) < 1e-5);
+      CHECK(got.classes[0][k] == PURLIN_PAIR_NEGATIVE_STABLE);
     }
   }
   OK(purlin_tensor_destroy(a));
@@ -168,9 +168,9 @@ static void nearly_isotropic_elsewhere(void) {
 /* Too few iterations for some starts: what was found is right, and the status says that pairs may be missing. */
 static void partial(void) {
   struct published p = published(4);
-  static struct room room;
+  static struct solution got;
   double batch[2][15];
-  purlin_sshopm_results r = over(context, &room, 2, STARTS);
+  purlin_sshopm_results r = over(context, &got, 2, STARTS);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 2, batch);
   purlin_sshopm_options o = defaults();
   purlin_sshopm_info info;
@@ -182,12 +182,12 @@ static void partial(void) {
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
   CHECK(info.unconverged_tensors == 2);
   for (t = 0; t < 2; t++) {
-    for (k = stuck = 0; k < STARTS; k++) stuck += room.start_status[t][k] != PURLIN_START_CONVERGED;
-    CHECK(stuck > 0 && stuck < STARTS && room.count[t] > 0 && room.status[t] == PURLIN_TENSOR_PARTIAL);
-    for (k = 0; k < room.count[t]; k++) {
+    for (k = stuck = 0; k < STARTS; k++) stuck += got.start_status[t][k] != PURLIN_START_CONVERGED;
+    CHECK(stuck > 0 && stuck < STARTS && got.count[t] > 0 && got.status[t] == PURLIN_TENSOR_PARTIAL);
+    for (k = 0; k < got.count[t]; k++) {
       double nearest = 1;
       for (j = 0; j < p.pairs; j++)
-        if (fabs(p.value[j] - room.values[t][k]) < nearest) nearest = fabs(p.value[j] - room.values[t][k]);
+        if (fabs(p.value[j] - got.values[t][k]) < nearest) nearest = fabs(p.value[j] - got.values[t][k]);
       CHECK(nearest < 1e-9);
     }
     total += stuck;
@@ -195,7 +195,7 @@ static void partial(void) {
   CHECK(info.converged_starts == 2 * STARTS - total);
   o.max_iterations = 500;
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
-  CHECK(info.unconverged_tensors == 0 && room.status[0] == PURLIN_TENSOR_OK && room.status[1] == PURLIN_TENSOR_OK);
+  CHECK(info.unconverged_tensors == 0 && got.status[0] == PURLIN_TENSOR_OK && got.status[1] == PURLIN_TENSOR_OK);
   OK(purlin_tensor_destroy(a));
   release(&r);
 }
@@ -204,8 +204,8 @@ static void partial(void) {
 static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   struct published p = published(4);
   double x0[3] = {1, .5, -.3}, lambda[100];
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 1);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 1);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_tensor *start = array2(context, PURLIN_F64, 3, 1, x0);
   purlin_sshopm_options o = defaults();
@@ -215,11 +215,11 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   o.shift = shift;
   r.trace = vector_of(context, PURLIN_F64, 100, lambda);
   OK(purlin_sshopm_solve_once(context, NULL, a, start, &o, &r, NULL));
-  CHECK(room.start_iterations[0][0] == iterations);
-  CHECK(room.start_status[0][0] == PURLIN_START_CONVERGED && room.start_violations[0][0] == 0);
-  CHECK(fabs(room.start_values[0][0] - p.value[0]) < 1e-13);
-  CHECK(room.count[0] == 1 && fabs(room.values[0][0] - p.value[0]) < 1e-13);
-  if (shift_kind == PURLIN_SSHOPM_SHIFT_FIXED) CHECK(room.start_shifts[0][0] == shift);
+  CHECK(got.start_iterations[0][0] == iterations);
+  CHECK(got.start_status[0][0] == PURLIN_START_CONVERGED && got.start_violations[0][0] == 0);
+  CHECK(fabs(got.start_values[0][0] - p.value[0]) < 1e-13);
+  CHECK(got.count[0] == 1 && fabs(got.values[0][0] - p.value[0]) < 1e-13);
+  if (shift_kind == PURLIN_SSHOPM_SHIFT_FIXED) CHECK(got.start_shifts[0][0] == shift);
   /* The trace rises to the value and ends with it. */
   for (k = 1; k < 100 && !isnan(lambda[k]); k++) CHECK(lambda[k] >= lambda[k - 1] - 1e-15);
   CHECK(k >= iterations && k <= iterations + 1 && fabs(lambda[k - 1] - p.value[0]) < 1e-13);
@@ -231,8 +231,8 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
 /* Without a shift the method need not converge, and says so for each start. */
 static void unshifted(void) {
   struct published p = published(4);
-  struct room room;
-  purlin_sshopm_results r = over(context, &room, 1, 32);
+  struct solution got;
+  purlin_sshopm_results r = over(context, &got, 1, 32);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o = defaults();
   purlin_sshopm_info info;
@@ -242,9 +242,9 @@ static void unshifted(void) {
   o.shift_kind = PURLIN_SSHOPM_SHIFT_FIXED;
   o.remove_isotropic = 0;
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
-  for (k = 0; k < 32; k++) stuck += room.start_status[0][k] == PURLIN_START_MAX_ITERATIONS;
+  for (k = 0; k < 32; k++) stuck += got.start_status[0][k] == PURLIN_START_MAX_ITERATIONS;
   CHECK(stuck > 0 && info.starts == 32 && info.converged_starts == 32 - stuck);
-  if (stuck == 32) CHECK(room.count[0] == 0 && room.status[0] == PURLIN_TENSOR_NO_PAIR);
+  if (stuck == 32) CHECK(got.count[0] == 0 && got.status[0] == PURLIN_TENSOR_NO_PAIR);
   OK(purlin_tensor_destroy(a));
   release(&r);
 }
@@ -252,9 +252,9 @@ static void unshifted(void) {
 /* One bad tensor of a batch gets a status; the others' results are bitwise what they are alone. */
 static void bad_tensors(void) {
   struct published p = published(4);
-  static struct room room, alone;
+  static struct solution got, alone;
   double batch[TENSORS][15];
-  purlin_sshopm_results r = over(context, &room, TENSORS, STARTS), s = over(context, &alone, 1, STARTS);
+  purlin_sshopm_results r = over(context, &got, TENSORS, STARTS), s = over(context, &alone, 1, STARTS);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, TENSORS, batch);
   purlin_tensor *one = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o = defaults();
@@ -275,28 +275,28 @@ static void bad_tensors(void) {
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
   OK(purlin_sshopm_solve_once(context, NULL, one, NULL, &o, &s, NULL));
   CHECK(info.tensors == TENSORS && info.skipped_tensors == 4 && info.starts == STARTS);
-  CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && room.status[2] == PURLIN_TENSOR_NONFINITE);
-  CHECK(room.status[3] == PURLIN_TENSOR_ZERO && room.status[4] == PURLIN_TENSOR_ISOTROPIC);
+  CHECK(got.status[1] == PURLIN_TENSOR_NONFINITE && got.status[2] == PURLIN_TENSOR_NONFINITE);
+  CHECK(got.status[3] == PURLIN_TENSOR_ZERO && got.status[4] == PURLIN_TENSOR_ISOTROPIC);
   for (t = 1; t < 3; t++) {
-    CHECK(room.count[t] == 0 && isnan(room.values[t][0]) && isnan(room.vectors[t][0][0]));
-    CHECK(room.basins[t][0] == 0);
+    CHECK(got.count[t] == 0 && isnan(got.values[t][0]) && isnan(got.vectors[t][0][0]));
+    CHECK(got.basins[t][0] == 0);
   }
   /* Every direction is an eigenvector; one stands for them. */
   for (t = 3; t < 5; t++) {
-    CHECK(room.count[t] == 1 && room.classes[t][0] == PURLIN_PAIR_DEGENERATE && room.values[t][0] == (t == 3 ? 0 : 5));
-    CHECK(isnan(room.values[t][1]) && room.basins[t][0] == STARTS);
+    CHECK(got.count[t] == 1 && got.classes[t][0] == PURLIN_PAIR_DEGENERATE && got.values[t][0] == (t == 3 ? 0 : 5));
+    CHECK(isnan(got.values[t][1]) && got.basins[t][0] == STARTS);
   }
-  CHECK(room.start_status[1][0] == PURLIN_START_NONFINITE);
+  CHECK(got.start_status[1][0] == PURLIN_START_NONFINITE);
   for (t = 0; t < TENSORS; t++) {
     if (t >= 1 && t <= 4) continue;
-    CHECK(room.count[t] == 3 && room.status[t] == PURLIN_TENSOR_OK);
-    CHECK(fabs(room.values[5][0] / 1e-200 - p.value[0]) < 1e-9 && fabs(room.values[6][0] / 1e200 - p.value[0]) < 1e-9);
+    CHECK(got.count[t] == 3 && got.status[t] == PURLIN_TENSOR_OK);
+    CHECK(fabs(got.values[5][0] / 1e-200 - p.value[0]) < 1e-9 && fabs(got.values[6][0] / 1e200 - p.value[0]) < 1e-9);
   }
   for (t = 0; t < TENSORS; t += 7) {
-    CHECK(memcmp(room.values[t], alone.values[0], 3 * sizeof(double)) == 0);
-    CHECK(memcmp(room.vectors[t], alone.vectors[0], 9 * sizeof(double)) == 0);
-    CHECK(memcmp(room.basins[t], alone.basins[0], 3 * sizeof(int32_t)) == 0);
-    CHECK(memcmp(room.start_values[t], alone.start_values[0], sizeof alone.start_values[0]) == 0);
+    CHECK(memcmp(got.values[t], alone.values[0], 3 * sizeof(double)) == 0);
+    CHECK(memcmp(got.vectors[t], alone.vectors[0], 9 * sizeof(double)) == 0);
+    CHECK(memcmp(got.basins[t], alone.basins[0], 3 * sizeof(int32_t)) == 0);
+    CHECK(memcmp(got.start_values[t], alone.start_values[0], sizeof alone.start_values[0]) == 0);
   }
   OK(purlin_tensor_destroy(a));
   OK(purlin_tensor_destroy(one));
@@ -306,15 +306,15 @@ static void bad_tensors(void) {
 
 /* No tensors: success, and nothing is written. */
 static void empty_batch(void) {
-  struct room room, before;
-  purlin_sshopm_results r = over(context, &room, 0, 0);
+  struct solution got, before;
+  purlin_sshopm_results r = over(context, &got, 0, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 0, NULL);
   purlin_sshopm_info info;
-  before = room;
+  before = got;
   OK(purlin_sshopm_info_init(&info, sizeof info));
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, &info));
   CHECK(info.tensors == 0 && info.converged_starts == 0);
-  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  CHECK(memcmp(&got, &before, sizeof got) == 0);
   OK(purlin_tensor_destroy(a));
   release(&r);
 }
@@ -323,7 +323,7 @@ static void empty_batch(void) {
 static void strides_and_threads(void) {
   enum { T = 5, GAP = 3 };
   double packed[T][15], entry_major[15][T], spread[T * (15 * 2 + GAP)];
-  static struct room first, other;
+  static struct solution first, other;
   uint64_t state = 7;
   int t, k, way;
   for (t = 0; t < T; t++)

@@ -7,12 +7,12 @@
 #include "results.h"
 
 static purlin_context *context;
-static struct room room;
+static struct solution got;
 
 /* All real pairs of both tensors: values, vectors, classes, Hessians, residuals, and the Morse sum. */
 static void all_pairs(int order) {
   struct published p = published(order);
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, order, 3, 1, p.tensor);
   int32_t sum = 77, expected = 77;
   purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum);
@@ -22,22 +22,22 @@ static void all_pairs(int order) {
   OK(purlin_sshopm_info_init(&info, sizeof info));
   OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, morse, due, &info));
   CHECK(info.tensors == 1 && info.starts > 0 && info.seconds >= 0 && info.converged_starts > 0);
-  CHECK(room.count[0] == p.pairs && room.found[0] == p.pairs && info.truncated_tensors == 0);
-  CHECK(room.status[0] == PURLIN_TENSOR_OK);
+  CHECK(got.count[0] == p.pairs && got.found[0] == p.pairs && info.truncated_tensors == 0);
+  CHECK(got.status[0] == PURLIN_TENSOR_OK);
   CHECK(sum == 1 && expected == 1);
   for (k = 0; k < p.pairs; k++) {
     int class = p.negative[k] == 2   ? PURLIN_PAIR_NEGATIVE_STABLE
                 : p.negative[k] == 0 ? PURLIN_PAIR_POSITIVE_STABLE
                                      : PURLIN_PAIR_UNSTABLE;
-    CHECK(fabs(room.values[0][k] - p.value[k]) < 1e-12);
-    CHECK(apart(room.vectors[0][k], p.x[k]) < 1e-11);
-    CHECK(room.residuals[0][k] < 1e-13);
-    CHECK(room.classes[0][k] == class);
-    CHECK(fabs(room.hessian[0][k][0] - p.hessian[k][0]) < 1e-10);
-    CHECK(fabs(room.hessian[0][k][1] - p.hessian[k][1]) < 1e-10);
-    CHECK(room.basins[0][k] > 0);
+    CHECK(fabs(got.values[0][k] - p.value[k]) < 1e-12);
+    CHECK(apart(got.vectors[0][k], p.x[k]) < 1e-11);
+    CHECK(got.residuals[0][k] < 1e-13);
+    CHECK(got.classes[0][k] == class);
+    CHECK(fabs(got.hessian[0][k][0] - p.hessian[k][0]) < 1e-10);
+    CHECK(fabs(got.hessian[0][k][1] - p.hessian[k][1]) < 1e-10);
+    CHECK(got.basins[0][k] > 0);
   }
-  for (; k < PAIRS; k++) CHECK(isnan(room.values[0][k]) && isnan(room.vectors[0][k][2]) && room.basins[0][k] == 0 && room.classes[0][k] == PURLIN_PAIR_NONE);
+  for (; k < PAIRS; k++) CHECK(isnan(got.values[0][k]) && isnan(got.vectors[0][k][2]) && got.basins[0][k] == 0 && got.classes[0][k] == PURLIN_PAIR_NONE);
   OK(purlin_tensor_destroy(morse));
   OK(purlin_tensor_destroy(due));
   OK(purlin_tensor_destroy(a));
@@ -47,15 +47,15 @@ static void all_pairs(int order) {
 /* (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the equator is a circle of maxima, one entry, and nothing vouches for the set. */
 static void circle(void) {
   double form[15] = {1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, form);
   int32_t sum = 77, expected = 77;
   purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum);
   purlin_tensor *due = vector_of(context, PURLIN_I32, 1, &expected);
   OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, morse, due, NULL));
-  CHECK(room.count[0] == 2 && room.found[0] == 2 && room.status[0] == PURLIN_TENSOR_DEGENERATE);
-  CHECK(fabs(room.values[0][0] - 1) < 1e-10 && fabs(room.values[0][1]) < 1e-10);
-  CHECK(room.classes[0][0] == PURLIN_PAIR_DEGENERATE && room.classes[0][1] == PURLIN_PAIR_POSITIVE_STABLE);
+  CHECK(got.count[0] == 2 && got.found[0] == 2 && got.status[0] == PURLIN_TENSOR_DEGENERATE);
+  CHECK(fabs(got.values[0][0] - 1) < 1e-10 && fabs(got.values[0][1]) < 1e-10);
+  CHECK(got.classes[0][0] == PURLIN_PAIR_DEGENERATE && got.classes[0][1] == PURLIN_PAIR_POSITIVE_STABLE);
   CHECK(expected == INT32_MIN);
   OK(purlin_tensor_destroy(morse));
   OK(purlin_tensor_destroy(due));
@@ -137,18 +137,18 @@ static void circles(void) {
 /* A search that ends before a round found nothing new does not say that its set is complete. */
 static void incomplete(void) {
   struct published p = published(4);
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o;
   int j, k;
   OK(purlin_sshopm_options_init(&o, sizeof o));
   o.starts = o.max_starts = 40;
   OK(purlin_sshopm_solve_all_once(context, NULL, a, &o, &r, NULL, NULL, NULL));
-  CHECK(room.status[0] == PURLIN_TENSOR_INCOMPLETE && room.found[0] > 0);
-  for (k = 0; k < room.count[0]; k++) {
+  CHECK(got.status[0] == PURLIN_TENSOR_INCOMPLETE && got.found[0] > 0);
+  for (k = 0; k < got.count[0]; k++) {
     double nearest = 1;
     for (j = 0; j < p.pairs; j++)
-      if (fabs(p.value[j] - room.values[0][k]) < nearest) nearest = fabs(p.value[j] - room.values[0][k]);
+      if (fabs(p.value[j] - got.values[0][k]) < nearest) nearest = fabs(p.value[j] - got.values[0][k]);
     CHECK(nearest < 1e-10);
   }
   release(&r);
@@ -222,10 +222,10 @@ static void arguments(void) {
   double d[64], flat[15] = {0};
   int32_t n[8];
   purlin_sshopm_options all;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor), *bad;
-  static struct room before;
-  before = room;
+  static struct solution before;
+  before = got;
   BAD_ARGUMENT("options: is NULL", purlin_sshopm_options_init(NULL, sizeof all));
   BAD_ARGUMENT("options: struct_size", purlin_sshopm_options_init(&all, 8));
 #define REFUSED(text, field, bad)                                                            \
@@ -260,7 +260,7 @@ static void arguments(void) {
   bad = array2(context, PURLIN_F64, 15, 1, flat);
   BAD_ARGUMENT("tensors: is a dense tensor", purlin_sshopm_solve_all_once(context, NULL, bad, NULL, &r, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(bad));
-  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  CHECK(memcmp(&got, &before, sizeof got) == 0);
   release(&r);
   /* Nothing of single starts; sums of the right type and length. */
   OK(purlin_sshopm_results_init(&r, sizeof r));
@@ -284,15 +284,15 @@ static void bad_and_empty(void) {
   double batch[3][10];
   int32_t sum[3], expected[3];
   int k;
-  purlin_sshopm_results r = over(context, &room, 3, 0);
+  purlin_sshopm_results r = over(context, &got, 3, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 3, 3, 3, batch), *none = symmetric(context, PURLIN_F64, 3, 3, 0, NULL);
   purlin_tensor *s = vector_of(context, PURLIN_I32, 3, sum), *e = vector_of(context, PURLIN_I32, 3, expected), *plane;
   for (k = 0; k < 10; k++) batch[0][k] = batch[2][k] = p.tensor[k], batch[1][k] = k == 4 ? NAN : 1;
   OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, s, e, NULL));
-  CHECK(room.count[0] == 7 && room.count[1] == 0 && room.count[2] == 7);
-  CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && isnan(room.values[1][0]));
+  CHECK(got.count[0] == 7 && got.count[1] == 0 && got.count[2] == 7);
+  CHECK(got.status[1] == PURLIN_TENSOR_NONFINITE && isnan(got.values[1][0]));
   CHECK(sum[0] == 1 && expected[0] == 1 && sum[2] == 1);
-  CHECK(fabs(room.values[2][6] - p.value[6]) < 1e-12);
+  CHECK(fabs(got.values[2][6] - p.value[6]) < 1e-12);
   release(&r);
   OK(purlin_sshopm_results_init(&r, sizeof r));
   OK(purlin_sshopm_solve_all_once(context, NULL, none, NULL, &r, NULL, NULL, NULL));

@@ -7,15 +7,15 @@
 
 static purlin_context *context;
 static struct published p;
-static struct room room;
+static struct solution got;
 
 /* Each field of the options outside its domain. */
 static void options(void) {
-  static struct room before;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  static struct solution before;
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o;
-  before = room;
+  before = got;
   BAD_ARGUMENT("options: is NULL", purlin_sshopm_options_init(NULL, sizeof o));
   BAD_ARGUMENT("options: struct_size", purlin_sshopm_options_init(&o, sizeof o - 8));
 #define REFUSED(text, field, bad)                                                      \
@@ -58,20 +58,20 @@ static void options(void) {
   BAD_ARGUMENT("shift: is 1", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   o.shift = NAN;
   BAD_ARGUMENT("shift", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
-  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  CHECK(memcmp(&got, &before, sizeof got) == 0);
   OK(purlin_tensor_destroy(a));
   release(&r);
 }
 
 /* Options that the others leave without effect. */
 static void idle_options(void) {
-  static struct room before;
+  static struct solution before;
   double given[2][3] = {{1, 0, 0}, {0, 1, 0}};
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_tensor *starts = array2(context, PURLIN_F64, 3, 2, given);
   purlin_sshopm_options o;
-  before = room;
+  before = got;
 #define REFUSED(text, starts, change)                                                  \
   do {                                                                                 \
     OK(purlin_sshopm_options_init(&o, sizeof o));                                      \
@@ -90,7 +90,7 @@ static void idle_options(void) {
   /* The default starts of three dimensions are a lattice. */
   REFUSED("seed: is 3", NULL, o.seed = 3);
 #undef REFUSED
-  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  CHECK(memcmp(&got, &before, sizeof got) == 0);
   OK(purlin_sshopm_options_init(&o, sizeof o));
   OK(purlin_sshopm_solve_once(context, NULL, a, starts, &o, &r, NULL));
   o.seed = 3, o.start_kind = PURLIN_STARTS_RANDOM;
@@ -176,7 +176,7 @@ static void inputs(void) {
   double d[32] = {0}, x[6] = {1, 2, 3, 4, 5, 6};
   purlin_context *foreign = cpu_context(1);
   purlin_stream *stream = NULL;
-  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_sshopm_options o;
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor), *bad;
 #define SOLVE(tensors, starts) purlin_sshopm_solve_once(context, NULL, tensors, starts, NULL, &r, NULL)

@@ -148,7 +148,7 @@ static void *cancel_until_done(void *argument) {
 
 static purlin_sshopm *other;
 
-/* Long work until told otherwise; the other object is cancelled all the time, which is no business of this one. */
+/* Works until it is cancelled. The other object is cancelled all the time, which must not affect this one. */
 static int32_t watch(int64_t step, int64_t steps, double measure, void *user) {
   (void)step, (void)steps, (void)measure;
   *(int *)user += purlin_sshopm_cancel(other) != PURLIN_SUCCESS;

@@ -107,7 +107,7 @@ static int calls_of(struct copier *c) {
   return calls;
 }
 
-/* An output is one call's alone: others are told that it is busy; an input may be read meanwhile. */
+/* An output is one call's alone: others get PURLIN_ERROR_BUSY; an input may be read meanwhile. */
 static void conflicting_use(void) {
   struct copier c;
   pthread_t thread;

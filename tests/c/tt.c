@@ -196,12 +196,12 @@ static void matrices(void) {
 /* A core of another context's tensor. */
 static void contexts(void) {
   static made x, y;
-  double room[18];
+  double numbers[18];
   const int64_t dims[3] = {1, 3, 2};
   purlin_tensor *abroad = NULL;
   make_train(context, &x, 2, 3, 2, 1, 3);
   make_train(foreign, &y, 2, 3, 2, 1, 4);
-  OK(purlin_tensor_borrow(foreign, PURLIN_F64, 0, 3, dims, NULL, room, &abroad));
+  OK(purlin_tensor_borrow(foreign, PURLIN_F64, 0, 3, dims, NULL, numbers, &abroad));
   BAD_ARGUMENT("core: belongs to another context", purlin_tt_core(x.tt, NULL, 0, abroad));
   BAD_ARGUMENT("destination: belongs to another context", purlin_tt_copy(context, NULL, x.tt, y.tt));
   BAD_ARGUMENT("source: belongs to another context", purlin_tt_copy(foreign, NULL, x.tt, y.tt));

@@ -5,7 +5,7 @@ static purlin_context *context, *foreign;
 
 static void environments(void) {
   static made x, other;
-  static double sz[4] = {1, 0, 0, -1}, room[64], out[64];
+  static double sz[4] = {1, 0, 0, -1}, numbers[64], out[64];
   purlin_tt_contraction *c = NULL;
   purlin_tt_matrix *h = NULL;
   purlin_tt_environments *e = NULL, *plain = NULL;
@@ -29,9 +29,9 @@ static void environments(void) {
   }
   OK(purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, 4));
   OK(purlin_tt_environments_build(e, NULL, PURLIN_TT_RIGHT, 0));
-  env = dense(context, PURLIN_F64, 4, dims, room);
+  env = dense(context, PURLIN_F64, 4, dims, numbers);
   OK(purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 2, env, &exponent));
-  CHECK(room[0] != 0);
+  CHECK(numbers[0] != 0);
   /* The effective operator of site 1 between its own core: the energy. */
   v = dense(context, PURLIN_F64, 3, shape, x.cores[1]);
   w = dense(context, PURLIN_F64, 3, shape, out);

@@ -91,12 +91,12 @@ void matrices(const context& on) {
   std::vector<std::int32_t> col_idx{0, 2};
   const std::vector<float> values{3, 4};
   const purlin::csr_view<float> sparse{2, 3, 2, row_ptr.data(), col_idx.data(), values.data()};
-  const matrix lent = matrix::borrow_csr(on, sparse);
+  const matrix borrowed = matrix::borrow_csr(on, sparse);
   const matrix copy = matrix::copy_csr(on, sparse);
   EXPECT_ERROR(matrix::borrow_csr_device(on, sparse), PURLIN_ERROR_NOT_SUPPORTED);
-  EXPECT(lent.properties().storage == PURLIN_CSR && lent.properties().nnz == 2);
-  EXPECT(lent.properties().owned == 0 && copy.properties().owned == 1);
-  EXPECT(lent.properties().row_ptr_type == PURLIN_I64 && lent.properties().col_idx_type == PURLIN_I32);
+  EXPECT(borrowed.properties().storage == PURLIN_CSR && borrowed.properties().nnz == 2);
+  EXPECT(borrowed.properties().owned == 0 && copy.properties().owned == 1);
+  EXPECT(borrowed.properties().row_ptr_type == PURLIN_I64 && borrowed.properties().col_idx_type == PURLIN_I32);
   col_idx[1] = 3;
   EXPECT_ERROR(matrix::borrow_csr(on, sparse), PURLIN_ERROR_INVALID_ARGUMENT);
 }

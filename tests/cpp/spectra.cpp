@@ -359,7 +359,7 @@ void derived(const context& on) {
   EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, PURLIN_DEVICE), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, 7), PURLIN_ERROR_INVALID_ARGUMENT);
 
-  // A plan of the transpose keeps a copy, which is told of new values; (2 A^T - 4) / 4 squared, as T_2.
+  // A plan of the transpose keeps a copy, which must be updated after a change of values; (2 A^T - 4) / 4 squared, as T_2.
   purlin::spmv::options settings;
   settings.op = PURLIN_SPMV_TRANSPOSE;
   purlin::spmv::plan plan(on, own, settings);

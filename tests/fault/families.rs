@@ -199,8 +199,8 @@ fn solve_by_object(f: &Fixture) -> Call {
         let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
         with_solver(context, &raw const o, |solver| {
             let status = c!(purlin_sshopm_solve(solver, null(), tensors, null(), &raw const r, null_mut()));
-            let told = c!(purlin_sshopm_last_info(solver, &raw mut info));
-            assert_eq!(told == purlin_status::PURLIN_SUCCESS, status == purlin_status::PURLIN_SUCCESS);
+            let info_status = c!(purlin_sshopm_last_info(solver, &raw mut info));
+            assert_eq!(info_status == purlin_status::PURLIN_SUCCESS, status == purlin_status::PURLIN_SUCCESS);
             status
         })
     })

@@ -144,7 +144,7 @@ unsafe extern "C" fn read(
     block: *mut std::ffi::c_void,
     _: *mut std::ffi::c_void,
 ) -> i32 {
-    // SAFETY: purlin gives three counts, and room for their product of F32.
+    // SAFETY: purlin gives three counts, and memory for their product of F32.
     unsafe {
         let elements: i64 = std::slice::from_raw_parts(count, 3).iter().product();
         for k in 0..elements as usize {

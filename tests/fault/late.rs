@@ -13,12 +13,12 @@ use crate::cases::{self, Case};
 use crate::fixture::{self, Fixture};
 
 /// A reference for another thread, which the thread that owns it waits for.
-struct Lent<'a, T>(&'a T);
+struct Shared<'a, T>(&'a T);
 
 // SAFETY: one thread at a time uses it, and handles are valid on any thread.
-unsafe impl<T> Send for Lent<'_, T> {}
+unsafe impl<T> Send for Shared<'_, T> {}
 
-impl<'a, T> Lent<'a, T> {
+impl<'a, T> Shared<'a, T> {
     fn get(&self) -> &'a T {
         self.0
     }
@@ -42,17 +42,17 @@ fn a_call_with_a_short_stack_is_refused_without_its_thread() {
     for case in cases {
         let objects = Fixture::on_cpu(7);
         let call = (case.prepare)(&objects);
-        let lent = Lent(&call);
+        let shared = Shared(&call);
         std::thread::scope(|scope| {
             let work = move || {
-                let call = lent.get();
+                let call = shared.get();
                 fault::arm(0, Kind::Thread as u32, false);
                 let status = call();
                 assert_eq!(fault::disarm(), 1, "{}: no thread was started", case.name);
                 let text = fixture::message();
                 assert_eq!(status, purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, "{}: {text}", case.name);
-                let told = "a call from a thread with a short stack: thread 1 of 1 could not be started: ";
-                assert!(text.starts_with(told), "{}: {text}", case.name);
+                let refusal = "a call from a thread with a short stack: thread 1 of 1 could not be started: ";
+                assert!(text.starts_with(refusal), "{}: {text}", case.name);
                 assert_eq!(call(), purlin_status::PURLIN_SUCCESS, "{}: {}", case.name, fixture::message());
             };
             // Even without optimisation this file needs little of it.
@@ -99,10 +99,10 @@ fn a_late_call_is_made_or_refused_without_its_thread() {
         let objects = Fixture::on_cpu(7);
         let call = (case.prepare)(&objects);
         let given = Late { case, call };
-        let lent = Lent(&given);
+        let shared = Shared(&given);
         std::thread::scope(|scope| {
             let work = move || {
-                let given = lent.get();
+                let given = shared.get();
                 // What Rust code keeps for the thread exists, and is destroyed before the second call.
                 assert_eq!((given.call)(), purlin_status::PURLIN_SUCCESS, "{}", given.case.name);
                 // SAFETY: the key of above, and a value that outlives the thread.

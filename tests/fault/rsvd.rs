@@ -93,7 +93,7 @@ fn end_matrices(matrices: &[*mut purlin_matrix]) {
 }
 
 unsafe extern "C" fn read(_: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32 {
-    // SAFETY: purlin gives two counts, and room for their product of F64; `user` has at least as many.
+    // SAFETY: purlin gives two counts, and memory for their product of F64; `user` has at least as many.
     unsafe {
         let elements = *count * *count.add(1);
         block.cast::<f64>().copy_from_nonoverlapping(user.cast::<f64>(), elements as usize);

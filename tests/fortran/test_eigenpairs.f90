@@ -411,7 +411,7 @@ contains
     options%progress = c_funloc(count_calls)
     options%progress_user = c_loc(calls)
     call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values, options=options)
-    call check(calls >= 1, 'progress is told at least once')
+    call check(calls >= 1, 'progress is reported at least once')
     options%progress = c_funloc(stop_now)
     calls = 0
     message = ''

@@ -168,7 +168,7 @@ contains
     call plan%push(context, 1_c_int64_t, lines(:, :, 1), stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'view') > 0, 'no view is taken twice')
     call plan%finish(context, volume, stat=stat)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'missing views are told')
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'missing views are reported')
     do k = views - 2, views - 1
       view = mod(7 * k, views) + 1
       call plan%push(context, [view], lines(:, :, view:view))

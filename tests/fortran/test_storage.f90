@@ -1,4 +1,4 @@
-! Tensors and matrices: lent, owned, copied, described, refused.
+! Tensors and matrices: borrowed, owned, copied, described, refused.
 module storage_callbacks
   use, intrinsic :: iso_c_binding
   implicit none
@@ -23,7 +23,7 @@ program test_storage
   use storage_callbacks, only: no_products
   implicit none
 
-  call lending()
+  call borrowing()
   call sections()
   call copying()
   call symmetric()
@@ -35,7 +35,7 @@ program test_storage
 
 contains
 
-  subroutine lending()
+  subroutine borrowing()
     type(purlin_context) :: context
     type(purlin_tensor) :: tensor
     type(purlin_tensor_info) :: info
@@ -78,7 +78,7 @@ contains
     call context%create(backend=PURLIN_BACKEND_CPU)
     call tensor%borrow(context, a(:, 2:3))
     call tensor%layout(dims)
-    call check(all(dims == [4_int64, 2_int64]), 'a contiguous section is lent')
+    call check(all(dims == [4_int64, 2_int64]), 'a contiguous section is borrowed')
     message = ''
     call tensor%borrow(context, a(1:2, :), stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another section is refused')
@@ -96,7 +96,7 @@ contains
 
   subroutine copying()
     type(purlin_context) :: context
-    type(purlin_tensor) :: owned, lent, other
+    type(purlin_tensor) :: owned, borrowed, other
     type(purlin_stream) :: stream
     real(real64), target :: a(3, 2), b(3, 2)
     integer(int32) :: stat
@@ -105,18 +105,18 @@ contains
     b = 0
     call context%create(backend=PURLIN_BACKEND_CPU)
     call stream%create(context)
-    call lent%borrow(context, a)
+    call borrowed%borrow(context, a)
     call owned%create(context, PURLIN_F64, [3_int64, 2_int64])
-    call owned%copy_from(context, lent, stream)
+    call owned%copy_from(context, borrowed, stream)
     call stream%synchronize()
-    call lent%borrow(context, b)
-    call lent%copy_from(context, owned)
+    call borrowed%borrow(context, b)
+    call borrowed%copy_from(context, owned)
     call check(maxval(abs(a - b)) <= 0, 'into the library and back')
     call other%create(context, PURLIN_F64, [2_int64, 3_int64])
-    call other%copy_from(context, lent, stat=stat)
+    call other%copy_from(context, borrowed, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another shape is refused')
-    call lent%borrow(context, b, flags=PURLIN_READ_ONLY)
-    call lent%copy_from(context, owned, stat=stat)
+    call borrowed%borrow(context, b, flags=PURLIN_READ_ONLY)
+    call borrowed%copy_from(context, owned, stat=stat)
     call check(stat /= PURLIN_SUCCESS, 'what is read-only is not written')
   end subroutine
 

@@ -34,9 +34,9 @@ contains
     call random_number(b)
     call random_number(c)
     call random_number(flat)
-    call cores(1)%lend(a)
-    call cores(2)%lend(b)
-    call cores(3)%lend(c)
+    call cores(1)%borrow(a)
+    call cores(2)%borrow(b)
+    call cores(3)%borrow(c)
     call x%borrow(context, cores)
     call x%properties(info)
     call check(info%length == 3 .and. info%max_rank == 3 .and. info%cyclic == 0 .and. info%owned == 0, 'properties')
@@ -61,7 +61,7 @@ contains
     call check(all(abs(out - reshape(flat(7:24), [3, 2, 3])) <= 0), 'borrow_flat')
     ! A core that stands at every place of a ring.
     z = cmplx(1, 2, real32)
-    call ring(1)%lend(z)
+    call ring(1)%borrow(z)
     ring = ring(1)
     call u%borrow(context, ring, PURLIN_READ_ONLY)
     call u%properties(info)
@@ -77,8 +77,8 @@ contains
     integer(int64), allocatable :: rows(:), cols(:), ranks(:)
     call random_number(a)
     call random_number(b)
-    call cores(1)%lend(a)
-    call cores(2)%lend(b)
+    call cores(1)%borrow(a)
+    call cores(2)%borrow(b)
     call h%borrow(context, cores)
     call h%shape(rows, cols, ranks)
     call check(all(rows == [2, 3]) .and. all(cols == [3, 1]) .and. all(ranks == [1, 2, 1]), 'shape of a TT-matrix')
@@ -90,7 +90,7 @@ contains
     call check(info%owned == 1 .and. info%elements == 18, 'properties of a TT-matrix')
   end subroutine
 
-  !> A train of `d` random cores of rank 3, lent from `data`(3, 2, 3, d).
+  !> A train of `d` random cores of rank 3, which borrow `data`(3, 2, 3, d).
   subroutine chain(x, data)
     type(purlin_tt), intent(inout) :: x
     real(real64), intent(inout), target :: data(:, :, :, :)
@@ -99,7 +99,7 @@ contains
     allocate (cores(size(data, 4)))
     call random_number(data)
     do k = 1, size(cores)
-      call cores(k)%lend(data(:, :, :, k))
+      call cores(k)%borrow(data(:, :, :, k))
     end do
     call x%borrow(context, cores)
   end subroutine
@@ -503,15 +503,15 @@ contains
     wide = 0
     single = 0
     call x%borrow(context, cores, stat=stat, errmsg=text)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'cores: core 1 has not been lent', text)
-    call cores(1)%lend(a)
-    call cores(2)%lend(b)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'cores: core 1 has no array', text)
+    call cores(1)%borrow(a)
+    call cores(2)%borrow(b)
     call x%borrow(context, cores, stat=stat, errmsg=text)
     call check(text == 'cores: core 2 has the left rank 4, the right rank of core 1 is 3', text)
-    call cores(2)%lend(single)
+    call cores(2)%borrow(single)
     call x%borrow(context, cores, stat=stat, errmsg=text)
     call check(text == 'cores: core 2 is of another type than core 1', text)
-    call cores(2)%lend(wide(1:5:2, :, :))
+    call cores(2)%borrow(wide(1:5:2, :, :))
     call x%borrow(context, cores, stat=stat, errmsg=text)
     call check(text == 'cores: core 2 is not contiguous', text)
     call x%create(context, PURLIN_F64, [2_int64], [1_int64], stat=stat, errmsg=text)

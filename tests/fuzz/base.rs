@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use purlin::ffi::*;
 
-use crate::options::{self, Room, any_init};
+use crate::options::{self, StructMemory, any_init};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent, packed_count};
@@ -45,8 +45,8 @@ fn whole_library(s: &mut Source<'_>) -> purlin_status {
         5 => any_init!(s, purlin_matrix_info, purlin_matrix_info_init),
         _ => {
             let info = options::initialised!(purlin_device_info, purlin_device_info_init);
-            let mut room = Room::of(s, &info);
-            c!(purlin_device_properties(s.strange() as i32, room.get_mut()))
+            let mut memory = StructMemory::of(s, &info);
+            c!(purlin_device_properties(s.strange() as i32, memory.get_mut()))
         }
     }
 }
@@ -54,20 +54,20 @@ fn whole_library(s: &mut Source<'_>) -> purlin_status {
 fn context(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(8) {
         0 if w.contexts.live.len() < 3 => {
-            let room = {
+            let memory = {
                 let o = options::any_context(s);
-                Room::of(s, &o)
+                StructMemory::of(s, &o)
             };
             let mut context = null_mut();
-            let status = c!(purlin_context_create(room.get(), &raw mut context));
+            let status = c!(purlin_context_create(memory.get(), &raw mut context));
             w.contexts.made(status, context);
             status
         }
         1 => c!(purlin_context_create(null(), null_mut())),
         2 => {
             let info = options::context_info();
-            let mut room = Room::of(s, &info);
-            let target = if s.once_in(8) { null_mut() } else { room.get_mut() };
+            let mut memory = StructMemory::of(s, &info);
+            let target = if s.once_in(8) { null_mut() } else { memory.get_mut() };
             c!(purlin_context_properties(w.contexts.pick(s), target))
         }
         3 => {
@@ -123,8 +123,8 @@ fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         2 => {
             let info = options::initialised!(purlin_group_info, purlin_group_info_init);
-            let mut room = Room::of(s, &info);
-            c!(purlin_group_properties(w.groups.pick(s), room.get_mut()))
+            let mut memory = StructMemory::of(s, &info);
+            c!(purlin_group_properties(w.groups.pick(s), memory.get_mut()))
         }
         _ => {
             let group = w.groups.pick(s);
@@ -181,7 +181,7 @@ fn tensor_borrow(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let status = if s.once_in(20) {
         c!(purlin_tensor_borrow_device(context, dtype, flags, ndim, dims.as_ptr(), given, s.bits(), &raw mut tensor))
     } else {
-        let data = w.lend(s, bytes);
+        let data = w.buffer(s, bytes);
         c!(purlin_tensor_borrow(context, dtype, flags, ndim, dims.as_ptr(), given, data, &raw mut tensor))
     };
     w.tensors.made(status, tensor);
@@ -214,7 +214,7 @@ fn symmetric(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             context, dtype, flags, order, dimension, count, entry, step, data, place
         ))
     } else {
-        let data = w.lend(s, bytes);
+        let data = w.buffer(s, bytes);
         c!(purlin_tensor_borrow_symmetric(context, dtype, flags, order, dimension, count, entry, step, data, place))
     };
     w.tensors.made(status, tensor);
@@ -252,8 +252,8 @@ fn tensor_question(s: &mut Source<'_>, w: &World) -> purlin_status {
     let tensor = w.tensors.pick(s);
     if s.below(2) == 0 {
         let info = options::initialised!(purlin_tensor_info, purlin_tensor_info_init);
-        let mut room = Room::of(s, &info);
-        return c!(purlin_tensor_properties(tensor, if s.once_in(8) { null_mut() } else { room.get_mut() }));
+        let mut memory = StructMemory::of(s, &info);
+        return c!(purlin_tensor_properties(tensor, if s.once_in(8) { null_mut() } else { memory.get_mut() }));
     }
     let (mut dims, mut strides) = ([0i64; 40], [0i64; 40]);
     let capacity = s.below(42) as i64 - 2;
@@ -288,7 +288,7 @@ struct Managed {
     offset: u64,
 }
 
-/// A capsule of ours with its arrays. The memory it lends is the world's. The struct of DLPack must stand first.
+/// A capsule of ours with its arrays. Its memory is the world's. The struct of DLPack must stand first.
 #[repr(C)]
 struct Capsule {
     managed: Managed,
@@ -341,7 +341,7 @@ fn dlpack(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let (code, bits) = s.one_of(&[(2u8, 32u8), (2, 64), (0, 32), (1, 8), (5, 128), (3, 7), (2, 16)]);
             let strided = s.once_in(2);
             let given = strided.then(|| used(ndim, &steps));
-            let data = w.lend(s, extent(used(ndim, &dims), given, usize::from(bits / 8)));
+            let data = w.buffer(s, extent(used(ndim, &dims), given, usize::from(bits / 8)));
             let mut capsule = Box::new(Capsule {
                 managed: Managed {
                     version: [if s.once_in(10) { s.byte().into() } else { 1 }, 0],
@@ -392,7 +392,7 @@ fn matrix_make(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let ld = if s.once_in(8) { s.size() } else { ld };
             // Enough for either order of storage.
             let long = extent(&[rows.max(cols), rows.max(cols)], Some(&[1, ld]), element_size(dtype));
-            let data = w.lend(s, long);
+            let data = w.buffer(s, long);
             c!(purlin_matrix_borrow(context, dtype, flags, rows, cols, ld, data, place))
         }
     };
@@ -421,7 +421,7 @@ fn csr(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let (row_ptr, col_idx) = (indices(w, row_type, &offsets), indices(w, column_type, &columns));
     let dtype = s.code(12);
-    let values = if s.once_in(3) { null_mut() } else { w.lend(s, Some(16 * columns.len())) };
+    let values = if s.once_in(3) { null_mut() } else { w.buffer(s, Some(16 * columns.len())) };
     let mut matrix = null_mut();
     let context = w.contexts.pick(s);
     let claimed = if s.once_in(20) { -1 } else { nnz };
@@ -453,8 +453,8 @@ fn matrix_use(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(4) {
         0 => {
             let info = options::initialised!(purlin_matrix_info, purlin_matrix_info_init);
-            let mut room = Room::of(s, &info);
-            c!(purlin_matrix_properties(matrix, if s.once_in(8) { null_mut() } else { room.get_mut() }))
+            let mut memory = StructMemory::of(s, &info);
+            c!(purlin_matrix_properties(matrix, if s.once_in(8) { null_mut() } else { memory.get_mut() }))
         }
         1 | 2 => {
             let (context, stream, to) = (w.contexts.pick(s), any_stream(s, w), w.matrices.pick(s));

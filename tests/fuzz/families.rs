@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::base::any_stream;
-use crate::options::{Room, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialised};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent, packed_count};
@@ -60,7 +60,7 @@ pub fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *m
         dtype = s.code(12);
     }
     let flags = if s.once_in(50) { PURLIN_READ_ONLY } else { s.one_of(&[0, 0, PURLIN_ROW_MAJOR]) };
-    let data = w.lend(s, extent(&dims, None, element_size(dtype)));
+    let data = w.buffer(s, extent(&dims, None, element_size(dtype)));
     let (mut tensor, ndim) = (null_mut(), dims.len() as i64);
     let place = &raw mut tensor;
     let status = c!(purlin_tensor_borrow(w.home(), dtype, flags, ndim, dims.as_ptr(), null(), data, place));
@@ -81,7 +81,7 @@ fn batch(s: &mut Source<'_>, w: &mut World, shape: &Shape) -> *mut purlin_tensor
     let count = if s.once_in(40) { s.size() } else { shape.count };
     let flags = s.one_of(&[0, 0, PURLIN_ENTRY_MAJOR]);
     let bytes = packed_count(shape.order, shape.n).and_then(|u| extent(&[u, count], None, element_size(shape.dtype)));
-    let data = w.lend(s, bytes);
+    let data = w.buffer(s, bytes);
     let mut tensor = null_mut();
     let (dtype, order, n, place) = (shape.dtype, shape.order, shape.n, &raw mut tensor);
     let status = c!(purlin_tensor_borrow_symmetric(w.home(), dtype, flags, order, n, count, 0, 0, data, place));
@@ -242,7 +242,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (context, stream, tensors) = (context(s, w), any_stream(s, w), batch(s, w, &h));
     let starts = if s.once_in(4) { shaped(s, w, real, &[n, v]) } else { null_mut() };
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
-    let (options, results, mut info) = (Room::of(s, &o), Room::of(s, &r), Room::of(s, &info));
+    let (options, results, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &r), StructMemory::of(s, &info));
     if s.once_in(3) {
         let solver = solver(s, w, context, options.get());
         return match s.below(4) {
@@ -283,7 +283,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (context, stream, tensors) = (context(s, w), any_stream(s, w), batch(s, w, &h));
     let (sum, expected) = (wanted(s, w, int, &[t]), wanted(s, w, int, &[t]));
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
-    let (o, r, mut info) = (Room::of(s, &o), Room::of(s, &r), Room::of(s, &info));
+    let (o, r, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &r), StructMemory::of(s, &info));
     if s.once_in(3) {
         let solver = solver(s, w, context, o.get());
         return c!(purlin_sshopm_solve_all(solver, stream, tensors, r.get(), sum, expected, info.get_mut()));
@@ -394,7 +394,7 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         (o.b0_threshold, o.clamp) = (s.float(), s.float());
     }
     o.progress = progress(s);
-    let o = Room::of(s, &o);
+    let o = StructMemory::of(s, &o);
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());
         return c!(purlin_dwi_fit(dwi, stream, signals, bvals, bvecs, mask, weights, tensors, s0, status, null_mut()));
@@ -427,7 +427,7 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         (o.minimum_signal, o.maximum_signal) = (s.float(), s.float());
     }
     o.progress = progress(s);
-    let o = Room::of(s, &o);
+    let o = StructMemory::of(s, &o);
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());
         return c!(purlin_dwi_csa(dwi, stream, signals, bvals, bvecs, mask, s.code(6), sh, status, null_mut()));
@@ -479,7 +479,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let peaks = shaped(s, w, h.dtype, &[row, k, h.count]);
     let (count, status) = (wanted(s, w, PURLIN_I32, &[h.count]), wanted(s, w, PURLIN_I32, &[h.count]));
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
-    let (o, mut info) = (Room::of(s, &o), Room::of(s, &info));
+    let (o, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());
         return match s.below(4) {

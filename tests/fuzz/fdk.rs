@@ -9,7 +9,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{Room, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialised};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::World;
@@ -198,8 +198,8 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         _ => {
             let info = initialised!(purlin_array_info, purlin_array_info_init);
-            let mut room = Room::of(s, &info);
-            return c!(purlin_source_info(w.sources.pick(s), room.get_mut()));
+            let mut memory = StructMemory::of(s, &info);
+            return c!(purlin_source_info(w.sources.pick(s), memory.get_mut()));
         }
     };
     w.sources.made(status, made);
@@ -340,7 +340,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let o = options(s, w);
     let context = context(s, w);
-    let (rg, rn, ro) = (Room::of(s, &g), Room::of(s, &grid), Room::of(s, &o));
+    let (rg, rn, ro) = (StructMemory::of(s, &g), StructMemory::of(s, &grid), StructMemory::of(s, &o));
     let (mut fdk, given) = (null_mut(), s.below(30));
     let place = if given == 0 { null_mut() } else { &raw mut fdk };
     let geometry = if given == 1 { null() } else { rg.get() };
@@ -381,7 +381,7 @@ impl World {
 fn reconstruct(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let ((fdk, shape), stream) = (w.fdk(s), any_stream(s, w));
     let info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
-    let mut info = Room::of(s, &info);
+    let mut info = StructMemory::of(s, &info);
     let info = if s.below(2) == 0 { null_mut() } else { info.get_mut() };
     if s.below(2) == 0 {
         return c!(purlin_fdk_reconstruct_to_sink(fdk, stream, w.sources.pick(s), w.sinks.pick(s), info));
@@ -452,8 +452,8 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(5) {
         0 => {
             let info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
-            let mut room = Room::of(s, &info);
-            let info = if s.once_in(10) { null_mut() } else { room.get_mut() };
+            let mut memory = StructMemory::of(s, &info);
+            let info = if s.once_in(10) { null_mut() } else { memory.get_mut() };
             if s.once_in(2) { c!(purlin_fdk_last_info(fdk, info)) } else { c!(purlin_fdk_plan(fdk, info)) }
         }
         1 => {

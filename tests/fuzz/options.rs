@@ -8,31 +8,31 @@ use purlin::ffi::*;
 use crate::source::Source;
 use crate::world::LIMIT;
 
-/// Room for a struct of the largest size that any caller's may have, and some more.
-pub struct Room([u64; 160]);
+/// Memory for a struct of the largest size that any caller's may have, and some more.
+pub struct StructMemory([u64; 160]);
 
-/// A struct in a caller's memory: its true size is that of the room, or less.
-impl Room {
+/// A struct in a caller's memory: its true size is that of this memory, or less.
+impl StructMemory {
     /// Holds `value`, then says a size that is true, too small, zero or too large.
     pub fn of<T: Copy>(source: &mut Source<'_>, value: &T) -> Self {
-        let mut room = Self([0; 160]);
+        let mut memory = Self([0; 160]);
         let known = size_of::<T>();
-        // SAFETY: a struct of integers, floats and pointers, no larger than the room.
-        unsafe { room.0.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping((&raw const *value).cast(), known) };
+        // SAFETY: a struct of integers, floats and pointers, no larger than the memory.
+        unsafe { memory.0.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping((&raw const *value).cast(), known) };
         let size = match source.below(30) {
             0 => known + source.below(64) * 8,
             1 => {
                 // A newer caller that sets what this library does not know.
-                room.0[known / 8] = source.bits();
+                memory.0[known / 8] = source.bits();
                 known + 8
             }
             2 => source.below(known),
             3 => source.strange() as usize,
             _ => known,
         };
-        // The room is larger than the largest size that is read; a larger one is refused before.
-        room.0[0] = size as u64;
-        room
+        // The memory is larger than the largest size that is read; a larger one is refused before.
+        memory.0[0] = size as u64;
+        memory
     }
 
     pub fn get<T>(&self) -> *const T {
@@ -44,12 +44,12 @@ impl Room {
     }
 }
 
-/// An init function into a room, with a size of any kind that the room has.
+/// An init function into such memory, with a size of any kind that it holds.
 macro_rules! any_init {
     ($source:expr, $type:ty, $init:path) => {{
-        let mut room = $crate::options::Room::of($source, &[0u64; 4]);
+        let mut memory = $crate::options::StructMemory::of($source, &[0u64; 4]);
         let size = if $source.once_in(3) { $source.below(1280) } else { size_of::<$type>() };
-        let target = if $source.once_in(10) { std::ptr::null_mut() } else { room.get_mut::<$type>() };
+        let target = if $source.once_in(10) { std::ptr::null_mut() } else { memory.get_mut::<$type>() };
         c!($init(target, size))
     }};
 }

@@ -10,7 +10,7 @@ use purlin::ffi::*;
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
 use crate::fdk::{Name, answer, remove_file, write_file};
-use crate::options::{Room, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialised};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -76,7 +76,7 @@ fn dense(s: &mut Source<'_>, w: &mut World, dtype: i32, rows: i64, cols: i64) ->
     let flags = if s.once_in(50) { PURLIN_READ_ONLY } else { order };
     let ld = if flags & PURLIN_ROW_MAJOR == 0 { rows } else { cols }.max(1).saturating_add(s.below(3) as i64);
     let long = extent(&[rows.max(cols), rows.max(cols)], Some(&[1, ld]), element_size(dtype));
-    let data = w.lend(s, long);
+    let data = w.buffer(s, long);
     let mut made = null_mut();
     let status = c!(purlin_matrix_borrow(w.home(), dtype, flags, rows, cols, ld, data, &raw mut made));
     w.matrices.made(status, made);
@@ -89,7 +89,7 @@ fn dense_or_none(s: &mut Source<'_>, w: &mut World, dtype: i32, rows: i64, cols:
 }
 
 unsafe extern "C" fn read(_: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32 {
-    // SAFETY: purlin gives two counts, and room for their product of at least one byte each.
+    // SAFETY: purlin gives two counts, and memory for their product of at least one byte each.
     unsafe { block.cast::<u8>().write_bytes(1, (*count * *count.add(1)) as usize) };
     user.addr() as i32
 }
@@ -217,8 +217,8 @@ fn rsvd_options(s: &mut Source<'_>, w: &World, rank: i64) -> purlin_rsvd_options
 fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let rank = 1 + s.below(4) as i64;
     let o = rsvd_options(s, w, rank);
-    let room = Room::of(s, &o);
-    let options = if s.once_in(30) { null() } else { room.get() };
+    let memory = StructMemory::of(s, &o);
+    let options = if s.once_in(30) { null() } else { memory.get() };
     let mut made = null_mut();
     let place = if s.once_in(30) { null_mut() } else { &raw mut made };
     let status = c!(purlin_rsvd_create(context(s, w), options, place));
@@ -243,9 +243,9 @@ fn session(s: &mut Source<'_>, w: &World) -> (*mut purlin_rsvd, Sizes) {
     (rsvd, sizes)
 }
 
-fn rsvd_info(s: &mut Source<'_>) -> Room {
+fn rsvd_info(s: &mut Source<'_>) -> StructMemory {
     let info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
-    Room::of(s, &info)
+    StructMemory::of(s, &info)
 }
 
 fn compute(s: &mut Source<'_>, w: &mut World) -> purlin_status {
@@ -256,29 +256,29 @@ fn compute(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let v = dense_or_none(s, w, dtype, cols, rank);
     let real = s.one_of(&[PURLIN_F64, PURLIN_F32]);
     let values = wanted(s, w, real, &[rank]);
-    let (stream, mut room) = (any_stream(s, w), rsvd_info(s));
+    let (stream, mut memory) = (any_stream(s, w), rsvd_info(s));
     if s.once_in(4) {
         let o = rsvd_options(s, w, rank);
-        let o = Room::of(s, &o);
-        return c!(purlin_rsvd_compute_once(context(s, w), stream, a, o.get(), u, values, v, room.get_mut()));
+        let o = StructMemory::of(s, &o);
+        return c!(purlin_rsvd_compute_once(context(s, w), stream, a, o.get(), u, values, v, memory.get_mut()));
     }
-    c!(purlin_rsvd_compute(rsvd, stream, a, u, values, v, room.get_mut()))
+    c!(purlin_rsvd_compute(rsvd, stream, a, u, values, v, memory.get_mut()))
 }
 
 fn others(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (rsvd, sizes) = session(s, w);
     let Sizes { rows, cols, rank, dtype } = sizes;
-    let (stream, mut room) = (any_stream(s, w), rsvd_info(s));
+    let (stream, mut memory) = (any_stream(s, w), rsvd_info(s));
     match s.below(4) {
         0 => {
             let (a, q) = (matrix(s, w, &sizes), dense(s, w, dtype, rows, rank));
             let b = dense_or_none(s, w, dtype, rank, cols);
-            c!(purlin_rsvd_range(rsvd, stream, a, q, b, room.get_mut()))
+            c!(purlin_rsvd_range(rsvd, stream, a, q, b, memory.get_mut()))
         }
         1 => {
             let a = matrix(s, w, &Sizes { cols: rows, ..sizes });
             let (lambda, v) = (wanted(s, w, PURLIN_F64, &[rank]), dense_or_none(s, w, dtype, rows, rank));
-            c!(purlin_rsvd_symmetric(rsvd, stream, a, lambda, v, room.get_mut()))
+            c!(purlin_rsvd_symmetric(rsvd, stream, a, lambda, v, memory.get_mut()))
         }
         given => {
             let a = matrix(s, w, &sizes);
@@ -287,10 +287,10 @@ fn others(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             if given == 2 {
                 let (mut norm, mut bound) = (0.0, 0.0);
                 let norm = if s.once_in(20) { null_mut() } else { &raw mut norm };
-                return c!(purlin_rsvd_error(rsvd, stream, a, u, values, v, norm, &raw mut bound, room.get_mut()));
+                return c!(purlin_rsvd_error(rsvd, stream, a, u, values, v, norm, &raw mut bound, memory.get_mut()));
             }
             let (left, right) = (shaped(s, w, PURLIN_F64, &[rank]), shaped(s, w, PURLIN_F32, &[rank]));
-            c!(purlin_rsvd_residuals(rsvd, stream, a, u, values, v, left, right, room.get_mut()))
+            c!(purlin_rsvd_residuals(rsvd, stream, a, u, values, v, left, right, memory.get_mut()))
         }
     }
 }
@@ -304,12 +304,12 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_rsvd_set_sketch(rsvd, omega))
         }
         3 => {
-            let (a, mut room) = (matrix(s, w, &sizes), rsvd_info(s));
-            c!(purlin_rsvd_plan(rsvd, a, if s.once_in(20) { null_mut() } else { room.get_mut() }))
+            let (a, mut memory) = (matrix(s, w, &sizes), rsvd_info(s));
+            c!(purlin_rsvd_plan(rsvd, a, if s.once_in(20) { null_mut() } else { memory.get_mut() }))
         }
         4 => {
-            let mut room = rsvd_info(s);
-            c!(purlin_rsvd_last_info(rsvd, if s.once_in(20) { null_mut() } else { room.get_mut() }))
+            let mut memory = rsvd_info(s);
+            c!(purlin_rsvd_last_info(rsvd, if s.once_in(20) { null_mut() } else { memory.get_mut() }))
         }
         _ => {
             let (stream, omega) = (any_stream(s, w), dense(s, w, sizes.dtype, sizes.rows, sizes.cols));
@@ -327,8 +327,8 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if s.below(3) == 0 {
         (o.samples, o.center, o.scale, o.whiten) = (s.code(2), s.code(2), s.code(2), s.code(2));
     }
-    let (room, stream, mut info) = (Room::of(s, &o), any_stream(s, w), rsvd_info(s));
-    let options = if s.once_in(4) { null() } else { room.get() };
+    let (memory, stream, mut info) = (StructMemory::of(s, &o), any_stream(s, w), rsvd_info(s));
+    let options = if s.once_in(4) { null() } else { memory.get() };
     let mut made = null_mut();
     let place = if s.once_in(30) { null_mut() } else { &raw mut made };
     let status = c!(purlin_pca_fit(rsvd, stream, x, options, scores, place, info.get_mut()));
@@ -408,8 +408,8 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mask = if s.below(3) == 0 { dense(s, w, PURLIN_U8, rows, cols) } else { null_mut() };
     let low_rank = dense_or_none(s, w, dtype, rows, cols);
     let info = initialised!(purlin_rpca_info, purlin_rpca_info_init);
-    let (room, mut info) = (Room::of(s, &o), Room::of(s, &info));
-    let options = if s.once_in(8) { null() } else { room.get() };
+    let (memory, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
+    let options = if s.once_in(8) { null() } else { memory.get() };
     let (context, stream) = (context(s, w), any_stream(s, w));
     if s.once_in(4) {
         let sparse = dense_or_none(s, w, dtype, rows, cols);

@@ -8,7 +8,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{Room, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialised};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -93,7 +93,7 @@ fn coordinates(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         // Small whole numbers of any of the types, the same for both of a pair.
         w.keep(vec![0x3f; row.len() * 16]).cast_const()
     } else {
-        w.lend(s, Some(16 * row.len())).cast_const()
+        w.buffer(s, Some(16 * row.len())).cast_const()
     };
     let (row, col) = (indices(w, &row), indices(w, &col));
     let kind = if s.once_in(30) { s.code(12) } else { PURLIN_I64 };
@@ -118,7 +118,7 @@ fn columns(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         let place = s.below(starts.len());
         starts[place] = s.strange();
     }
-    let values = w.lend(s, Some(16 * below.len())).cast_const();
+    let values = w.buffer(s, Some(16 * below.len())).cast_const();
     let (p, r) = (indices(w, &starts), indices(w, &below));
     let mut made = null_mut();
     let (k, place) = (PURLIN_I64, &raw mut made);
@@ -202,7 +202,7 @@ fn dense(s: &mut Source<'_>, w: &mut World, dtype: i32, rows: i64, cols: i64) ->
     let tight = if flags == 0 { rows } else { cols };
     let ld = tight.max(1).saturating_add(if s.once_in(6) { 2 } else { 0 });
     let long = rows.max(cols);
-    let data = w.lend(s, extent(&[long, long], Some(&[1, ld]), element_size(dtype)));
+    let data = w.buffer(s, extent(&[long, long], Some(&[1, ld]), element_size(dtype)));
     let mut made = null_mut();
     let place = &raw mut made;
     let status = c!(purlin_matrix_borrow(w.home(), dtype, flags, rows, cols, ld, data, place));
@@ -249,8 +249,8 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(4) {
         0 => {
             let info = initialised!(purlin_spmv_info, purlin_spmv_info_init);
-            let mut room = Room::of(s, &info);
-            c!(purlin_spmv_properties(w.plans.pick(s), room.get_mut()))
+            let mut memory = StructMemory::of(s, &info);
+            c!(purlin_spmv_properties(w.plans.pick(s), memory.get_mut()))
         }
         1 => c!(purlin_spmv_update(w.plans.pick(s), a)),
         _ => {
@@ -261,9 +261,9 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             o.symmetric = i32::from(s.once_in(6));
             o.kind = if s.once_in(2) { s.code(10) } else { PURLIN_LANCZOS_MATRIX };
             o.shift = if s.once_in(4) { s.float() } else { 0.0 };
-            let room = Room::of(s, &o);
+            let memory = StructMemory::of(s, &o);
             let mut made = null_mut();
-            let status = c!(purlin_spmv_create(a, room.get(), &raw mut made));
+            let status = c!(purlin_spmv_create(a, memory.get(), &raw mut made));
             w.plans.made(status, made);
             status
         }
@@ -283,7 +283,7 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     };
     let (rows, cols, dtype) = rows_of(s, a);
     let stream = any_stream(s, w);
-    let (alpha, beta) = (w.lend(s, Some(16)).cast_const(), w.lend(s, Some(16)).cast_const());
+    let (alpha, beta) = (w.buffer(s, Some(16)).cast_const(), w.buffer(s, Some(16)).cast_const());
     if s.once_in(2) {
         let (x, y) = (shaped(s, w, dtype, &[cols]), shaped(s, w, dtype, &[rows]));
         return c!(purlin_spmv_apply(plan, stream, alpha, a, x, beta, y));
@@ -321,16 +321,16 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (n, _, dtype) = rows_of(s, a);
     let o = any_options(s, w);
     let k = o.count;
-    let room = Room::of(s, &o);
+    let memory = StructMemory::of(s, &o);
     let (values, residuals) = (shaped(s, w, PURLIN_F64, &[k]), wanted(s, w, PURLIN_F64, &[k]));
     let vectors = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, n, k) };
     let start = if s.once_in(4) { shaped(s, w, dtype, &[n]) } else { null_mut() };
     let known = if s.once_in(4) { dense(s, w, dtype, n, 1) } else { null_mut() };
     let info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
-    let mut report = Room::of(s, &info);
+    let mut report = StructMemory::of(s, &info);
     let solve = if s.once_in(8) { w.matrices.pick(s) } else { null_mut() };
     let stream = any_stream(s, w);
-    let options = if s.once_in(20) { null() } else { room.get() };
+    let options = if s.once_in(20) { null() } else { memory.get() };
     if s.once_in(4) {
         let (_, cols, _) = rows_of(s, a);
         let right = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, cols, k) };
@@ -372,8 +372,8 @@ fn solver(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             ..initialised!(purlin_lanczos_options, purlin_lanczos_options_init)
         };
     }
-    let room = Room::of(s, &o);
-    let options = if s.once_in(20) { null() } else { room.get() };
+    let memory = StructMemory::of(s, &o);
+    let options = if s.once_in(20) { null() } else { memory.get() };
     let mut made = null_mut();
     let place = if s.once_in(20) { null_mut() } else { &raw mut made };
     let status = c!(purlin_lanczos_create(context(s, w), options, place));
@@ -390,7 +390,7 @@ fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (n, cols, dtype) = rows_of(s, a);
     let k = w.pairs.iter().find(|p| p.0 == solver).map_or(2, |p| p.1);
     let info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
-    let mut report = Room::of(s, &info);
+    let mut report = StructMemory::of(s, &info);
     let place = if s.once_in(20) { null_mut() } else { report.get_mut() };
     match s.below(8) {
         0 => {
@@ -423,7 +423,7 @@ fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let m = if s.once_in(12) { s.one_of(&[-1, i64::MIN]) } else { s.below(12) as i64 };
     let bytes = extent(&[m.max(0)], None, 8);
-    let (alpha, beta) = (w.lend(s, bytes).cast::<f64>(), w.lend(s, bytes).cast::<f64>());
+    let (alpha, beta) = (w.buffer(s, bytes).cast::<f64>(), w.buffer(s, bytes).cast::<f64>());
     let mut count = 0;
     match s.below(3) {
         0 => {
@@ -471,8 +471,8 @@ fn graph(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         _ => {
             let (steps, vectors) = (s.below(5) as i64, s.below(4) as i64);
-            let room = steps * vectors;
-            let (p, q) = (shaped(s, w, PURLIN_F64, &[room]), shaped(s, w, PURLIN_F64, &[room]));
+            let length = steps * vectors;
+            let (p, q) = (shaped(s, w, PURLIN_F64, &[length]), shaped(s, w, PURLIN_F64, &[length]));
             c!(purlin_graph_density(solver, stream, g, steps, vectors, p, q, &raw mut count))
         }
     }

@@ -133,11 +133,11 @@ fn expect_pairs(status: purlin_status, count: *const i32, row: i64, values: *con
         return;
     }
     for t in 0..COUNT as usize {
-        // SAFETY: `counts` made room for COUNT of them, in memory that the world keeps.
+        // SAFETY: `counts` allocated COUNT of them, in memory that the world owns.
         let found = i64::from(unsafe { count.add(t).read() });
         assert!((0..=most).contains(&found), "{found} of {most} pairs");
         for k in 0..(found * row) as usize {
-            // SAFETY: `result` made room for `most` rows a tensor.
+            // SAFETY: `result` allocated `most` rows a tensor.
             let value = unsafe { values.add(t * (most * row) as usize + k).read() };
             assert!(value.is_finite(), "tensor {t}, value {k} of {found} pairs is {value}");
         }

@@ -8,7 +8,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{Room, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialised};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -97,7 +97,7 @@ fn lent_cores(
 ) -> [*mut c_void; SITES] {
     let mut cores = [null_mut(); SITES];
     for (k, core) in cores.iter_mut().enumerate() {
-        *core = w.lend(s, extent(&[ranks[k], modes[k], ranks[k + 1]], None, element_size(dtype)));
+        *core = w.buffer(s, extent(&[ranks[k], modes[k], ranks[k + 1]], None, element_size(dtype)));
     }
     cores
 }
@@ -139,8 +139,8 @@ fn any_train(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt {
     if w.trains.live.is_empty() || s.once_in(6) { train(s, w).1 } else { w.trains.pick(s) }
 }
 
-/// Sizes of a core, and the type, as the train tells them.
-fn told(train: *const purlin_tt, k: usize) -> ([i64; 3], i32, usize) {
+/// Sizes of a core, and the type, as the train reports them.
+fn core_shape(train: *const purlin_tt, k: usize) -> ([i64; 3], i32, usize) {
     let mut info = initialised!(purlin_tt_info, purlin_tt_info_init);
     let (mut modes, mut ranks) = ([1i64; SITES + 1], [1i64; SITES + 1]);
     let known = c!(purlin_tt_properties(train, &raw mut info)) == purlin_status::PURLIN_SUCCESS
@@ -156,7 +156,7 @@ fn told(train: *const purlin_tt, k: usize) -> ([i64; 3], i32, usize) {
 fn cores(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let tt = any_train(s, w);
     let k = s.below(SITES);
-    let (dims, dtype, length) = told(tt, k);
+    let (dims, dtype, length) = core_shape(tt, k);
     let k = if s.once_in(10) { s.strange() } else { (k % length) as i64 };
     let stream = any_stream(s, w);
     match s.below(7) {
@@ -184,8 +184,8 @@ fn cores(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         _ => {
             let info = initialised!(purlin_tt_info, purlin_tt_info_init);
-            let mut room = Room::of(s, &info);
-            c!(purlin_tt_properties(tt, room.get_mut()))
+            let mut memory = StructMemory::of(s, &info);
+            c!(purlin_tt_properties(tt, memory.get_mut()))
         }
     }
 }
@@ -248,10 +248,10 @@ fn about_matrix(s: &mut Source<'_>, w: &mut World, matrix: *mut purlin_tt_matrix
     let stream = any_stream(s, w);
     let (mut rows, mut cols, mut ranks) = ([1i64; SITES + 1], [1i64; SITES + 1], [1i64; SITES + 1]);
     let (m, n, r) = (rows.as_mut_ptr(), cols.as_mut_ptr(), ranks.as_mut_ptr());
-    let told = c!(purlin_tt_matrix_shape(matrix, SITES as i64 + 1, m, n, r));
+    let status = c!(purlin_tt_matrix_shape(matrix, SITES as i64 + 1, m, n, r));
     let dims = [ranks[0], rows[0], cols[0], ranks[1]];
     match s.below(4) {
-        0 => told,
+        0 => status,
         1 => {
             let mut info = initialised!(purlin_tt_info, purlin_tt_info_init);
             c!(purlin_tt_matrix_properties(matrix, &raw mut info))
@@ -290,8 +290,8 @@ fn contraction(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
     }
     o.progress = progress(s);
-    let room = Room::of(s, &o);
-    let options = if s.once_in(20) { null() } else { room.get() };
+    let memory = StructMemory::of(s, &o);
+    let options = if s.once_in(20) { null() } else { memory.get() };
     let mut made = null_mut();
     let place = if s.once_in(40) { null_mut() } else { &raw mut made };
     let status = c!(purlin_tt_contraction_create(context(s, w), options, place));
@@ -306,26 +306,26 @@ fn any_contraction(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt_contract
     w.contractions.pick(s)
 }
 
-fn any_info(s: &mut Source<'_>) -> Room {
+fn any_info(s: &mut Source<'_>) -> StructMemory {
     let info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
-    Room::of(s, &info)
+    StructMemory::of(s, &info)
 }
 
 fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (with, x) = (any_contraction(s, w), any_train(s, w));
     let y = if s.below(4) == 0 { x } else { any_train(s, w) };
-    let (stream, mut room) = (any_stream(s, w), any_info(s));
+    let (stream, mut memory) = (any_stream(s, w), any_info(s));
     let (mut plain, mut scaled) =
         ([0f64; 2], purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 });
     let result = if s.once_in(40) { null_mut() } else { plain.as_mut_ptr() };
-    let info = if s.below(2) == 0 { null_mut() } else { room.get_mut() };
+    let info = if s.below(2) == 0 { null_mut() } else { memory.get_mut() };
     match s.below(9) {
         0 => match s.below(5) {
-            0 => c!(purlin_tt_plan_inner(with, x, y, room.get_mut())),
-            1 => c!(purlin_tt_plan_norm(with, x, room.get_mut())),
-            2 => c!(purlin_tt_plan_distance(with, x, y, room.get_mut())),
-            3 => c!(purlin_tt_plan_sandwich(with, y, any_matrix(s, w), x, room.get_mut())),
-            _ => c!(purlin_tt_plan_rayleigh(with, any_matrix(s, w), x, room.get_mut())),
+            0 => c!(purlin_tt_plan_inner(with, x, y, memory.get_mut())),
+            1 => c!(purlin_tt_plan_norm(with, x, memory.get_mut())),
+            2 => c!(purlin_tt_plan_distance(with, x, y, memory.get_mut())),
+            3 => c!(purlin_tt_plan_sandwich(with, y, any_matrix(s, w), x, memory.get_mut())),
+            _ => c!(purlin_tt_plan_rayleigh(with, any_matrix(s, w), x, memory.get_mut())),
         },
         1 | 2 => c!(purlin_tt_inner(with, stream, x, y, result, info)),
         3 => c!(purlin_tt_inner_scaled(with, stream, x, y, &raw mut scaled, info)),
@@ -334,7 +334,7 @@ fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         6 => c!(purlin_tt_distance(with, stream, x, y, result, info)),
         7 => c!(purlin_tt_distance_scaled(with, stream, x, y, &raw mut scaled, info)),
         _ => match s.below(3) {
-            0 => c!(purlin_tt_contraction_last_info(with, room.get_mut())),
+            0 => c!(purlin_tt_contraction_last_info(with, memory.get_mut())),
             1 => c!(purlin_tt_contraction_cancel(with)),
             _ => once(s, w, (x, y), result, info),
         },
@@ -350,8 +350,8 @@ fn once(
 ) -> purlin_status {
     let mut o = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
     (o.method, o.norm_method, o.progress) = (s.code(7), s.code(4), progress(s));
-    let room = Room::of(s, &o);
-    let options = if s.once_in(4) { null() } else { room.get() };
+    let memory = StructMemory::of(s, &o);
+    let options = if s.once_in(4) { null() } else { memory.get() };
     let (context, stream) = (context(s, w), any_stream(s, w));
     match s.below(3) {
         0 => c!(purlin_tt_inner_once(context, stream, x, y, options, result, info)),
@@ -365,52 +365,52 @@ fn lists(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (mut x, mut y) = ([null::<purlin_tt>(); 3], [null::<purlin_tt>(); 3]);
     x.iter_mut().chain(&mut y).for_each(|t| *t = any_train(s, w).cast_const());
     let (rows, cols) = (s.below(4) as i64, s.below(4) as i64);
-    let (stream, mut room, dtype) = (any_stream(s, w), any_info(s), s.one_of(&[PURLIN_F64, PURLIN_CF64]));
+    let (stream, mut memory, dtype) = (any_stream(s, w), any_info(s), s.one_of(&[PURLIN_F64, PURLIN_CF64]));
     let rows_given = if s.once_in(20) { -1 } else { rows };
     if s.below(2) == 0 {
         let (values, exponents) = (shaped(s, w, dtype, &[rows]), wanted(s, w, PURLIN_I64, &[rows]));
         let (x, y) = (x.as_ptr(), y.as_ptr());
         if s.below(3) == 0 {
-            return c!(purlin_tt_plan_batch(with, rows_given, x, y, room.get_mut()));
+            return c!(purlin_tt_plan_batch(with, rows_given, x, y, memory.get_mut()));
         }
-        return c!(purlin_tt_inner_batch(with, stream, rows_given, x, y, values, exponents, room.get_mut()));
+        return c!(purlin_tt_inner_batch(with, stream, rows_given, x, y, values, exponents, memory.get_mut()));
     }
     let same = s.below(3) == 0;
     let cols = if same { rows } else { cols };
     let (values, exponents) = (shaped(s, w, dtype, &[rows, cols]), wanted(s, w, PURLIN_I64, &[rows, cols]));
     let (x, y) = (x.as_ptr(), if same { null() } else { y.as_ptr() });
     if s.below(3) == 0 {
-        return c!(purlin_tt_plan_gram(with, rows_given, x, cols, y, room.get_mut()));
+        return c!(purlin_tt_plan_gram(with, rows_given, x, cols, y, memory.get_mut()));
     }
-    c!(purlin_tt_gram(with, stream, rows_given, x, cols, y, values, exponents, room.get_mut()))
+    c!(purlin_tt_gram(with, stream, rows_given, x, cols, y, values, exponents, memory.get_mut()))
 }
 
 fn operate(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (with, h, x) = (any_contraction(s, w), any_matrix(s, w), any_train(s, w));
     let y = if s.below(3) == 0 { x } else { any_train(s, w) };
-    let (stream, mut room, mut plain) = (any_stream(s, w), any_info(s), [0f64; 2]);
+    let (stream, mut memory, mut plain) = (any_stream(s, w), any_info(s), [0f64; 2]);
     let mut scaled =
         [purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 }; 2];
     let first = scaled.as_mut_ptr();
     match s.below(6) {
-        0 => c!(purlin_tt_sandwich(with, stream, y, h, x, plain.as_mut_ptr(), room.get_mut())),
-        1 => c!(purlin_tt_sandwich_scaled(with, stream, y, h, x, first, room.get_mut())),
+        0 => c!(purlin_tt_sandwich(with, stream, y, h, x, plain.as_mut_ptr(), memory.get_mut())),
+        1 => c!(purlin_tt_sandwich_scaled(with, stream, y, h, x, first, memory.get_mut())),
         2 => {
             // SAFETY: the second of two.
             let second = unsafe { first.add(1) };
-            c!(purlin_tt_rayleigh(with, stream, h, x, plain.as_mut_ptr(), first, second, room.get_mut()))
+            c!(purlin_tt_rayleigh(with, stream, h, x, plain.as_mut_ptr(), first, second, memory.get_mut()))
         }
         3 => {
             let n = s.one_of(&[2, 2, 3]);
             let (a, b) = (shaped(s, w, PURLIN_F64, &[n, n]), shaped(s, w, PURLIN_F64, &[n, n]));
             let values = shaped(s, w, PURLIN_CF64, &[3, 3]);
-            c!(purlin_tt_correlation(with, stream, x, a, b, values, room.get_mut()))
+            c!(purlin_tt_correlation(with, stream, x, a, b, values, memory.get_mut()))
         }
         _ => {
             let sites = [0i64, 2, s.size()];
             let count = s.below(4) as i64;
             let (op, values) = (shaped(s, w, PURLIN_F64, &[2, 2]), shaped(s, w, PURLIN_CF64, &[count]));
-            c!(purlin_tt_expect_local(with, stream, x, op, count, sites.as_ptr(), values, room.get_mut()))
+            c!(purlin_tt_expect_local(with, stream, x, op, count, sites.as_ptr(), values, memory.get_mut()))
         }
     }
 }
@@ -434,10 +434,10 @@ fn environment(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let bond = if s.once_in(10) { s.strange() } else { s.below(SITES) as i64 };
     let side = s.code(2);
     let (mut dims, mut dtype, mut exponent) = ([1i64; 8], PURLIN_F64, 0i64);
-    let told = c!(purlin_tt_environments_shape(e, bond, dims.as_mut_ptr(), &raw mut dtype));
+    let status = c!(purlin_tt_environments_shape(e, bond, dims.as_mut_ptr(), &raw mut dtype));
     let mut scaled = purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 };
     match s.below(8) {
-        0 => told,
+        0 => status,
         7 => {
             let (y, x) = (w.trains.pick(s), w.trains.pick(s));
             let last = if s.once_in(10) { s.strange() } else { s.below(SITES) as i64 };
@@ -518,27 +518,27 @@ fn truncation(
         o.max_rank = s.size();
     }
     let info = initialised!(purlin_tt_round_info, purlin_tt_round_info_init);
-    let (given, mut room) = (Room::of(s, &o), Room::of(s, &info));
+    let (given, mut memory) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     let options = if s.once_in(10) { null() } else { given.get() };
     match s.below(4) {
         0 => {
             let y = any_train(s, w);
-            c!(purlin_tt_hadamard_round(context, stream, x, y, options, place, room.get_mut()))
+            c!(purlin_tt_hadamard_round(context, stream, x, y, options, place, memory.get_mut()))
         }
         1 => {
             let discarded = wanted(s, w, PURLIN_F64, &[2]);
-            c!(purlin_tt_round(context, stream, x, options, place, discarded, room.get_mut()))
+            c!(purlin_tt_round(context, stream, x, options, place, discarded, memory.get_mut()))
         }
         2 => {
             let h = any_matrix(s, w);
-            c!(purlin_tt_apply_round(context, stream, h, x, options, place, room.get_mut()))
+            c!(purlin_tt_apply_round(context, stream, h, x, options, place, memory.get_mut()))
         }
         _ => {
             let (length, modes) = (any_length(s), any_modes(s));
             let used = &modes[..usize::try_from(length).unwrap_or(0)];
             let values = shaped(s, w, PURLIN_F64, used);
             let (m, discarded) = (modes.as_ptr(), wanted(s, w, PURLIN_F64, &[2]));
-            c!(purlin_tt_svd(context, stream, values, length, m, options, place, discarded, room.get_mut()))
+            c!(purlin_tt_svd(context, stream, values, length, m, options, place, discarded, memory.get_mut()))
         }
     }
 }
@@ -547,7 +547,7 @@ fn entries(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (context, stream, x) = (context(s, w), any_stream(s, w), any_train(s, w));
     let mut indices = [0i64; 3 * SITES];
     indices.iter_mut().for_each(|i| *i = if s.once_in(60) { s.strange() } else { s.below(2) as i64 });
-    let (_, dtype, length) = told(x, 0);
+    let (_, dtype, length) = core_shape(x, 0);
     match s.below(3) {
         0 => {
             let mut result = [0f64; 2];

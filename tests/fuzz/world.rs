@@ -1,4 +1,4 @@
-//! The caller's side of a program: what it made and destroyed, and the memory it lends.
+//! The caller's side of a program: what it made and destroyed, and its memory.
 
 use std::ffi::c_void;
 use std::ptr::null;
@@ -10,7 +10,7 @@ use crate::options;
 use crate::program::c;
 use crate::source::Source;
 
-/// Bytes of the largest buffer that a program lends.
+/// Bytes of the largest buffer of a program.
 const LARGEST: usize = 1 << 16;
 /// Bytes that a context may allocate.
 pub const LIMIT: i64 = 1 << 20;
@@ -89,7 +89,7 @@ pub struct World {
     pub ranks: Vec<(*mut purlin_rsvd, i64)>,
     /// Sizes of the reconstructions that were made.
     pub shapes: Vec<(*mut purlin_fdk, Shape)>,
-    /// Lent memory; kept to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
+    /// Memory in use; it lives to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
     buffers: Vec<Vec<u128>>,
     /// Memory that is given away for good.
     kept: Vec<Vec<u128>>,
@@ -150,9 +150,9 @@ impl World {
         self.contexts.live.first().map_or(null(), |c| c.cast_const())
     }
 
-    /// Memory of at least `bytes` with arbitrary contents, at times memory that is lent already; NULL for what is too
+    /// Memory of at least `bytes` with arbitrary contents, at times memory that is in use already; NULL for what is too
     /// large to give, and now and then for no reason. NULL is what purlin refuses.
-    pub fn lend(&mut self, source: &mut Source<'_>, bytes: Option<usize>) -> *mut c_void {
+    pub fn buffer(&mut self, source: &mut Source<'_>, bytes: Option<usize>) -> *mut c_void {
         let Some(bytes) = bytes.filter(|b| *b <= LARGEST) else { return std::ptr::null_mut() };
         if source.once_in(40) {
             return std::ptr::null_mut();
@@ -183,7 +183,7 @@ impl World {
         self.buffers.last_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast())
     }
 
-    /// Puts bytes into memory that lives as long as the world. It is not lent again: the indices of a
+    /// Puts bytes into memory that lives as long as the world. It is not used again: the indices of a
     /// matrix must not change.
     pub fn keep(&mut self, bytes: Vec<u8>) -> *mut c_void {
         let mut buffer = vec![0u128; bytes.len().div_ceil(16).max(1)];

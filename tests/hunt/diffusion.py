@@ -178,7 +178,7 @@ def solid_angle(rng: np.random.Generator, bench: Bench) -> None:
     signals[:, ~weighted] = rng.uniform(600, 800, (len(signals), int((~weighted).sum())))
     ratio = np.clip(signals[:, weighted] / signals[:, ~weighted].mean(axis=1, keepdims=True), low, high)
     n = np.array([n for n in range(0, degree + 1, 2) for _ in range(2 * n + 1)])
-    # The penalty is that of orthonormal functions, so that a function does not depend on the basis that it is told in.
+    # The penalty is that of orthonormal functions, so that a function does not depend on its basis.
     design = harmonics(degree, "canonical", vectors[weighted])
     normal = design.T @ design + np.diag(smoothing * (n * (n + 1.0)) ** 2)
     fitted = np.linalg.solve(normal, design.T @ np.log(-np.log(ratio)).T).T

@@ -88,7 +88,7 @@ def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list
 
 def full_disk(rng: np.random.Generator, bench: Bench) -> None:
     """A file that may not grow gives an error, and no part of it stays: limits below, inside and just short of the file; then
-    the same call succeeds, and the file is that of a disk with room."""
+    the same call succeeds, and the file is that of a disk with free space."""
     kind = pick(rng, *WRITERS)
     parts = sorted(float(v) for v in rng.random(3))
     with tempfile.TemporaryDirectory() as folder:
@@ -223,18 +223,18 @@ WRITERS: dict[str, type[Writer]] = {
 
 
 def fill_disk(folder: Path, backend: str, kind: str, seed: int, parts: list[float]) -> None:
-    """The process of `full_disk`: writes a file with room, under limits that are parts of its size, and with room again."""
+    """The process of `full_disk`: writes a file without a limit, under limits that are parts of its size, and without one again."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     rng = np.random.default_rng(seed)
     writer = WRITERS[kind](folder, rng, Bench(backend))
 
     def written() -> bytes:
-        """The file of a write with room, which goes."""
+        """The bytes of a file that was written without a limit; the file is removed."""
         writer.write()
         if kind == "restart":
             require(not os.listdir(folder), f"a run that succeeded left {os.listdir(folder)}")
             return Restart.written
-        require(os.listdir(folder) == [writer.path], f"a write with room left {os.listdir(folder)}")
+        require(os.listdir(folder) == [writer.path], f"a write without a limit left {os.listdir(folder)}")
         data = (folder / writer.path).read_bytes()
         (folder / writer.path).unlink()
         return data

@@ -226,7 +226,7 @@ def inertia(points: np.ndarray, labels: np.ndarray, k: int) -> float:
 
 
 def clusters(rng: np.random.Generator, bench: Bench) -> None:
-    """Cliques without edges between them are the clusters; k-means ends in a minimum whose inertia is as told."""
+    """Cliques without edges between them are the clusters; k-means ends in a minimum whose inertia is the reported one."""
     k = int(rng.integers(1, 6))
     sizes = [int(v) for v in rng.integers(2, 20, k)]
     truth = np.repeat(np.arange(k), sizes)

@@ -289,7 +289,7 @@ def needed(rng: np.random.Generator, bench: Bench) -> None:
 
 def planned(rng: np.random.Generator, bench: Bench) -> None:
     """Under limits near what a plan says a call runs within them, or is refused before it starts with the bytes that it needs: it
-    runs with these, and not with a byte less. What a plan says without a limit has no room for fallbacks, so that it may be
+    runs with these, and not with a byte less. A plan without a limit counts no memory for fallbacks, so its bytes may be
     refused as a limit."""
     m, n = (int(v) for v in rng.integers(2, 200, 2))
     a = np.asarray(rng.standard_normal((m, n)), order=pick(rng, "C", "F")).astype(pick(rng, np.float32, np.float64, np.uint8))
@@ -328,7 +328,7 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
     need = run(bench.context, True)[0]
     label = f"planned {kind} {m}x{n} k={k}"
 
-    def told(limit: int) -> int:
+    def refused(limit: int) -> int:
         """0 where the call runs under a limit, else the bytes that its refusal names."""
         with purlin.Context(bench.backend, threads=2, host_memory_limit=limit) as context:
             try:
@@ -350,9 +350,9 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
 
     least = 0
     for limit in (need, need - 1, need + int(rng.integers(1, 4096)), need // 2, 1):
-        least = max(least, told(limit) if limit > 0 else 0)
-    require(told(least) == 0, f"{label}: a refusal names {least} bytes, and a limit of these is refused")
-    require(told(least - 1) == least, f"{label}: a refusal names {least} bytes, and a byte less is enough")
+        least = max(least, refused(limit) if limit > 0 else 0)
+    require(refused(least) == 0, f"{label}: a refusal names {least} bytes, and a limit of these is refused")
+    require(refused(least - 1) == least, f"{label}: a refusal names {least} bytes, and a byte less is enough")
 
 
 def system(rng: np.random.Generator, bench: Bench) -> None:

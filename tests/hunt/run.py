@@ -1,4 +1,4 @@
-"""Attacks the library with cases that nobody designed it for and judges it by oracles that share no code with it.
+"""Attacks the library with cases that nobody designed it for and checks it by oracles that share no code with it.
 
     python run.py --seconds 3600                     all attacks in turn, new cases until the time is over
     python run.py --cases 5                          five cases of each
@@ -141,10 +141,10 @@ def main() -> int:
                 continue
             number = arguments.case if arguments.case >= 0 else case
             began = time.monotonic()
-            verdict, told, detail = worker.run(name, number)
+            verdict, counts, detail = worker.run(name, number)
             spent[name] += time.monotonic() - began
             verdicts[name][verdict] += 1
-            for entry in filter(None, told.split(",")):
+            for entry in filter(None, counts.split(",")):
                 key, count = entry.rsplit("=", 1)
                 outcomes[name][key] += int(count)
             if verdict == "skipped":

@@ -470,8 +470,8 @@ def spoilt(rng: np.random.Generator, bench: Bench) -> None:
     except purlin.InternalError as error:
         raise Finding(f"{label}: internal error {error}") from error
     except (purlin.Error, ValueError) as error:
-        told = any(str(error).startswith(word + ":") for word in words)
-        require(told or not words, f"{label}: is refused as {error}")
+        is_named = any(str(error).startswith(word + ":") for word in words)
+        require(is_named or not words, f"{label}: is refused as {error}")
         bench.outcomes["refused"] += 1
         return
     if name == "coordinates":

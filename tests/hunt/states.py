@@ -197,7 +197,7 @@ def canonical(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def decompositions(rng: np.random.Generator, bench: Bench) -> None:
-    """tt.svd of dense tensors: the error that was asked for, ranks that no smaller ones allow, the bound that is told."""
+    """tt.svd of dense tensors: the error that was asked for, ranks that no smaller ones allow, the bound that is reported."""
     shape, dtype = [int(n) for n in rng.integers(1, 6, int(rng.integers(1, 6)))], pick(rng, *ALL)
     kind = pick(rng, "random", "train", "zero", "ones", "scaled")
     a = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else 0)
@@ -218,7 +218,7 @@ def decompositions(rng: np.random.Generator, bench: Bench) -> None:
     rounding = 50 * eps * len(shape) * np.sqrt(a.size)
     require(error <= (requested * (1 + 1e-6) + rounding) * norm, f"{label}: relative error {error / max(norm, 1e-300):.2e}")
     if norm > 0:
-        require(error <= (found.error * (1 + 1e-6) + rounding) * norm, f"{label}: error {error / norm:.2e}, told are {found.error:.2e}")
+        require(error <= (found.error * (1 + 1e-6) + rounding) * norm, f"{label}: error {error / norm:.2e}, reported are {found.error:.2e}")
         require(abs(found.log_norm - np.log(norm) - np.log(scale)) <= 1e-4 * max(1, abs(np.log(scale))), f"{label}: log_norm {found.log_norm}")
     ranks = [c.shape[2] for c in found.train.cores][:-1]
     for k, rank in enumerate(ranks):

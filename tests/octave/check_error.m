@@ -8,8 +8,8 @@ function check_error(identifier, part, action)
   if isempty(caught)
     error('test:failed', 'failed: no error, expected %s', identifier);
   end
-  told = isempty(part) || ~isempty(strfind(caught.message, part));
-  if ~strcmp(caught.identifier, identifier) || ~told
+  matches = isempty(part) || ~isempty(strfind(caught.message, part));
+  if ~strcmp(caught.identifier, identifier) || ~matches
     error('test:failed', 'failed: got %s (%s), expected %s (%s)', caught.identifier, caught.message, identifier, part);
   end
 end

@@ -45,7 +45,7 @@ function test_diffusion(golden, volume)
   good = ~isnan(adc(1, :));
   check(abs(fit.tensors(:, good) - adc(:, good)) < 1e-9 * max(max(abs(adc(:, good)))), 'the tensors of the reference');
   check(fit.status(good) == c.TENSOR_OK & fit.s0(good) > 0, 'good voxels');
-  check(fit.status(~good) ~= c.TENSOR_OK, 'the voxels with a zero are told');
+  check(fit.status(~good) ~= c.TENSOR_OK, 'the voxels with a zero are reported');
   lost = nnz(fit.status ~= c.TENSOR_OK & fit.status ~= c.TENSOR_CLAMPED);
   check(fit.info.tensors == 1000 && fit.info.skipped_tensors == lost && ~isempty(fit.info.reason), 'the report of a fit');
   some = good & (1:1000 > 500);

@@ -171,13 +171,13 @@ function test_operators()
   labels = purlin.graph_pivoted_qr(single(kron(eye(2), ones(8, 1)) / sqrt(8)));
   check(all(labels(1:8) == labels(1)) && all(labels(9:16) == 3 - labels(1)), 'single columns');
 
-  told = purlin.lanczos_plan(A);
-  check(strcmp(told.method, 'restart') && told.basis > 6 && told.host_bytes > 0 && told.products == 0, 'a plan');
-  check(told.contexts == 1 && told.part_rows == n && told.part_entries == nnz(A) && told.halo == 0, 'one context has all');
+  plan = purlin.lanczos_plan(A);
+  check(strcmp(plan.method, 'restart') && plan.basis > 6 && plan.host_bytes > 0 && plan.products == 0, 'a plan');
+  check(plan.contexts == 1 && plan.part_rows == n && plan.part_entries == nnz(A) && plan.halo == 0, 'one context has all');
 
   % On the CPU every 0 is another context there.
-  told = purlin.lanczos_plan(A, 6, 'largest', 'devices', [0, 0]);
-  check(told.contexts == 3 && told.part_rows < n && told.part_entries < nnz(A) && told.halo > 0, 'three share it');
+  plan = purlin.lanczos_plan(A, 6, 'largest', 'devices', [0, 0]);
+  check(plan.contexts == 3 && plan.part_rows < n && plan.part_entries < nnz(A) && plan.halo > 0, 'three share it');
   check_error('purlin:invalidArgument', 'block', @() purlin.lanczos_plan(A, 2, 'nearest', 'block', 2));
   check_error('purlin:invalidArgument', 'ordering', @() purlin.lanczos_plan(A, 2, 'largest', 'kind', 'gram', 'ordering', 'degree'));
   cliques = kron(speye(2), sparse(ones(10) - eye(10)));

@@ -45,15 +45,15 @@ function test_options(golden)
   many = repmat(A, 1, 200);
   calls = purlin_test_counter();
   purlin.sshopm_solve(many, 4, 3, 'progress', @(step, steps, measure) purlin_test_counter(step <= steps));
-  check(purlin_test_counter() > calls, 'progress is told');
+  check(purlin_test_counter() > calls, 'progress is reported');
   check_error('purlin:cancelled', '', @() purlin.sshopm_solve(many, 4, 3, 'progress', @(a, b, m) true));
   failing = @(step, steps, measure) error('my:own', 'stop it');
   check_error('my:own', 'stop it', @() purlin.sshopm_solve(many, 4, 3, 'progress', failing));
   check_error('purlin:invalidArgument', 'progress', @() purlin.sshopm_solve(A, 4, 3, 'progress', 5));
   % A progress function without a result, or with one that is neither true nor false.
-  silent = @(step, steps, measure) purlin_test_silent();
+  nothing = @(step, steps, measure) purlin_test_nothing();
   check_error('purlin:invalidArgument', 'progress: returns nothing, true to cancel or false to go on is needed', ...
-              @() purlin.sshopm_solve(many, 4, 3, 'progress', silent));
+              @() purlin.sshopm_solve(many, 4, 3, 'progress', nothing));
   check_error('purlin:invalidArgument', 'progress: has returned a char', ...
               @() purlin.sshopm_solve(many, 4, 3, 'progress', @(step, steps, measure) 'no'));
   before = purlin.live_handles();

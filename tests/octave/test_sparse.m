@@ -51,9 +51,9 @@ function test_sparse()
   % Logical matrices are patterns.
   P = W ~= 0;
   M = purlin.Matrix(P);
-  told = describe(M);
+  found = describe(M);
   again = gather(M);
-  check(told.pattern && islogical(again) && isequal(again, P) && told.bytes < 12 * nnz(P) + 8 * n + 16, 'a pattern stays one');
+  check(found.pattern && islogical(again) && isequal(again, P) && found.bytes < 12 * nnz(P) + 8 * n + 16, 'a pattern stays one');
   delete(M);
   M = purlin.Matrix(W);
   check(~describe(M).pattern && ~islogical(gather(M)), 'numbers stay numbers');

@@ -88,8 +88,8 @@ function test_spectra(golden)
     check(max(max(abs(apply(plan, X * k) - B * X * k))) < 1e-12, 'a plan for many products');
   end
   check(max(max(abs(apply(plan, X - 2i * X) - B * (X - 2i * X)))) < 1e-12, 'of complex vectors');
-  told = describe(plan);
-  check(told.rows == 40 && told.nnz == nnz(B) && strcmp(told.ordering, 'none') && ~isempty(told.reason), 'what it found');
+  found = describe(plan);
+  check(found.rows == 40 && found.nnz == nnz(B) && strcmp(found.ordering, 'none') && ~isempty(found.reason), 'what it found');
   other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'method', 'merge');
   check(max(max(abs(apply(other, [X; X(1:10, :)]) - C' * [X; X(1:10, :)]))) < 1e-12, 'adjoint');
   check(strcmp(describe(other).method, 'merge'), 'as asked');
@@ -167,17 +167,17 @@ function test_spectra(golden)
   words = {'LA', 'largest'; 'largestabs', 'largest_magnitude'; 'LM', 'largest_magnitude'; 'SA', 'smallest'; ...
            'bothendsreal', 'both_ends'};
   for k = 1:size(words, 1)
-    told = sprintf('which: is ''%s''; it is ''%s'' here', words{k, :});
-    check_error(invalid, told, @() purlin.lanczos(P, 2, words{k, 1}));
-    check_error(invalid, told, @() purlin.lanczos_singular(P, 2, words{k, 1}));
+    text = sprintf('which: is ''%s''; it is ''%s'' here', words{k, :});
+    check_error(invalid, text, @() purlin.lanczos(P, 2, words{k, 1}));
+    check_error(invalid, text, @() purlin.lanczos_singular(P, 2, words{k, 1}));
   end
   check_error(invalid, '''nearest'' with ''sigma'', 0', @() purlin.lanczos(P, 2, 'SM'));
   check_error(invalid, '''nearest'' with ''sigma'', 0.5', @() purlin.lanczos(P, 2, 0.5));
   words = {'tol', 'tolerance'; 'Tolerance', 'tolerance'; 'MaxIterations', 'restarts'; 'maxiter', 'restarts'; ...
            'ncv', 'basis'; 'SubspaceDimension', 'basis'; 'v0', 'start'; 'Devices', 'devices'};
   for k = 1:size(words, 1)
-    told = sprintf('there is no %s; it is %s here', words{k, :});
-    check_error(invalid, told, @() purlin.lanczos(P, 2, 'largest', words{k, 1}, 1));
+    text = sprintf('there is no %s; it is %s here', words{k, :});
+    check_error(invalid, text, @() purlin.lanczos(P, 2, 'largest', words{k, 1}, 1));
   end
   check_error(invalid, 'it is tolerance here', @() purlin.graph_cluster(P, 2, 'tol', 1e-3));
   check_error(invalid, 'there is no v0; known are', @() purlin.graph_cluster(P, 2, 'v0', 1));

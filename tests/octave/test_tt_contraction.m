@@ -175,7 +175,7 @@ function operators()
 end
 
 function last_sites()
-% At the end of a chain the sizes of a vector do not tell how many sites it has.
+% At the end of a chain the sizes of a vector do not determine the number of its sites.
   x = purlin.tt_random([2 2 2 2], [1 2 4 2 1]);
   c = gather(x);
   h = purlin.tt_heisenberg(4);

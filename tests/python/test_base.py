@@ -84,7 +84,7 @@ def test_groups_of_contexts(cpu: purlin.Context) -> None:
     assert purlin.live_handles() == before
 
 
-def test_handles_are_told_apart_by_kind(cpu: purlin.Context) -> None:
+def test_handles_of_another_kind_are_refused(cpu: purlin.Context) -> None:
     from purlin._error import check
     from purlin._lib import lib
 

@@ -25,7 +25,7 @@ class Stop(Exception):
     """Of the test's own."""
 
 
-def test_progress_is_told_to_the_end(cpu: purlin.Context) -> None:
+def test_progress_is_reported_to_the_end(cpu: purlin.Context) -> None:
     calls: list[tuple[int, int, float]] = []
     main = threading.get_ident()
 

@@ -80,12 +80,12 @@ def test_a_group_and_its_contexts_live_with_the_reconstruction() -> None:
         sink._call(purlin.LOG_WARN, b"of the second", None)
 
     group = session._members.group
-    with Reconstruction(geometry, grid, slab=8, group=group, progress=progress) as told:
+    with Reconstruction(geometry, grid, slab=8, group=group, progress=progress) as other:
         with pytest.raises(Stop, match="of the second"):
-            told.reconstruct(lines)
+            other.reconstruct(lines)
     session.reconstruct(lines)
     member.set_log(None)
-    del member, group, sink, told
+    del member, group, sink, other
     session.close()
     del session
     gc.collect()

@@ -73,9 +73,9 @@ def test_lends_device_memory(gpu: purlin.Context) -> None:
     torch: Any = pytest.importorskip("torch")
     tensor = purlin.Tensor.create((2, 3), location="device", context=gpu)
     purlin.Tensor.borrow(np.arange(6.0).reshape(2, 3), context=gpu).copy_to(tensor)
-    lent = torch.from_dlpack(tensor)
+    shared = torch.from_dlpack(tensor)
     del tensor
-    assert lent.is_cuda and lent.cpu().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert shared.is_cuda and shared.cpu().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -43,7 +43,7 @@ def number(result: Any) -> complex:
 @pytest.mark.parametrize("kind", list(RANKS))
 def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, kind: str) -> None:
     x, y = cores(RANKS[kind], dtype, 1), cores(RANKS[kind], dtype, 2)
-    result, norm, room = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
+    result, norm, workspace = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
     queue = cupy.cuda.Stream(non_blocking=True)
     with (
         tt.Contraction(context=gpu) as session,
@@ -53,7 +53,7 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
         purlin.Tensor.borrow(norm, context=gpu) as size,
         purlin.Stream(gpu, cuda_stream=queue.ptr) as stream,
     ):
-        session.set_workspace(room)
+        session.set_workspace(workspace)
         session.enqueue_inner(a, b, place, stream=stream)
         session.enqueue_norm(a, size, stream=stream)
         queue.synchronize()
@@ -83,11 +83,11 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("kind", ["ring", "grid"])
-@pytest.mark.parametrize("lends", [True, False])
-def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, dtype: Any, kind: str, lends: bool) -> None:
+@pytest.mark.parametrize("gives_workspace", [True, False])
+def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, dtype: Any, kind: str, gives_workspace: bool) -> None:
     x, y = cores(RANKS[kind], dtype, 1), cores(RANKS[kind], dtype, 2)
     results = [cupy.full(4, np.nan) for _ in range(4)]
-    room = cupy.zeros(32 << 20)
+    workspace = cupy.zeros(32 << 20)
     queue = cupy.cuda.Stream(non_blocking=True)
     bound = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11
     with (
@@ -117,9 +117,9 @@ def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, d
                     call()
         finally:
             queue.end_capture()
-        if lends:
+        if gives_workspace:
             for session in sessions:
-                session.set_workspace(room)
+                session.set_workspace(workspace)
         enqueue()
         queue.synchronize()
         queue.begin_capture()
@@ -150,7 +150,7 @@ def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, d
 @pytest.mark.parametrize("kind", ["chain", "ring"])
 def test_a_graph_of_an_operator_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, kind: str) -> None:
     x = cores(RANKS[kind], dtype, 1)
-    value, quotient, room = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
+    value, quotient, workspace = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
     queue = cupy.cuda.Stream(non_blocking=True)
     precision = np.float32 if np.finfo(dtype).eps > 1e-10 else np.float64
     bound = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-12
@@ -162,7 +162,7 @@ def test_a_graph_of_an_operator_is_replayed_with_other_cores(gpu: purlin.Context
         purlin.Tensor.borrow(quotient, context=gpu) as ratio,
         purlin.Stream(gpu, cuda_stream=queue.ptr) as stream,
     ):
-        session.set_workspace(room)
+        session.set_workspace(workspace)
         session.enqueue_sandwich(a, h, a, numerator, stream=stream)
         session.enqueue_rayleigh(h, a, ratio, stream=stream)
         queue.synchronize()

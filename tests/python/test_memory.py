@@ -142,7 +142,7 @@ def test_numpy_takes_a_tensor_by_dlpack(cpu: purlin.Context) -> None:
     np.testing.assert_array_equal(array, np.arange(6.0).reshape(2, 3))
 
 
-def test_a_lent_array_outlives_its_tensor(cpu: purlin.Context) -> None:
+def test_an_exported_array_outlives_its_tensor(cpu: purlin.Context) -> None:
     source = np.arange(6.0).reshape(2, 3)
     watch = weakref.ref(source)
     array = np.from_dlpack(purlin.Tensor.borrow(source, context=cpu))

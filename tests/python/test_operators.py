@@ -129,16 +129,16 @@ def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
 def test_what_graphs_found_is_handed_over(cpu: purlin.Context) -> None:
     w = path(500, cpu)
     few: dict[str, Any] = {"basis": 7, "restarts": 1}
-    with pytest.raises(lanczos.Unfinished) as told:
+    with pytest.raises(lanczos.Unfinished) as caught:
         graph.embed(w, 3, **few)
-    found = told.value.solution
+    found = caught.value.solution
     assert found.info.converged < 3 and found.coordinates.shape == (500, found.info.count)
-    with pytest.raises(lanczos.Unfinished) as told:
+    with pytest.raises(lanczos.Unfinished) as caught:
         graph.cluster(w, 3, **few)
-    assert told.value.solution.labels.shape == (500,)
-    with pytest.raises(lanczos.Unfinished) as told:
+    assert caught.value.solution.labels.shape == (500,)
+    with pytest.raises(lanczos.Unfinished) as caught:
         graph.fiedler(w, **few)
-    assert np.linalg.norm(told.value.solution.vector) == pytest.approx(1.0)
+    assert np.linalg.norm(caught.value.solution.vector) == pytest.approx(1.0)
 
 
 def test_single_precision_stays(cpu: purlin.Context) -> None:

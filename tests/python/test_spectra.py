@@ -93,11 +93,11 @@ def test_files_come_back(cpu: purlin.Context, tmp_path: Path) -> None:
 def test_scipy_matrices_are_used_in_place(cpu: purlin.Context) -> None:
     scipy_sparse = pytest.importorskip("scipy.sparse")
     rows = scipy_sparse.random(40, 30, 0.2, "csr", random_state=1)
-    lent = purlin.Matrix.from_scipy(rows, context=cpu)
-    assert lent.info.data == rows.data.ctypes.data and lent.info.col_idx == rows.indices.ctypes.data
+    borrowed = purlin.Matrix.from_scipy(rows, context=cpu)
+    assert borrowed.info.data == rows.data.ctypes.data and borrowed.info.col_idx == rows.indices.ctypes.data
     np.testing.assert_array_equal(sparse.to_dense(purlin.Matrix.of(rows.tocsc(), context=cpu)), rows.toarray())
     np.testing.assert_array_equal(sparse.to_dense(rows.tocoo(), context=cpu), rows.toarray())
-    made = sparse.transpose(lent)
+    made = sparse.transpose(borrowed)
     shown = made.scipy(copy=False)
     assert shown.data.ctypes.data == made.info.data and shown.indices.ctypes.data == made.info.col_idx
     del made
@@ -439,9 +439,9 @@ def test_operators_and_what_they_raise(cpu: purlin.Context) -> None:
 
 
 def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
-    with pytest.raises(lanczos.Unfinished, match="of 5 eigenpairs") as told:
+    with pytest.raises(lanczos.Unfinished, match="of 5 eigenpairs") as caught:
         lanczos.solve(path(300, cpu), 5, "smallest", kind="laplacian", restarts=1)
-    solution = told.value.solution
+    solution = caught.value.solution
     assert solution.info.stop_reason == "restarts" and solution.info.converged < 5
     assert solution.pairs.values.size == solution.info.count == solution.residuals.size
 
@@ -459,9 +459,9 @@ def test_residuals_that_contradict_are_no_success(cpu: purlin.Context) -> None:
             assert found.info.stop_reason == "converged" and found.info.verified
             np.testing.assert_allclose(found.pairs.values, [30, 31, 29], atol=1e-9)
             continue
-        with pytest.raises(lanczos.Unfinished, match="contradict") as told:
+        with pytest.raises(lanczos.Unfinished, match="contradict") as caught:
             lanczos.run(a, 3, "nearest", sigma=sigma, solve=inverse)
-        info = told.value.solution.info
+        info = caught.value.solution.info
         assert info.stop_reason == "contradicted" and not info.verified and info.converged < 3
 
 
@@ -524,9 +524,9 @@ def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
         with pytest.raises(purlin.InvalidArgument, match="ordering: is set, Gram"):
             lanczos.plan(path, 2, kind="gram", ordering="degree", context=cpu)
     with lanczos.Lanczos(2, restarts=1, basis=8, context=cpu, tolerance=1e-12) as solver:
-        with pytest.raises(lanczos.Unfinished) as told:
+        with pytest.raises(lanczos.Unfinished) as caught:
             solver.solve(path)
-        assert told.value.solution.values.size == solver.last_info().count and solver.last_info().converged < 2
+        assert caught.value.solution.values.size == solver.last_info().count and solver.last_info().converged < 2
     with lanczos.Lanczos(1, context=cpu) as solver:
         alpha, beta = solver.tridiagonalize(path, 20)
         assert alpha.size == beta.size == 20

@@ -365,7 +365,7 @@ def test_cores_that_were_copied_are_copied_again(cpu: purlin.Context) -> None:
             e.update_core(2)
 
 
-def test_what_is_not_finite_is_told(cpu: purlin.Context) -> None:
+def test_numbers_that_are_not_finite_are_reported(cpu: purlin.Context) -> None:
     for at in range(4):
         cores = random_cores([2] * 4, [1, 2, 3, 2, 1])
         cores[at][0, 1, 0] = np.nan

@@ -51,7 +51,7 @@ def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
 
 
 def wanted(test: dict) -> bool:
-    """A test that is judged by its text ends with an error on purpose, and then loses memory."""
+    """A test that passes by its text ends with an error on purpose, and then loses memory."""
     properties = {p["name"]: p["value"] for p in test.get("properties", [])}
     return "PASS_REGULAR_EXPRESSION" not in properties and "no-valgrind" not in properties.get("LABELS", [])
 

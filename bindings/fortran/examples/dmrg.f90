@@ -50,7 +50,7 @@ program dmrg
   current = 0
   call hamiltonian%heisenberg(context, int(spins, int64))
   call contraction%create(context)
-  call lend(states(current))
+  call borrow_cores(states(current))
   call environments%create(contraction, states(current), states(current), hamiltonian)
 
   print '(a)', '  sweep   largest rank   energy'
@@ -72,14 +72,14 @@ program dmrg
 contains
 
   !> The train over the cores as they are.
-  subroutine lend(state)
+  subroutine borrow_cores(state)
     type(purlin_tt), intent(inout) :: state
-    type(purlin_tt_core) :: lent(spins)
+    type(purlin_tt_core) :: borrowed(spins)
     integer :: j
     do j = 1, spins
-      call lent(j)%lend(cores(j)%a)
+      call borrowed(j)%borrow(cores(j)%a)
     end do
-    call state%borrow(context, lent, PURLIN_READ_ONLY)
+    call state%borrow(context, borrowed, PURLIN_READ_ONLY)
   end subroutine
 
   !> A step at sites `k` and `k` + 1, after which the right one is the centre if `rightwards`, else the left one.
@@ -105,7 +105,7 @@ contains
     cores(k)%a = reshape(u, [r, 2, size(u, 2)])
     cores(k + 1)%a = reshape(v, [size(v, 1), 2, s])
     current = 1 - current
-    call lend(states(current))
+    call borrow_cores(states(current))
     call environments%set_trains(states(current), states(current), int(k, int64), int(k + 1, int64))
   end subroutine
 

@@ -78,7 +78,7 @@ contains
     core(1, 2, 1) = -1
     core(2, 2, 2) = 1
     core(2, 3, 1) = -sqrt(2.0_real64)
-    call cell%lend(core)
+    call cell%borrow(core)
     print '(a)', '  AKLT ring of N spins     <x|x>                  3^N + 3 (-1)^N'
     do n = 3, 12, 3
       call ring%borrow(context, spread(cell, 1, n))
@@ -91,7 +91,7 @@ contains
       purlin_string(info%reason), ')'
   end subroutine
 
-  !> The numbers of a file of NumPy's, whose header tells its own length.
+  !> The numbers of a file of NumPy's, whose header holds its own length.
   subroutine read_npy(name, numbers)
     character(*), intent(in) :: name
     real(real64), intent(out) :: numbers(:)

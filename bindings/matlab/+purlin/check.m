@@ -1,7 +1,7 @@
 function check(A, varargin)
 %CHECK  Refuses a sparse matrix that is not as asked for.
-%   purlin.check(A) is silent if the rows that the library sees are sorted, no place is stored twice and no value is NaN or
-%   infinite; else its error names the entry. Solvers meet such values only in their products.
+%   purlin.check(A) returns without an error if the rows that the library sees are sorted, no place is stored twice and
+%   no value is NaN or infinite; else its error names the entry. Solvers meet such values only in their products.
 %   purlin.check(A, what, ...) checks some of that: 'sorted', 'distinct', 'finite'. Only 'finite' can fail of a sparse array, the
 %   others of a purlin.Matrix too.
 %   Of a sparse array the library looks at the rows of A.' (compressed columns are the rows of the transpose): row and column in

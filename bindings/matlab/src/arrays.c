@@ -31,7 +31,7 @@ static purlin_tensor *borrow(int32_t dtype, int32_t flags, int ndim, const int64
   return temporary(tensor);
 }
 
-purlin_tensor *lend(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims) {
+purlin_tensor *borrow_array(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims) {
   double expected = 1;
   if (real_dtype(name, array) != dtype) fail("invalidArgument", "%s: is not of class %s", name, class_name(dtype));
   for (int i = 0; i < ndim; i++) expected *= (double)dims[i];
@@ -74,7 +74,7 @@ static batch shape_of(const char *name, const mxArray *array, int64_t rows, int 
   return b;
 }
 
-batch lend_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last) {
+batch borrow_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last) {
   batch b;
   int64_t entries = 0;
   if (mxIsUint64(array)) {
@@ -107,7 +107,7 @@ static int32_t measured_dtype(const char *name, const mxArray *array) {
   return real_dtype(name, array);
 }
 
-batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers) {
+batch borrow_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers) {
   int32_t dtype = integers ? measured_dtype(name, array) : real_dtype(name, array);
   batch b = shape_of(name, array, rows, last);
   int64_t dims[2] = {rows, b.count}, strides[2] = {b.count, 1};
@@ -141,7 +141,7 @@ static int extents_of(const char *name, const mxArray *array, int least, int64_t
   return ndim;
 }
 
-purlin_tensor *lend_dense(const char *name, const mxArray *array, int ndim) {
+purlin_tensor *borrow_dense(const char *name, const mxArray *array, int ndim) {
   int64_t dims[MAX_DIMS];
   int n = extents_of(name, array, ndim, dims);
   return borrow(any_dtype(name, array), PURLIN_READ_ONLY, n, dims, NULL, array);
@@ -151,7 +151,7 @@ purlin_tensor *around(mxArray *array, int ndim, const int64_t *dims) {
   return borrow(any_dtype("output", array), 0, ndim, dims, NULL, array);
 }
 
-purlin_tensor *lend_mask(const mxArray *array, int64_t count) {
+purlin_tensor *borrow_mask(const mxArray *array, int64_t count) {
   if (mxIsEmpty(array)) return NULL;
   if (!(mxIsLogical(array) || mxIsUint8(array)) || (int64_t)mxGetNumberOfElements(array) != count)
     fail("invalidArgument", "mask: is not a logical or uint8 array of %.0f voxels", (double)count);

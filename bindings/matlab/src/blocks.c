@@ -85,7 +85,7 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     int64_t ndim = sizes_of(name, value, 4, dims);
     check(purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims, &source));
   } else {
-    check(purlin_source_from_tensor(gateway_context(), lend_dense(name, value, 3), &source));
+    check(purlin_source_from_tensor(gateway_context(), borrow_dense(name, value, 3), &source));
   }
   return temporary_source(source);
 }

@@ -36,7 +36,7 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm_info info;
   purlin_status status;
   watch w;
-  batch s = lend_rows("signals", prhs[0], n, last, 1), b = s;
+  batch s = borrow_rows("signals", prhs[0], n, last, 1), b = s;
   check(purlin_dwi_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
   READ_DWI_OPTIONS(options, &o);
@@ -46,11 +46,11 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   dtype = b.dtype = result_dtype(&s, prhs[1]);
   g_dims[0] = 3;
   g_dims[1] = n;
-  bvals = lend("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
-  bvecs = lend("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
-  mask = lend_mask(prhs[4], s.count);
+  bvals = borrow_array("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
+  bvecs = borrow_array("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
+  mask = borrow_mask(prhs[4], s.count);
   if (!mxIsEmpty(prhs[5])) {
-    batch given = lend_rows("weights", prhs[5], n, last, 0);
+    batch given = borrow_rows("weights", prhs[5], n, last, 0);
     if (given.count != s.count) fail("invalidArgument", "weights: is not shaped like signals");
     weights = given.tensor;
   }
@@ -78,7 +78,7 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm_info info;
   purlin_status status;
   watch w;
-  batch s = lend_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
+  batch s = borrow_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
   check(purlin_dwi_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
   READ_DWI_OPTIONS(options, &o);
@@ -88,9 +88,9 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   entries = entries_of(order);
   g_dims[0] = 3;
   g_dims[1] = n;
-  bvals = lend("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
-  bvecs = lend("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
-  mask = lend_mask(prhs[5], s.count);
+  bvals = borrow_array("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
+  bvecs = borrow_array("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
+  mask = borrow_mask(prhs[5], s.count);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   sh = add_output(plhs[0], "sh", &b, dtype, 1, &entries);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
@@ -106,8 +106,8 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 static batch peaks_input(const mxArray *input, int64_t order, const purlin_dwi_options *o, int last) {
   if (o->basis == 0 && mxIsNumeric(input) && !mxIsUint64(input))
     fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
-  if (o->basis > 0) return lend_rows("input", input, entries_of(order), last, 0);
-  return lend_symmetric("input", input, order, 3, last);
+  if (o->basis > 0) return borrow_rows("input", input, entries_of(order), last, 0);
+  return borrow_symmetric("input", input, order, 3, last);
 }
 
 /* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, says what the input is; a purlin.Tensor that
@@ -131,7 +131,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   b = peaks_input(prhs[0], order, &o, last);
-  mask = lend_mask(prhs[2], b.count);
+  mask = borrow_mask(prhs[2], b.count);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   dims[0] = o.format == PURLIN_PEAKS_MRTRIX ? 3 : 4;
   dims[1] = count;
@@ -169,7 +169,7 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 static void sh_to_tensor(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t order = order_argument(prhs[1]);
   int32_t basis = choice_argument("basis", prhs[2], bases);
-  batch b = lend_rows("sh", prhs[0], entries_of(order), last_layout(prhs[3]), 0);
+  batch b = borrow_rows("sh", prhs[0], entries_of(order), last_layout(prhs[3]), 0);
   purlin_tensor *tensors;
   plhs[0] = new_symmetric(&b, order, 3, &tensors);
   check(purlin_dwi_sh_to_tensor(gateway_context(), NULL, b.tensor, basis, tensors));
@@ -182,7 +182,7 @@ static void tensor_to_sh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   int64_t order = order_argument(prhs[1]);
   int32_t basis = choice_argument("basis", prhs[2], bases);
   int64_t entries = entries_of(order);
-  batch b = lend_symmetric("tensors", prhs[0], order, 3, last_layout(prhs[3]));
+  batch b = borrow_symmetric("tensors", prhs[0], order, 3, last_layout(prhs[3]));
   purlin_tensor *sh;
   plhs[0] = new_output(&b, b.dtype, 1, &entries, &sh);
   check(purlin_dwi_tensor_to_sh(gateway_context(), NULL, b.tensor, basis, sh));

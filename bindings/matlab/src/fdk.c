@@ -156,7 +156,7 @@ static void weights(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 }
 
 static purlin_tensor *image_of(const char *name, const mxArray *value) {
-  return mxIsEmpty(value) ? NULL : lend_dense(name, value, 2);
+  return mxIsEmpty(value) ? NULL : borrow_dense(name, value, 2);
 }
 
 /* fdk_set_counts(key, i0, i0_image, dark, epsilon) */
@@ -181,7 +181,7 @@ static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   watch w;
   watch_from(prhs[3], &w, &unused, &user);
   if (mxIsEmpty(prhs[2]) && mxIsNumeric(prhs[1])) {
-    purlin_tensor *lines = lend_dense("projections", prhs[1], 3), *volume = around(plhs[0] = new_single(dims), 3, dims);
+    purlin_tensor *lines = borrow_dense("projections", prhs[1], 3), *volume = around(plhs[0] = new_single(dims), 3, dims);
     set_running(&w);
     status = purlin_fdk_reconstruct(fdk, NULL, lines, volume, NULL);
   } else {
@@ -219,7 +219,7 @@ static int64_t *views_of(const mxArray *value, int64_t *count) {
 static void push(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk *fdk = fdk_argument(prhs[0]);
   int64_t count, *views = views_of(prhs[1], &count);
-  purlin_tensor *lines = lend_dense("projections", prhs[2], 3);
+  purlin_tensor *lines = borrow_dense("projections", prhs[2], 3);
   purlin_progress_fn unused;
   void *user;
   purlin_status status;
@@ -265,7 +265,7 @@ static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 /* out = fdk_weight(key, views, projections) */
 static void weight(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t count, *views = views_of(prhs[1], &count);
-  purlin_tensor *in = lend_dense("projections", prhs[2], 3);
+  purlin_tensor *in = borrow_dense("projections", prhs[2], 3);
   int64_t dims[3];
   check(purlin_tensor_shape(in, 3, dims, NULL));
   plhs[0] = new_single(dims);
@@ -278,7 +278,7 @@ static void weight(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 static void filter(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk *fdk = fdk_argument(prhs[0]);
   int64_t count, *views = views_of(prhs[1], &count);
-  purlin_tensor *in = lend_dense("weighted", prhs[2], 3);
+  purlin_tensor *in = borrow_dense("weighted", prhs[2], 3);
   int64_t dims[3];
   check(purlin_tensor_shape(in, 3, dims, NULL));
   dims[0] = info_of(fdk).filtered_columns;
@@ -294,7 +294,7 @@ static void backproject(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   purlin_fdk_info plan = info_of(fdk);
   const int64_t dims[3] = {plan.nx, plan.ny, plan.nz};
   int64_t count, *views = views_of(prhs[1], &count);
-  purlin_tensor *in = lend_dense("filtered", prhs[2], 3);
+  purlin_tensor *in = borrow_dense("filtered", prhs[2], 3);
   if (!mxIsSingle(prhs[3]) || (int64_t)mxGetNumberOfElements(prhs[3]) != dims[0] * dims[1] * dims[2])
     fail("invalidArgument", "volume: is not a single array of the grid's size");
   plhs[0] = mxDuplicateArray(prhs[3]);
@@ -308,7 +308,7 @@ static void ellipsoids(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   const int64_t dims[3] = {integer_argument("columns", prhs[2], 1, INT32_MAX),
                            integer_argument("rows", prhs[3], 1, INT32_MAX),
                            integer_argument("views", prhs[4], 1, INT32_MAX)};
-  purlin_tensor *list = lend_dense("ellipsoids", prhs[1], 2);
+  purlin_tensor *list = borrow_dense("ellipsoids", prhs[1], 2);
   plhs[0] = new_single(dims);
   check(purlin_fdk_ellipsoids(fdk_argument(prhs[0]), NULL, list, around(plhs[0], 3, dims)));
   (void)nlhs;
@@ -319,7 +319,7 @@ static void ellipsoid_volume(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   purlin_fdk *fdk = fdk_argument(prhs[0]);
   purlin_fdk_info plan = info_of(fdk);
   const int64_t dims[3] = {plan.nx, plan.ny, plan.nz};
-  purlin_tensor *list = lend_dense("ellipsoids", prhs[1], 2);
+  purlin_tensor *list = borrow_dense("ellipsoids", prhs[1], 2);
   plhs[0] = new_single(dims);
   check(purlin_fdk_ellipsoid_volume(fdk, list, around(plhs[0], 3, dims)));
   (void)nlhs;
@@ -336,7 +336,7 @@ static void shepp_logan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 /* [lines, clamped] = fdk_log_transform(counts, i0, i0_image, dark, epsilon) */
 static void log_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  purlin_tensor *counts = lend_dense("counts", prhs[0], 3);
+  purlin_tensor *counts = borrow_dense("counts", prhs[0], 3);
   int64_t dims[3], clamped = 0;
   if (mxGetNumberOfDimensions(prhs[0]) > 3) fail("invalidArgument", "counts: has more than 3 dimensions");
   check(purlin_tensor_shape(counts, 3, dims, NULL));

@@ -111,7 +111,7 @@ void add_word(mxArray *target, const char *field, const choice *list, int32_t va
 /* ---- arrays.c ---- */
 
 /* Any full real array in place, with at least `ndim` extents: MATLAB drops trailing ones. */
-purlin_tensor *lend_dense(const char *name, const mxArray *array, int ndim);
+purlin_tensor *borrow_dense(const char *name, const mxArray *array, int ndim);
 /* A tensor around a new array that MATLAB owns. */
 purlin_tensor *around(mxArray *array, int ndim, const int64_t *dims);
 
@@ -125,15 +125,15 @@ typedef struct batch {
 } batch;
 
 int32_t real_dtype(const char *name, const mxArray *array);
-/* An input array of the class `dtype` with exactly these extents in elements, lent without a copy. */
-purlin_tensor *lend(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims);
+/* An input array of the class `dtype` with exactly these extents in elements, borrowed without a copy. */
+purlin_tensor *borrow_array(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims);
 /* Packed symmetric tensors: U-by-T, U-by-X-by-Y.., or the key of a purlin.Tensor. */
-batch lend_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last);
+batch borrow_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last);
 /* Any batch of `rows` numbers each, rows first or, with `last`, rows last; `integers` admits the integer classes that
  * signals may have. */
-batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers);
+batch borrow_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers);
 /* A logical or uint8 mask of `count` voxels, or NULL for an empty one. */
-purlin_tensor *lend_mask(const mxArray *array, int64_t count);
+purlin_tensor *borrow_mask(const mxArray *array, int64_t count);
 /* A new MATLAB array [lead.., shape of the batch], written by the library through *tensor. */
 mxArray *new_output(const batch *b, int32_t dtype, int lead, const int64_t *dims, purlin_tensor **tensor);
 /* A new symmetric batch shaped like `b`. */

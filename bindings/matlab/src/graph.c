@@ -88,7 +88,7 @@ static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 static void bisect(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   int64_t n = vertices_of(graph);
-  purlin_tensor *vector = lend("vector", prhs[1], PURLIN_F64, 1, &n);
+  purlin_tensor *vector = borrow_array("vector", prhs[1], PURLIN_F64, 1, &n);
   double cut = 0, normalized = 0;
   labels l = new_labels(n);
   check(purlin_graph_bisect(graph, vector, choice_argument("cut", prhs[2], cuts), l.tensor, &cut, &normalized));

@@ -43,7 +43,7 @@ static void tensor_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
   read_int64(options, "order", &order);
   read_int64(options, "dimension", &dimension);
   if (option(options, "order")) {
-    batch b = lend_symmetric("array", array, order, dimension, 0);
+    batch b = borrow_symmetric("array", array, order, dimension, 0);
     source = b.tensor;
     check(purlin_tensor_create_symmetric(gateway_context(), dtype, location, 0, order, dimension, b.count, &own));
   } else {

@@ -11,9 +11,9 @@ mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor) {
   return array;
 }
 
-static purlin_tensor *lend_column(const char *name, const mxArray *array) {
+static purlin_tensor *borrow_column(const char *name, const mxArray *array) {
   int64_t count = (int64_t)mxGetNumberOfElements(array);
-  return lend(name, array, real_dtype(name, array), 1, &count);
+  return borrow_array(name, array, real_dtype(name, array), 1, &count);
 }
 
 purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
@@ -148,7 +148,7 @@ static purlin_status run_error(void *a[]) {
 /* [frobenius, spectral] = rsvd_error(A, U, s, V, options) */
 static void error_of(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *u = matrix_of("U", prhs[1]), *v = matrix_of("V", prhs[3]);
-  purlin_tensor *s = lend_column("S", prhs[2]);
+  purlin_tensor *s = borrow_column("S", prhs[2]);
   double frobenius = 0, spectral = 0;
   watch w;
   int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
@@ -166,7 +166,7 @@ static purlin_status run_residuals(void *a[]) {
 /* [left, right] = rsvd_residuals(A, U, s, V, options) */
 static void residuals(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *u = matrix_of("U", prhs[1]), *v = matrix_of("V", prhs[3]);
-  purlin_tensor *s = lend_column("S", prhs[2]), *left = NULL, *right = NULL;
+  purlin_tensor *s = borrow_column("S", prhs[2]), *left = NULL, *right = NULL;
   int64_t count = (int64_t)mxGetNumberOfElements(prhs[2]);
   mxArray *second;
   watch w;

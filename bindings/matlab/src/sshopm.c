@@ -54,7 +54,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm_info info;
   watch w;
   purlin_status status;
-  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
@@ -71,7 +71,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     int64_t dims[2];
     dims[0] = n;
     dims[1] = v = n > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / n : 0;
-    starts = lend("starts", prhs[3], b.dtype, 2, dims);
+    starts = borrow_array("starts", prhs[3], b.dtype, 2, dims);
   }
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   pair_outputs(plhs[0], &b, n, pairs, &r);
@@ -95,7 +95,7 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm *made = NULL;
   purlin_sshopm_options o;
   purlin_sshopm_info info;
-  batch b = lend_symmetric("tensors", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
+  batch b = borrow_symmetric("tensors", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
   READ_SSHOPM_OPTIONS(prhs[3], &o);
@@ -118,7 +118,7 @@ static void solve_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_sshopm_info info;
   watch w;
   purlin_status status;
-  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
@@ -143,7 +143,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   int64_t order = order_argument(prhs[1]);
   int64_t n = dimension_argument(prhs[2]), x_dims[3], y_dims[3], sets, v, power;
   int each = mxGetNumberOfDimensions(prhs[3]) > 2, lead;
-  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
   purlin_tensor *x, *y;
   power = integer_argument("power", prhs[4], INT64_MIN, INT64_MAX);
   if (power > order || power < order - 2)
@@ -153,7 +153,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   x_dims[0] = n;
   x_dims[1] = v;
   x_dims[2] = sets;
-  x = lend("vectors", prhs[3], b.dtype, each ? 3 : 2, x_dims);
+  x = borrow_array("vectors", prhs[3], b.dtype, each ? 3 : 2, x_dims);
   lead = (int)(order - power) + 1;
   for (int i = 0; i < lead - 1; i++) y_dims[i] = n;
   y_dims[lead - 1] = v;
@@ -166,7 +166,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 /* sshopm_classify(A, order, dimension, values, vectors, options{degeneracy_tolerance}) */
 static void classify(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t n = dimension_argument(prhs[2]), value_dims[2], vector_dims[3], hessian_dims[2], v;
-  batch b = lend_symmetric("tensors", prhs[0], order_argument(prhs[1]), n, 0);
+  batch b = borrow_symmetric("tensors", prhs[0], order_argument(prhs[1]), n, 0);
   double tolerance = 0;
   purlin_tensor *values, *vectors, *residuals, *hessian, *classes;
   v = b.count > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / b.count : 0;
@@ -174,8 +174,8 @@ static void classify(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   value_dims[1] = vector_dims[2] = b.count;
   vector_dims[0] = n;
   hessian_dims[0] = n - 1;
-  values = lend("values", prhs[3], b.dtype, 2, value_dims);
-  vectors = lend("vectors", prhs[4], b.dtype, 3, vector_dims);
+  values = borrow_array("values", prhs[3], b.dtype, 2, value_dims);
+  vectors = borrow_array("vectors", prhs[4], b.dtype, 3, vector_dims);
   read_double(prhs[5], "degeneracy_tolerance", &tolerance);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   residuals = add_output(plhs[0], "residuals", &b, b.dtype, 1, &v);

@@ -59,7 +59,7 @@ static void multinomials(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 static void convert(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t order = order_argument(prhs[1]);
   int64_t dimension = dimension_argument(prhs[2]);
-  batch b = lend_symmetric("packed", prhs[0], order, dimension, 0);
+  batch b = borrow_symmetric("packed", prhs[0], order, dimension, 0);
   purlin_tensor *result;
   plhs[0] = new_symmetric(&b, order, dimension, &result);
   check(purlin_symmetric_convert(gateway_context(), NULL, b.tensor, choice_argument("from", prhs[3], packings), result,
@@ -92,7 +92,7 @@ static void from_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   }
   tensors = one > 0 ? (int64_t)mxGetNumberOfElements(prhs[0]) / one : 0;
   b = plain_batch(dtype, tensors);
-  full = lend("full", prhs[0], dtype, full_dims(order, dimension, tensors, dims), dims);
+  full = borrow_array("full", prhs[0], dtype, full_dims(order, dimension, tensors, dims), dims);
   read_flag(prhs[3], "symmetrize", &symmetrize);
   read_double(prhs[3], "tolerance", &tolerance);
   plhs[0] = new_symmetric(&b, order, dimension, &packed);
@@ -105,7 +105,7 @@ static void from_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 static void to_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t order = order_argument(prhs[1]);
   int64_t dimension = dimension_argument(prhs[2]), dims[MAX_DIMS];
-  batch b = lend_symmetric("packed", prhs[0], order, dimension, 0);
+  batch b = borrow_symmetric("packed", prhs[0], order, dimension, 0);
   purlin_tensor *full;
   (void)full_dims(order, dimension, b.count, dims);
   plhs[0] = new_output(&b, b.dtype, (int)order, dims, &full);
@@ -116,7 +116,7 @@ static void to_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 
 /* symmetric_norm(packed, order, dimension, kind) */
 static void norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  batch b = lend_symmetric("packed", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
+  batch b = borrow_symmetric("packed", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
   purlin_tensor *result;
   plhs[0] = new_output(&b, b.dtype, 0, NULL, &result);
   check(purlin_symmetric_norm(gateway_context(), NULL, b.tensor, choice_argument("kind", prhs[3], norms), result));

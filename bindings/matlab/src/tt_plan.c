@@ -1,4 +1,4 @@
-/* Commands that tell what contractions of tensor trains would do. */
+/* Commands that plan contractions of tensor trains. */
 #include "gateway.h"
 
 /* info = tt_plan_inner(x, y, options) */

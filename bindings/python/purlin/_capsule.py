@@ -15,15 +15,15 @@ from ._memory import (
     api,
 )
 
-# What lent tensors need until their consumer calls the deleter: the struct, the library's own one, and the Python
+# What exported tensors need until their consumer calls the deleter: the struct, the library's own one, and the Python
 # objects whose memory it shows.
-_lent: dict[int, tuple[Any, int, object]] = {}
+_exported: dict[int, tuple[Any, int, object]] = {}
 
 
 def _release(address: int | None) -> None:
     """Calls the library's deleter for a struct of ours and lets the memory go."""
     if address is not None:
-        _struct, inner, _keep = _lent.pop(address)
+        _struct, inner, _keep = _exported.pop(address)
         _delete(inner)
 
 
@@ -64,6 +64,6 @@ def make(managed: int, versioned: bool, keep: tuple[object, ...]) -> Any:
     struct.dl_tensor = inner.dl_tensor
     struct.deleter = _release_pointer
     address = ctypes.addressof(struct)
-    _lent[address] = (struct, managed, keep)
+    _exported[address] = (struct, managed, keep)
     destructor = ctypes.cast(_capsule_gone_pointer, c_void_p)
     return api.PyCapsule_New(address, VERSIONED if versioned else UNVERSIONED, destructor)

@@ -290,9 +290,9 @@ class Tensor(Handle):
     ) -> Any:
         """A capsule around the elements in place, which stay valid as long as the capsule's consumer wants them."""
         if copy:
-            raise BufferError("copy: the elements are lent in place only")
+            raise BufferError("copy: the elements are exported in place, never copied")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError("dl_device: the elements are lent in place only")
+            raise BufferError("dl_device: the elements stay on their device")
         managed = c_void_p()
         check(lib.purlin_tensor_to_dlpack(self.handle, ctypes.byref(managed)))
         versioned = max_version is not None and max_version[0] >= 1

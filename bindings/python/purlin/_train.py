@@ -42,7 +42,7 @@ def _packed(where: Memory) -> bool:
 Copies = dict[int, tuple[Any, object]]
 
 
-def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[list[Memory], Copies]:
+def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[list[Memory], Copies]:
     """The cores in place; what is not packed with the first index fastest, or not of one type, is copied once. Also what
     may have been copied."""
     if len(cores) == 0:
@@ -50,14 +50,14 @@ def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[li
     on_device = [memory.on_cuda(core) for core in cores]
     if any(on_device) != all(on_device):
         raise ValueError("cores: some are on a device and some are not")
-    lent = []
+    places = []
     copies: Copies = {}
     if all(on_device):
         for k, core in enumerate(cores):
             where = memory.device_memory(core, stream.cuda_stream if stream else None)
             if not _packed(where):
                 raise ValueError(f"cores: core {k} is on a device with another order than the first index fastest")
-            lent.append(where)
+            places.append(where)
     else:
         arrays = [memory.to_numpy(core) for core in cores]
         dtype = np.result_type(*arrays, np.float32 if all(a.dtype in _SCALARS for a in arrays) else np.float64)
@@ -72,21 +72,21 @@ def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[li
                 seen[id(array)] = memory.host_memory(packed[id(array)], core)
             if packed[id(array)] is not array or array is not core:
                 copies[k] = packed[id(array)], core
-            lent.append(seen[id(array)])
-    for k, where in enumerate(lent):
+            places.append(seen[id(array)])
+    for k, where in enumerate(places):
         if len(where.shape) != axes:
             raise ValueError(f"cores: core {k} has {len(where.shape)} axes, expected {axes}")
-        if where.dtype != lent[0].dtype:
+        if where.dtype != places[0].dtype:
             raise TypeError(f"cores: core {k} is of another type than core 0")
-        left = lent[k - 1].shape[-1] if k else where.shape[0]
+        left = places[k - 1].shape[-1] if k else where.shape[0]
         if where.shape[0] != left:
             raise ValueError(f"cores: core {k} has left rank {where.shape[0]}, the right rank before is {left}")
-    return lent, copies
+    return places, copies
 
 
-def _addresses(lent: list[Memory]) -> Any:
-    kind: Any = c_uint64 if lent[0].on_device else c_void_p
-    return (kind * len(lent))(*[where.address for where in lent])
+def _addresses(places: list[Memory]) -> Any:
+    kind: Any = c_uint64 if places[0].on_device else c_void_p
+    return (kind * len(places))(*[where.address for where in places])
 
 
 T = TypeVar("T", bound="_Cores")
@@ -171,9 +171,9 @@ class _Cores(Handle):
 
     def set_core(self, k: int, core: object, *, stream: Stream | None = None) -> None:
         """Copies an array in any order into core `k`."""
-        lent = Tensor.borrow(core, context=self.context, stream=stream)
+        tensor = Tensor.borrow(core, context=self.context, stream=stream)
         queue = stream.handle if stream else None
-        self.context.finish(self._set_core(self.handle, queue, self._index(k), lent.handle))
+        self.context.finish(self._set_core(self.handle, queue, self._index(k), tensor.handle))
 
     def _copy_again(self, k: int) -> None:
         """Copies core `k` again if it was copied when the train was made, from an array that has changed since."""
@@ -192,8 +192,8 @@ class _Cores(Handle):
         """A copy of core `k`, in Fortran order."""
         k = self._index(k)
         values = np.empty(self._dims(k), self.dtype, order="F")
-        lent = Tensor.borrow(values, context=self.context)
-        self.context.finish(self._get_core(self.handle, None, k, lent.handle))
+        tensor = Tensor.borrow(values, context=self.context)
+        self.context.finish(self._get_core(self.handle, None, k, tensor.handle))
         return values
 
     @property
@@ -220,25 +220,25 @@ class Train(_Cores):
         """Over arrays (r, n, s): in place where they are in Fortran order and of one type of four, else copied once.
         The same array at every place makes a uniform train."""
         context = context or default_context()
-        lent, copies = _lend(cores, 3, stream)
-        modes = [where.shape[1] for where in lent]
-        ranks = [lent[0].shape[0], *(where.shape[2] for where in lent)]
-        flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
-        borrow = lib.purlin_tt_borrow_device if lent[0].on_device else lib.purlin_tt_borrow
+        places, copies = _borrowed_cores(cores, 3, stream)
+        modes = [where.shape[1] for where in places]
+        ranks = [places[0].shape[0], *(where.shape[2] for where in places)]
+        flags = c.READ_ONLY if any(where.read_only for where in places) else 0
+        borrow = lib.purlin_tt_borrow_device if places[0].on_device else lib.purlin_tt_borrow
         made = c_void_p()
         status = borrow(
             context.handle,
-            lent[0].dtype,
+            places[0].dtype,
             flags,
-            len(lent),
+            len(places),
             integers(modes),
             integers(ranks),
-            _addresses(lent),
+            _addresses(places),
             ctypes.byref(made),
         )
-        super().__init__(made.value, context, [where.base for where in lent])
+        super().__init__(made.value, context, [where.base for where in places])
         context.finish(status)
-        self._complex = lent[0].dtype in (c.CF32, c.CF64)
+        self._complex = places[0].dtype in (c.CF32, c.CF64)
         self._copies = copies
 
     @classmethod
@@ -349,23 +349,23 @@ class TrainMatrix(_Cores):
     ) -> None:
         """Over arrays (w, m, n, v): in place where they are in Fortran order and of one type of four, else copied."""
         context = context or default_context()
-        lent, _ = _lend(cores, 4, stream)
-        ranks = [lent[0].shape[0], *(where.shape[3] for where in lent)]
-        flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
-        borrow = lib.purlin_tt_matrix_borrow_device if lent[0].on_device else lib.purlin_tt_matrix_borrow
+        places, _ = _borrowed_cores(cores, 4, stream)
+        ranks = [places[0].shape[0], *(where.shape[3] for where in places)]
+        flags = c.READ_ONLY if any(where.read_only for where in places) else 0
+        borrow = lib.purlin_tt_matrix_borrow_device if places[0].on_device else lib.purlin_tt_matrix_borrow
         made = c_void_p()
         status = borrow(
             context.handle,
-            lent[0].dtype,
+            places[0].dtype,
             flags,
-            len(lent),
-            integers([where.shape[1] for where in lent]),
-            integers([where.shape[2] for where in lent]),
+            len(places),
+            integers([where.shape[1] for where in places]),
+            integers([where.shape[2] for where in places]),
             integers(ranks),
-            _addresses(lent),
+            _addresses(places),
             ctypes.byref(made),
         )
-        super().__init__(made.value, context, [where.base for where in lent])
+        super().__init__(made.value, context, [where.base for where in places])
         context.finish(status)
 
     @classmethod

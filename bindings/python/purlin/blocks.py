@@ -36,7 +36,7 @@ WriteFunction = Callable[[tuple[slice, ...], Array], object]
 """Called with one slice an axis and the elements, which are there until it returns, in the machine's byte order."""
 
 
-def lent(array: object, context: Context, stream: Stream | None = None) -> Tensor:
+def borrowed(array: object, context: Context, stream: Stream | None = None) -> Tensor:
     """An array in place with its axes the other way round; a `Tensor` as it is."""
     if isinstance(array, Tensor):
         return array
@@ -159,7 +159,7 @@ class Source(_End):
     def from_array(cls, array: object, *, context: Context | None = None) -> Source:
         """An array in place: NumPy, DLPack on the host or a device, or a `Tensor`."""
         context = context or default_context()
-        tensor = lent(array, context)
+        tensor = borrowed(array, context)
         made = c_void_p()
         status = lib.purlin_source_from_tensor(context.handle, tensor.handle, ctypes.byref(made))
         return cls._made(status, made, context, keep=tensor)
@@ -292,7 +292,7 @@ class Sink(_End):
         context = context or default_context()
         if not isinstance(array, Tensor):
             memory.require_writable("array", array)
-        tensor = lent(array, context)
+        tensor = borrowed(array, context)
         made = c_void_p()
         status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, ctypes.byref(made))
         return cls._made(status, made, context, keep=tensor)

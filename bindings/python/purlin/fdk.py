@@ -29,7 +29,7 @@ from ._memory import Array
 from ._reports import FdkFigures
 from ._structs import FdkGeometry, FdkGrid, FdkInfo, FdkOptions
 from ._tensor import Tensor, integers
-from .blocks import Sink, Source, lent
+from .blocks import Sink, Source, borrowed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -186,7 +186,7 @@ class Reconstruction(Handle):
             text = "i0: is 0, expected above 0, or None for line integrals"
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
         number, images = _counts(i0, dark, (self.geometry.detector_rows, self.geometry.detector_columns))
-        tensors = [None if image is None else lent(image, self.context) for image in images]
+        tensors = [None if image is None else borrowed(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
         self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
 
@@ -195,7 +195,7 @@ class Reconstruction(Handle):
         views = self.views
         redundancy = np.empty((views, self.geometry.detector_columns))
         angular = np.empty(views)
-        rays, gaps = lent(redundancy, self.context), lent(angular, self.context)
+        rays, gaps = borrowed(redundancy, self.context), borrowed(angular, self.context)
         status = lib.purlin_fdk_weights(self.handle, rays.handle, gaps.handle)
         self._members.finish(status)
         return redundancy, angular
@@ -225,8 +225,8 @@ class Reconstruction(Handle):
             source.raise_caught()
             sink.raise_caught()
         else:
-            given = lent(projections, self.context, stream)
-            out = lent(made, self.context, stream)
+            given = borrowed(projections, self.context, stream)
+            out = borrowed(made, self.context, stream)
             with self._relay.call() as running:
                 status = lib.purlin_fdk_reconstruct(self.handle, queue, given.handle, out.handle, None)
         self._members.finish(status, running)
@@ -240,7 +240,7 @@ class Reconstruction(Handle):
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
         GPU is done with them. `progress` gets the views pushed and all views."""
         numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
-        given = lent(projections, self.context)
+        given = borrowed(projections, self.context)
         with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
         self._members.finish(status, running)
@@ -255,7 +255,7 @@ class Reconstruction(Handle):
                 status = lib.purlin_fdk_finish_to_sink(self.handle, made.handle, None)
             made.raise_caught()
         else:
-            out = lent(made, self.context)
+            out = borrowed(made, self.context)
             with self._relay.call() as running:
                 status = lib.purlin_fdk_finish(self.handle, out.handle, None)
         self._members.finish(status, running)
@@ -278,7 +278,7 @@ class Reconstruction(Handle):
         """Adds the back-projection of filtered views to a volume."""
         numbers = list(views)
         _require_volume(volume)
-        given, out = lent(filtered, self.context), lent(volume, self.context)
+        given, out = borrowed(filtered, self.context), borrowed(volume, self.context)
         status = lib.purlin_fdk_backproject(
             self.handle, None, len(numbers), integers(numbers, "views"), given.handle, out.handle
         )
@@ -287,8 +287,8 @@ class Reconstruction(Handle):
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
         out = np.empty((self.views, self.geometry.detector_rows, self.geometry.detector_columns), np.float32)
-        given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
-        lines = lent(out, self.context)
+        given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
+        lines = borrowed(out, self.context)
         status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
         self._members.finish(status)
         return out
@@ -296,8 +296,8 @@ class Reconstruction(Handle):
     def draw(self, ellipsoids: npt.ArrayLike) -> Array:
         """Their density at the centre of each voxel, (z, y, x)."""
         out = np.empty(self.shape, np.float32)
-        given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
-        volume = lent(out, self.context)
+        given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
+        volume = borrowed(out, self.context)
         status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
         self._members.finish(status)
         return out
@@ -305,7 +305,7 @@ class Reconstruction(Handle):
     def _piece(self, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
         numbers = list(views)
         out = np.empty((len(numbers), self.geometry.detector_rows, columns), np.float32)
-        tensors = lent(given, self.context), lent(out, self.context)
+        tensors = borrowed(given, self.context), borrowed(out, self.context)
         status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
         self._members.finish(status)
         return out
@@ -397,11 +397,11 @@ def log_transform(
     not finite give NaN, and the context's log has one warning. With `return_clamped` a pair: the line integrals, and how many
     counts were below `epsilon` and were raised to it."""
     context = context or default_context()
-    given = lent(counts, context)
+    given = borrowed(counts, context)
     number, pixels = _counts(i0, dark, given.shape[1::-1])
-    images = [None if image is None else lent(image, context) for image in pixels]
+    images = [None if image is None else borrowed(image, context) for image in pixels]
     out = np.empty(given.shape[::-1], np.float32)
-    lines = lent(out, context)
+    lines = borrowed(out, context)
     clamped = ctypes.c_int64()
     status = lib.purlin_fdk_log_transform(
         context.handle,
@@ -421,6 +421,6 @@ def shepp_logan(radius: float) -> Array:
     """The ten ellipsoids of the Shepp-Logan head in a ball of `radius` mm, (10, 8)."""
     out = np.empty((10, 8))
     context = default_context()
-    table = lent(out, context)
+    table = borrowed(out, context)
     context.finish(lib.purlin_fdk_shepp_logan(radius, table.handle))
     return out

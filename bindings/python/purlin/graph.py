@@ -311,8 +311,8 @@ def density(
     if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
         given = {"kind": kind, "shift": shift, "seed": seed}
     matrix = operand(a, _home(solver, context, given))
-    room = max(steps, 0) * max(vectors, 0)
-    points, weights, count = np.zeros(room), np.zeros(room), c_int64()
+    most = max(steps, 0) * max(vectors, 0)
+    points, weights, count = np.zeros(most), np.zeros(most), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
     with _solver(1, matrix, progress, given, solver) as own:
         handles = [target.handle for target in targets]

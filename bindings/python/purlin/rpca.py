@@ -144,7 +144,7 @@ class Rpca(Handle):
         sparse: Literal["dense", "csr"] = "dense",
         stream: Stream | None = None,
     ) -> Parts:
-        """L and S with M ~ L + S, as the function `compute` has them; `last_info` tells of the run."""
+        """L and S with M ~ L + S, as the function `compute` has them; `last_info` reports on the run."""
         return self.run(m, mask=mask, sparse=sparse, stream=stream)[0]
 
     def compute_to_sinks(
@@ -196,9 +196,9 @@ class Rpca(Handle):
         try:
             self._members.finish(status, running)
         except NoConvergence as error:
-            told = Unfinished(status, str(error))
-            told.parts, told.info = parts, _read_info(raw)
-            raise told from None
+            unfinished = Unfinished(status, str(error))
+            unfinished.parts, unfinished.info = parts, _read_info(raw)
+            raise unfinished from None
         return _read_info(raw)
 
 

@@ -38,7 +38,7 @@ Options = _options.SpmvOptions
 _OPTIONS = known(Options)
 
 
-class _Lent:
+class _CachedTensors:
     """Tensors around the vectors of the last product: the next one with the same memory need not make them again."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Lent:
 
 
 def _is_plain(array: Any) -> bool:
-    """Whether a vector can be lent as it is."""
+    """Whether a vector can be borrowed as it is."""
     return type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned
 
 
@@ -96,7 +96,7 @@ class Plan(Handle):
         self.matrix = matrix
         self._dtype = dtype
         self._one, self._zero = np.array(1, self._dtype), np.array(0, self._dtype)
-        self._lent: list[_Lent] = []
+        self._cached: list[_CachedTensors] = []
         sides = {"gram": cols, "outer_gram": rows, "augmented": rows + cols}
         self.shape = (rows, cols) if options.get("op", "plain") == "plain" else (cols, rows)
         kind = options.get("kind", "matrix")
@@ -113,7 +113,7 @@ class Plan(Handle):
 
     def close(self) -> None:
         """Destroys the plan."""
-        self._lent.clear()
+        self._cached.clear()
         super().close()
 
     def update(self, a: Any) -> None:
@@ -182,20 +182,20 @@ class Plan(Handle):
     def _run(self, axes: int, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> None:
         alpha_, beta_ = self._factor(alpha), self._factor(beta)
         if axes == 1 and stream is None and _is_plain(x) and _is_plain(y):
-            # What is lent is taken, so that another thread makes its own.
-            lent = self._lent.pop() if self._lent else _Lent()
+            # Take the pair out of the list, so that another thread makes its own.
+            tensors = self._cached.pop() if self._cached else _CachedTensors()
             try:
                 status = lib.purlin_spmv_apply(
                     self.handle,
                     None,
                     alpha_.ctypes.data,
                     self.matrix.handle,
-                    lent.tensor(0, x, self.context).handle,
+                    tensors.tensor(0, x, self.context).handle,
                     beta_.ctypes.data,
-                    lent.tensor(1, y, self.context).handle,
+                    tensors.tensor(1, y, self.context).handle,
                 )
             finally:
-                self._lent.append(lent)
+                self._cached.append(tensors)
             self._finish(status)
             return
         made: Any = Tensor.borrow if axes == 1 else Matrix.dense

@@ -318,7 +318,7 @@ def solve_all(
     """All real eigenpairs of each tensor, with the Morse-sum check of completeness.
 
     `pairs` bounds those that are listed; `truncated` of the result says where there were more. By default all are listed:
-    room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512, and a second search where that was too
+    memory for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512, and a second search where that was too
     little.
     """
     batch = Batch(tensors, order, dimension, context, stream)

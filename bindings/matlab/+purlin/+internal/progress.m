@@ -1,6 +1,6 @@
 function [cancel, failure] = progress(user, step, steps, measure)
 %PROGRESS  Calls a progress function and returns its error, for the gateway to raise after the call.
-%   A result that is neither true nor false, or none at all, is an error of the function's, which is told how to write it.
+%   A result that is neither true nor false, or none at all, is an error, whose message says how to write the function.
   cancel = true;
   failure = [];
   hint = 'true to cancel or false to go on is needed, as of @(step, steps, measure) false';

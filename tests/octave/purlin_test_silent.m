@@ -1,3 +1,0 @@
-function purlin_test_silent()
-% PURLIN_TEST_SILENT  Returns nothing.
-end
