@@ -1,4 +1,4 @@
-function [V, D, info] = lanczos(A, k, which, varargin)
+function [V, D, info] = lanczos(A, varargin)
 %LANCZOS  Some eigenvalues and eigenvectors of a symmetric or Hermitian matrix, or of a Laplacian of a graph.
 %   d = purlin.lanczos(A) is a column of the 6 largest eigenvalues of the sparse matrix A, in descending order.
 %   d = purlin.lanczos(A, k, which) has K of them: WHICH is 'largest', 'smallest' (ascending), 'largest_magnitude',
@@ -37,15 +37,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     A = sprand(300, 300, 0.05);
 %     A = double(A + A' > 0);
 %     [V, D] = purlin.lanczos(A, 4, 'smallest', 'kind', 'laplacian', 'basis', 80);
-  purlin.internal.at_least(nargin, 1, 'lanczos');
-  if nargin < 2
-    k = [];
-  end
-  if nargin < 3
-    which = [];
-  end
-  [k, which] = purlin.internal.wanted(k, which);
-  [opts, given] = purlin.internal.lanczos_inputs(varargin, {'precision'});
+  [k, which, options] = purlin.internal.wanted('lanczos', nargin, varargin);
+  [opts, given] = purlin.internal.lanczos_inputs(options, {'precision'});
   opts.which = which;
   if isfield(opts, 'precision')
     if issparse(A)

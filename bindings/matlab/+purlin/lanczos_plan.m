@@ -1,4 +1,4 @@
-function info = lanczos_plan(A, k, which, varargin)
+function info = lanczos_plan(A, varargin)
 %LANCZOS_PLAN  What purlin.lanczos would do: method and why, vectors of the space, memory, rows of each GPU.
 %   info = purlin.lanczos_plan(A, k, which, name, value, ...) takes what purlin.lanczos takes but 'precision', and refuses what
 %   that would refuse for its options. K is 6 and WHICH 'largest' if not given. INFO has the fields of the report of
@@ -15,15 +15,8 @@ function info = lanczos_plan(A, k, which, varargin)
 %     A = double(A + A' > 0);
 %     info = purlin.lanczos_plan(A, 4, 'smallest', 'kind', 'laplacian');
 %     info.reason, info.basis, info.host_bytes
-  purlin.internal.at_least(nargin, 1, 'lanczos_plan');
-  if nargin < 2
-    k = [];
-  end
-  if nargin < 3
-    which = [];
-  end
-  [k, which] = purlin.internal.wanted(k, which);
-  [opts, given] = purlin.internal.lanczos_inputs(varargin, {});
+  [k, which, options] = purlin.internal.wanted('lanczos_plan', nargin, varargin);
+  [opts, given] = purlin.internal.lanczos_inputs(options, {});
   opts.which = which;
   matrix = purlin.internal.operand(A, opts);
   info = purlin_mex('lanczos_plan', matrix, k, opts, given{2}, given{3});

@@ -1,4 +1,4 @@
-function varargout = lanczos_singular(A, k, which, varargin)
+function varargout = lanczos_singular(A, varargin)
 %LANCZOS_SINGULAR  Some singular values and vectors of a sparse matrix, to full accuracy.
 %   s = purlin.lanczos_singular(A) is a column of the 6 largest singular values of A.
 %   s = purlin.lanczos_singular(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
@@ -20,15 +20,8 @@ function varargout = lanczos_singular(A, k, which, varargin)
 %   Example
 %     A = sprand(300, 200, 0.05);
 %     [U, S, V] = purlin.lanczos_singular(A, 4);
-  purlin.internal.at_least(nargin, 1, 'lanczos_singular');
-  if nargin < 2
-    k = [];
-  end
-  if nargin < 3
-    which = [];
-  end
-  [k, which] = purlin.internal.wanted(k, which);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'start'});
+  [k, which, options] = purlin.internal.wanted('lanczos_singular', nargin, varargin);
+  opts = purlin.internal.lanczos_options(options, {'kind', 'start'});
   start = [];
   if isfield(opts, 'start')
     start = opts.start;
