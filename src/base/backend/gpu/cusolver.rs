@@ -1,23 +1,23 @@
 //! Factorisations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
 
-use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::c_int;
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUstream;
 
 use super::cublas::int;
 use super::device::Device;
 use super::exit;
+use super::handles::{Handle, Handles};
 use super::library::{Library, functions};
 use super::memory::{DeviceMemory, Region};
 use super::stream::GpuStream;
 use super::view::View;
 use super::{Gpu, library_fault};
-use crate::backend::foreign::{self, Calls};
+use crate::backend::foreign::Calls;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
 
-type Handle = *mut c_void;
 /// handle, m, n, A, lda, length
 type QrSize = unsafe extern "C-unwind" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
 /// handle, m, n, A, lda, tau, workspace, length, info
@@ -67,33 +67,15 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-/// Unused handles of a device, kept for reuse.
-#[derive(Default)]
-pub(super) struct Handles {
-    idle: Mutex<Vec<Handle>>,
-}
-
-impl Handles {
-    fn take(&self) -> Option<Handle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn put(&self, handle: Handle) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
-    }
-
-    /// Destroys the handles; the device's context must be current.
-    pub(super) fn destroy(&self) {
-        while let Some(handle) = self.take() {
-            if let Ok(functions) = Functions::get() {
-                // SAFETY: made in `Solver::new` and used by nobody.
-                let _ = foreign::call(|| unsafe { (functions.cusolverDnDestroy)(handle) });
-            }
-        }
+/// Destroys the idle handles of a device, whose context must be current.
+pub(super) fn destroy_idle(handles: &Handles) {
+    if let Ok(functions) = Functions::get() {
+        // SAFETY: made in `Solver::new` and used by nobody.
+        handles.destroy(|handle| unsafe { (functions.cusolverDnDestroy)(handle) });
     }
 }
 
-/// Workspace of factorisations, kept for the next one.
+/// Workspace of factorisations, reused by the next one.
 #[derive(Default)]
 pub struct Work {
     memory: Option<DeviceMemory>,
@@ -133,16 +115,9 @@ impl Solver {
         let device = Arc::clone(&gpu.device);
         let entered = device.enter()?;
         let calls = Calls::new(name);
-        let handle = match device.solvers.take() {
-            Some(handle) => handle,
-            None => {
-                let mut handle = std::ptr::null_mut();
-                // SAFETY: writes one handle; the device's context is current.
-                calls.run("cusolverDnCreate", || unsafe { (functions.cusolverDnCreate)(&mut handle) })?;
-                exit::watch(exit::Stage::Solver);
-                handle
-            }
-        };
+        // SAFETY: writes one handle; the device's context is current.
+        let create = |handle: &mut Handle| unsafe { (functions.cusolverDnCreate)(handle) };
+        let handle = device.solvers.take_or_create(&calls, "cusolverDnCreate", exit::Stage::Solver, create)?;
         drop(entered);
         let solver = Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), calls };
         let entered = solver.device.enter()?;

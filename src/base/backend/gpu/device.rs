@@ -13,12 +13,12 @@ use cudarc::driver::sys::CUdevice_attribute::{
 };
 use cudarc::driver::sys::{CUcontext, CUdevice, CUevent, CUmemoryPool, CUstream};
 
-use super::cublas::Handles as BlasHandles;
-use super::cusolver::Handles as SolverHandles;
 use super::driver::{self, Api};
 use super::exit::{self, Inside};
+use super::handles::Handles;
 use super::library::expect_memory;
 use super::module::Modules;
+use super::{cublas, cusolver};
 use crate::backend::fork;
 use crate::backend::memory::Budget;
 use crate::error::{Error, Result};
@@ -122,8 +122,8 @@ pub(super) struct Device {
     pub(super) info: DeviceInfo,
     pub(super) budget: Arc<Budget>,
     pub(super) modules: Modules,
-    pub(super) blas: BlasHandles,
-    pub(super) solvers: SolverHandles,
+    pub(super) blas: Handles,
+    pub(super) solvers: Handles,
     handle: CUdevice,
     context: CUcontext,
     /// Pool of device memory; `None` on devices that cannot allocate in stream order.
@@ -158,8 +158,8 @@ impl Device {
             info,
             budget: Arc::clone(budget),
             modules: Modules::default(),
-            blas: BlasHandles::default(),
-            solvers: SolverHandles::default(),
+            blas: Handles::default(),
+            solvers: Handles::default(),
             handle,
             context,
             pool: None,
@@ -311,8 +311,8 @@ impl Drop for Device {
         // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.
         unsafe {
             if (api.cuCtxPushCurrent_v2)(self.context) == driver::SUCCESS {
-                self.blas.destroy();
-                self.solvers.destroy();
+                cublas::destroy_idle(&self.blas);
+                cusolver::destroy_idle(&self.solvers);
                 self.modules.unload(api);
                 for stream in [self.allocations, self.releases].into_iter().filter(|s| !s.is_null()) {
                     let _ = (api.cuStreamSynchronize)(stream);

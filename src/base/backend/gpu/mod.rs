@@ -22,6 +22,7 @@ mod device;
 mod driver;
 mod exit;
 mod graph;
+mod handles;
 pub mod kernels;
 mod launch;
 mod library;

@@ -4,13 +4,14 @@ mod triangle;
 mod workspace;
 
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUstream;
 
-use crate::backend::foreign::{self, Calls};
+use crate::backend::foreign::Calls;
 use crate::backend::gpu::device::Device;
 use crate::backend::gpu::exit;
+use crate::backend::gpu::handles::{Handle, Handles};
 use crate::backend::gpu::library::{Library, functions};
 use crate::backend::gpu::memory::{DeviceMemory, Region};
 use crate::backend::gpu::stream::GpuStream;
@@ -20,7 +21,6 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
 
-type Handle = *mut c_void;
 /// handle, operations, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc
 type Gemm = unsafe extern "C-unwind" fn(
     Handle,
@@ -213,29 +213,11 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-/// Unused handles of a device, kept for reuse because the creation of a handle takes longer than most calls.
-#[derive(Default)]
-pub(in crate::backend::gpu) struct Handles {
-    idle: Mutex<Vec<Handle>>,
-}
-
-impl Handles {
-    fn take(&self) -> Option<Handle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn put(&self, handle: Handle) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
-    }
-
-    /// Destroys the handles; the device's context must be current.
-    pub(in crate::backend::gpu) fn destroy(&self) {
-        while let Some(handle) = self.take() {
-            if let Ok(functions) = Functions::get() {
-                // SAFETY: made in `Blas::new` and used by nobody.
-                let _ = foreign::call(|| unsafe { (functions.cublasDestroy_v2)(handle) });
-            }
-        }
+/// Destroys the idle handles of a device, whose context must be current.
+pub(in crate::backend::gpu) fn destroy_idle(handles: &Handles) {
+    if let Ok(functions) = Functions::get() {
+        // SAFETY: made in `Blas::without_workspace` and used by nobody.
+        handles.destroy(|handle| unsafe { (functions.cublasDestroy_v2)(handle) });
     }
 }
 
@@ -303,16 +285,9 @@ impl Blas {
         let device = Arc::clone(&gpu.device);
         let entered = device.enter()?;
         let calls = Calls::new(name);
-        let handle = match device.blas.take() {
-            Some(handle) => handle,
-            None => {
-                let mut handle = std::ptr::null_mut();
-                // SAFETY: writes one handle; the device's context is current.
-                calls.run("cublasCreate", || unsafe { (functions.cublasCreate_v2)(&mut handle) })?;
-                exit::watch(exit::Stage::Blas);
-                handle
-            }
-        };
+        // SAFETY: writes one handle; the device's context is current.
+        let create = |handle: &mut Handle| unsafe { (functions.cublasCreate_v2)(handle) };
+        let handle = device.blas.take_or_create(&calls, "cublasCreate", exit::Stage::Blas, create)?;
         drop(entered);
         let blas = Self { functions, device, handle, workspace: None, stream: stream.clone(), calls };
         blas.set_precision(Precision::Full)?;
