@@ -240,7 +240,7 @@
 #define PURLIN_SSHOPM_SIGN_RAW 1
 
 /**
- * Nothing special.
+ * The conventions of this documentation.
  */
 #define PURLIN_SSHOPM_COMPAT_NONE 0
 
@@ -275,7 +275,7 @@
 #define PURLIN_START_SINGULAR 4
 
 /**
- * Nothing to say.
+ * There is a result, and no other status applies.
  */
 #define PURLIN_TENSOR_OK 0
 
@@ -1273,7 +1273,7 @@ enum purlin_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Done.
+   * The call succeeded.
    */
   PURLIN_SUCCESS = 0,
   /**
@@ -1468,7 +1468,7 @@ typedef struct purlin_tt_environments purlin_tt_environments;
 typedef struct purlin_tt_matrix purlin_tt_matrix;
 
 /**
- * What a GPU is.
+ * Properties of a GPU.
  */
 typedef struct purlin_device_info {
   /**
@@ -1656,7 +1656,7 @@ typedef int32_t purlin_location;
 typedef int32_t purlin_flags;
 
 /**
- * What a tensor is.
+ * Properties of a tensor.
  */
 typedef struct purlin_tensor_info {
   /**
@@ -1706,7 +1706,7 @@ typedef struct purlin_tensor_info {
 } purlin_tensor_info;
 
 /**
- * What a matrix is.
+ * Properties of a matrix.
  */
 typedef struct purlin_matrix_info {
   /**
@@ -2502,7 +2502,7 @@ typedef struct purlin_fdk_info {
    */
   double z0;
   /**
-   * Slices of a slab.
+   * Slices of the thickest slab.
    */
   int64_t slab;
   /**
@@ -2510,11 +2510,11 @@ typedef struct purlin_fdk_info {
    */
   int64_t slabs;
   /**
-   * Views of a batch.
+   * Views of a batch, which are filtered and back-projected together.
    */
   int64_t view_batch;
   /**
-   * Length of the transforms.
+   * Length of the transforms: samples of a row with its padding.
    */
   int64_t fft_length;
   /**
@@ -2586,7 +2586,7 @@ typedef struct purlin_fdk_info {
    */
   double seconds_download;
   /**
-   * Seconds of writing.
+   * Seconds of writing slices, of all contexts together.
    */
   double seconds_write;
   /**
@@ -2976,7 +2976,7 @@ typedef struct purlin_pca_options {
 } purlin_pca_options;
 
 /**
- * What an analysis found.
+ * Report of a principal component analysis.
  */
 typedef struct purlin_pca_info {
   /**
@@ -3128,7 +3128,7 @@ typedef struct purlin_rpca_options {
 } purlin_rpca_options;
 
 /**
- * What a split found. Norms are those of the scaled matrix.
+ * Report of a split. Norms are those of the scaled matrix.
  */
 typedef struct purlin_rpca_info {
   /**
@@ -3144,7 +3144,7 @@ typedef struct purlin_rpca_info {
    */
   int32_t dtype;
   /**
-   * Iterations.
+   * Iterations made, at most `max_iterations`.
    */
   int64_t iterations;
   /**
@@ -3164,7 +3164,7 @@ typedef struct purlin_rpca_info {
    */
   int64_t blocks;
   /**
-   * Rows of a block.
+   * Rows of a block, the last of which may have fewer.
    */
   int64_t block_rows;
   /**
@@ -3184,11 +3184,11 @@ typedef struct purlin_rpca_info {
    */
   int64_t host_bytes_used;
   /**
-   * The weight in force.
+   * Weight of the norm of S that was used, also of the default.
    */
   double lambda;
   /**
-   * The last penalty.
+   * Penalty of the last iteration.
    */
   double mu;
   /**
@@ -3284,7 +3284,7 @@ typedef struct purlin_tt_info {
    */
   int64_t length;
   /**
-   * Largest rank.
+   * Largest rank of a bond.
    */
   int64_t max_rank;
   /**
@@ -3298,7 +3298,7 @@ typedef struct purlin_tt_info {
 } purlin_tt_info;
 
 /**
- * How trains are contracted.
+ * Options of contractions.
  */
 typedef struct purlin_tt_contraction_options {
   /**
@@ -3407,15 +3407,15 @@ typedef struct purlin_tt_contraction_info {
    */
   int64_t cut;
   /**
-   * Boundary pairs.
+   * Pairs of indices of the bonds where rings are cut; 1 for open trains.
    */
   int64_t pairs;
   /**
-   * Pairs at a time.
+   * Most of these pairs that are contracted together.
    */
   int64_t block;
   /**
-   * Contexts at work.
+   * Contexts that took part.
    */
   int64_t contexts;
   /**
@@ -3498,7 +3498,7 @@ typedef struct purlin_tt_round_options {
 } purlin_tt_round_options;
 
 /**
- * What a truncation did.
+ * Report of a truncation.
  */
 typedef struct purlin_tt_round_info {
   /**
@@ -3577,7 +3577,7 @@ typedef struct purlin_spmv_options {
 } purlin_spmv_options;
 
 /**
- * What a plan found.
+ * Properties of a plan.
  */
 typedef struct purlin_spmv_info {
   /**
@@ -3585,7 +3585,7 @@ typedef struct purlin_spmv_info {
    */
   size_t struct_size;
   /**
-   * The method in force.
+   * Method that the plan uses.
    */
   int32_t method;
   /**
@@ -3597,15 +3597,15 @@ typedef struct purlin_spmv_info {
    */
   int64_t row_lanes;
   /**
-   * Rows of what is multiplied by.
+   * Rows of the matrix or operator.
    */
   int64_t rows;
   /**
-   * Entries.
+   * Stored entries.
    */
   int64_t nnz;
   /**
-   * Longest row.
+   * Entries of the longest row.
    */
   int64_t longest;
   /**
@@ -3766,7 +3766,7 @@ typedef struct purlin_lanczos_options {
 } purlin_lanczos_options;
 
 /**
- * What a solve did.
+ * Report of a solve.
  */
 typedef struct purlin_lanczos_info {
   /**
@@ -3820,7 +3820,7 @@ typedef struct purlin_lanczos_info {
    */
   double norm;
   /**
-   * Seconds.
+   * Seconds from the beginning of the solve to its end; 0 in a plan.
    */
   double seconds;
   /**
@@ -3841,7 +3841,7 @@ typedef struct purlin_lanczos_info {
    */
   int64_t halo;
   /**
-   * Bytes of them.
+   * Bytes of these numbers.
    */
   int64_t halo_bytes;
   /**
@@ -4384,7 +4384,7 @@ purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
                                       size_t size);
 
 /**
- * What a tensor is. Its sizes are in purlin_tensor_shape.
+ * Properties of a tensor. Its sizes are in purlin_tensor_shape.
  *
  * @param      tensor  the tensor.
  * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
@@ -4716,7 +4716,7 @@ purlin_status purlin_matrix_info_init(struct purlin_matrix_info *info,
                                       size_t size);
 
 /**
- * What a matrix is.
+ * Properties of a matrix.
  *
  * @param      matrix  the matrix.
  * @param[out] info    filled in; initialise it with purlin_matrix_info_init.
@@ -9649,7 +9649,7 @@ purlin_status purlin_spmv_apply_block(const struct purlin_spmv *plan,
                                       struct purlin_matrix *y);
 
 /**
- * What a plan found.
+ * Properties of a plan.
  *
  * @param      plan  the plan.
  * @param[out] info  filled in; initialise it with purlin_spmv_info_init.

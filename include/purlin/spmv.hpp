@@ -31,7 +31,7 @@ class plan {
   purlin_spmv* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What the plan found.
+  /// Properties of the plan.
   purlin_spmv_info properties() const {
     purlin_spmv_info info{};
     check(purlin_spmv_info_init(&info, sizeof info));

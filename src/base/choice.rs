@@ -234,7 +234,6 @@ mod tests {
     }
 
     with_defaults! {
-        /// A basket.
         #[derive(Debug, PartialEq)]
         pub struct Basket {
             /// What is in it.

@@ -152,7 +152,7 @@ impl Context {
         &self.device
     }
 
-    /// The log.
+    /// Level of the messages, and the caller's function that gets them.
     #[inline]
     pub fn log(&self) -> &Log {
         &self.log

@@ -15,7 +15,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// An empty message.
+    /// A message without text. [`LIMIT`] bytes can be added.
     pub const fn empty() -> Self {
         Self { bytes: [0; LIMIT], length: 0, is_full: false }
     }

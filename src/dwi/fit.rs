@@ -41,7 +41,7 @@ pub enum Nonpositive {
 }
 
 with_defaults! {
-    /// Options of a fit.
+    /// Weights of a fit of tensors, and its treatment of small signals.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct FitOptions {
         /// Weights of the residuals, if the caller passes no weights.

@@ -42,7 +42,7 @@ pub struct Scan<'a> {
 
 /// The results of a fit.
 pub struct FitOutputs<'a> {
-    /// The tensors.
+    /// [U, T], packed symmetric tensors.
     pub tensors: &'a mut Tensor,
     /// T, of the type of the tensors.
     pub s0: Option<&'a mut Tensor>,
@@ -108,7 +108,7 @@ impl Dwi {
         Ok(Self { contexts, options, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
-    /// The context.
+    /// The context that the calls run on, to which arrays must belong.
     pub fn context(&self) -> &Arc<Context> {
         &self.contexts[0]
     }

@@ -38,9 +38,9 @@ impl Share {
 /// Time in which the reader and the writer were busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// Reading.
+    /// In the thread that reads views.
     pub read: Duration,
-    /// Writing.
+    /// In the thread that writes slices.
     pub write: Duration,
 }
 

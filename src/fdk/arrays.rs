@@ -79,7 +79,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Location of a run's projections.
 #[derive(Clone, Copy)]
 pub enum Input<'s, 'a> {
-    /// Read in blocks.
+    /// In a source, which is read in blocks through buffers.
     Read(&'a (dyn ReadBlocks + 'a)),
     /// All of them, in host memory.
     Borrowed(Borrowed<'s>),

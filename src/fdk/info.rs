@@ -84,7 +84,7 @@ pub struct Info {
     pub seconds_backproject: f64,
     /// Copying from the devices; on a CPU, reordering slices so that x is fastest.
     pub seconds_download: f64,
-    /// Writing.
+    /// Writing slices to a tensor or sink.
     pub seconds_write: f64,
     /// Seconds of the last run, from its call to its return; for a pushed scan, from the first view on.
     pub seconds: f64,

@@ -27,6 +27,6 @@ pub enum Device<'a> {
     Cpu,
     /// The threads of a context, in f64.
     Double,
-    /// A GPU.
+    /// The GPU of a context, in f32.
     Gpu(&'a Gpu),
 }

@@ -114,7 +114,7 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Slices in a row.
+    /// `count` slices from `first` on, without mirror images.
     pub fn row(first: usize, count: usize) -> Self {
         Self { main: (first, count), mirror: (0, 0) }
     }

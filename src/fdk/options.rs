@@ -85,7 +85,7 @@ with_defaults! {
         pub allow_missing: bool = false,
         /// Factor of the output: the written volume is this times its values, plus `output_offset`.
         pub output_scale: f64 = 1.0,
-        /// Offset of the output.
+        /// Added to each voxel after `output_scale`.
         pub output_offset: f64 = 0.0,
         /// Slices of a slab; 0 chooses. Rounded up to a multiple of the kernels' slice group.
         pub slab: usize = 0,

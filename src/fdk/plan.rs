@@ -29,9 +29,9 @@ impl ViewPlan {
 /// Some views with a range of panel rows: a slab needs only the rows that its voxels project onto.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// The views.
+    /// Indices of the views in the scan.
     pub views: &'a [usize],
-    /// First row.
+    /// First panel row that they have.
     pub first_row: usize,
     /// Number of rows.
     pub rows: usize,
@@ -60,7 +60,7 @@ pub struct Plan {
     pub length: usize,
     /// The filter's response, divided by `length` for transforms that do not normalize.
     pub response: Vec<f64>,
-    /// The views.
+    /// The views in the order of the geometry.
     pub views: Vec<ViewPlan>,
 }
 

@@ -33,7 +33,7 @@ use crate::thread;
 pub struct Setting {
     /// The contexts, at least one.
     pub contexts: Vec<Arc<Context>>,
-    /// The plan.
+    /// Geometry, weights and filter.
     pub plan: Arc<Plan>,
     /// Parameters of the conversion from counts; `None` if the input is line integrals.
     pub counts: Option<Arc<Counts>>,

@@ -53,7 +53,6 @@ impl Slot {
         self.state().scan.take()
     }
 
-    /// Puts a scan in.
     pub(super) fn put(&self, scan: Pushed) {
         self.state().scan = Some(scan);
     }

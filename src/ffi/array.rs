@@ -45,7 +45,7 @@ pub struct purlin_array_info {
 versioned!(purlin_array_info, first = size_of::<Self>(); spacing: [f64::NAN; 4], origin: [f64::NAN; 4]);
 
 impl purlin_array_info {
-    /// What an array is.
+    /// The same in the struct of the C interface.
     pub(super) fn of(array: &ArrayInfo) -> Self {
         let place = |known: &Option<Vec<f64>>| {
             std::array::from_fn(|k| known.as_ref().and_then(|v| v.get(k)).copied().unwrap_or(f64::NAN))

@@ -7,7 +7,7 @@ use super::{guard, purlin_status};
 use crate::backend::gpu::Gpu;
 use crate::error::Error;
 
-/// What a GPU is.
+/// Properties of a GPU.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_device_info {

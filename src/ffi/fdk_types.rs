@@ -229,13 +229,13 @@ pub struct purlin_fdk_info {
     pub y0: f64,
     /// z of the centre of the first voxel.
     pub z0: f64,
-    /// Slices of a slab.
+    /// Slices of the thickest slab.
     pub slab: i64,
     /// Number of slabs.
     pub slabs: i64,
-    /// Views of a batch.
+    /// Views of a batch, which are filtered and back-projected together.
     pub view_batch: i64,
-    /// Length of the transforms.
+    /// Length of the transforms: samples of a row with its padding.
     pub fft_length: i64,
     /// Columns of a filtered row: the panel's, and zeros added on one side for a half fan.
     pub filtered_columns: i64,
@@ -271,7 +271,7 @@ pub struct purlin_fdk_info {
     pub seconds_backproject: f64,
     /// Seconds of copying from devices; on the CPU of bringing slices into their order.
     pub seconds_download: f64,
-    /// Seconds of writing.
+    /// Seconds of writing slices, of all contexts together.
     pub seconds_write: f64,
     /// Seconds from the call to its return; of a pushed scan from the first view on.
     pub seconds: f64,

@@ -145,7 +145,7 @@ versioned!(
     ordering: PURLIN_ORDERING_NONE
 );
 
-/// What a solve did.
+/// Report of a solve.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_lanczos_info {
@@ -175,7 +175,7 @@ pub struct purlin_lanczos_info {
     /// Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
     /// are added to the matrix, if it is more: rounding errors are relative to it.
     pub norm: f64,
-    /// Seconds.
+    /// Seconds from the beginning of the solve to its end; 0 in a plan.
     pub seconds: f64,
     /// Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a single
     /// one too.
@@ -186,7 +186,7 @@ pub struct purlin_lanczos_info {
     pub part_entries: i64,
     /// Numbers that go from one to another in a product with the matrix, all together.
     pub halo: i64,
-    /// Bytes of them.
+    /// Bytes of these numbers.
     pub halo_bytes: i64,
     /// Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
     pub product_bytes: i64,

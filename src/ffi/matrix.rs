@@ -41,7 +41,7 @@ pub const PURLIN_STREAMED: i32 = 2;
 /// Known by its products alone.
 pub const PURLIN_OPERATOR: i32 = 3;
 
-/// What a matrix is.
+/// Properties of a matrix.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_matrix_info {
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn purlin_matrix_info_init(info: *mut purlin_matrix_info, 
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// What a matrix is.
+/// Properties of a matrix.
 ///
 /// @param      matrix  the matrix.
 /// @param[out] info    filled in; initialise it with purlin_matrix_info_init.

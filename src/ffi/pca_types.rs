@@ -27,7 +27,7 @@ pub struct purlin_pca_options {
 
 versioned!(purlin_pca_options, first = size_of::<Self>(), of = crate::rsvd::pca::PcaOptions);
 
-/// What an analysis found.
+/// Report of a principal component analysis.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_pca_info {

@@ -67,7 +67,7 @@ pub struct purlin_rpca_options {
 
 versioned!(purlin_rpca_options, first = std::mem::offset_of!(Self, group), of = crate::rpca::Options);
 
-/// What a split found. Norms are those of the scaled matrix.
+/// Report of a split. Norms are those of the scaled matrix.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_rpca_info {
@@ -77,7 +77,7 @@ pub struct purlin_rpca_info {
     pub converged: i32,
     /// Type that was computed with.
     pub dtype: i32,
-    /// Iterations.
+    /// Iterations made, at most `max_iterations`.
     pub iterations: i64,
     /// Rank of L.
     pub rank: i64,
@@ -87,7 +87,7 @@ pub struct purlin_rpca_info {
     pub passes: i64,
     /// Blocks of a pass, of all contexts together.
     pub blocks: i64,
-    /// Rows of a block.
+    /// Rows of a block, the last of which may have fewer.
     pub block_rows: i64,
     /// Bytes that went to devices.
     pub bytes_to_device: i64,
@@ -97,9 +97,9 @@ pub struct purlin_rpca_info {
     pub device_bytes_used: i64,
     /// Measured peak of host memory, bytes, in the context that took most.
     pub host_bytes_used: i64,
-    /// The weight in force.
+    /// Weight of the norm of S that was used, also of the default.
     pub lambda: f64,
-    /// The last penalty.
+    /// Penalty of the last iteration.
     pub mu: f64,
     /// ||M||_2, to about 1 %.
     pub norm2: f64,

@@ -261,7 +261,7 @@ pub unsafe extern "C" fn purlin_spmv_apply_block(
     })
 }
 
-/// What a plan found.
+/// Properties of a plan.
 ///
 /// @param      plan  the plan.
 /// @param[out] info  filled in; initialise it with purlin_spmv_info_init.

@@ -71,23 +71,23 @@ versioned!(
     ordering: PURLIN_ORDERING_NONE
 );
 
-/// What a plan found.
+/// Properties of a plan.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_spmv_info {
     /// Size of the caller's struct; set by purlin_spmv_info_init.
     pub struct_size: usize,
-    /// The method in force.
+    /// Method that the plan uses.
     pub method: i32,
     /// 0.
     pub reserved: i32,
     /// Lanes that share a row of ROW_GROUP.
     pub row_lanes: i64,
-    /// Rows of what is multiplied by.
+    /// Rows of the matrix or operator.
     pub rows: i64,
-    /// Entries.
+    /// Stored entries.
     pub nnz: i64,
-    /// Longest row.
+    /// Entries of the longest row.
     pub longest: i64,
     /// Rows without entries.
     pub empty: i64,

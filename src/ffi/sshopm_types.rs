@@ -56,7 +56,7 @@ pub const PURLIN_SSHOPM_SIGN_CANONICAL: i32 = 0;
 /// The iterate as it stands.
 pub const PURLIN_SSHOPM_SIGN_RAW: i32 = 1;
 
-/// Nothing special.
+/// The conventions of this documentation.
 pub const PURLIN_SSHOPM_COMPAT_NONE: i32 = 0;
 /// The MATLAB Tensor Toolbox's tests, tolerances and shift: its iteration counts are reproduced.
 pub const PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX: i32 = 1;
@@ -72,7 +72,7 @@ pub const PURLIN_START_NONFINITE: i32 = 3;
 /// A start met a singular system (purlin_sshopm_solve_all).
 pub const PURLIN_START_SINGULAR: i32 = 4;
 
-/// Nothing to say.
+/// There is a result, and no other status applies.
 pub const PURLIN_TENSOR_OK: i32 = 0;
 /// An entry or a signal is not finite; there is no result.
 pub const PURLIN_TENSOR_NONFINITE: i32 = 1;

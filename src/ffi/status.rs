@@ -8,7 +8,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum purlin_status {
-    /// Done.
+    /// The call succeeded.
     PURLIN_SUCCESS = 0,
     /// An argument lies outside its documented domain.
     PURLIN_ERROR_INVALID_ARGUMENT = -1,

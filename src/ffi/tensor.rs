@@ -77,7 +77,7 @@ pub const PURLIN_PINNED: purlin_flags = 4;
 /// Symmetric batches: all tensors' first entries, then all second ones.
 pub const PURLIN_ENTRY_MAJOR: purlin_flags = 8;
 
-/// What a tensor is.
+/// Properties of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tensor_info {
@@ -387,7 +387,7 @@ pub unsafe extern "C" fn purlin_tensor_info_init(info: *mut purlin_tensor_info, 
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// What a tensor is. Its sizes are in purlin_tensor_shape.
+/// Properties of a tensor. Its sizes are in purlin_tensor_shape.
 ///
 /// @param      tensor  the tensor.
 /// @param[out] info    filled in; initialise it with purlin_tensor_info_init.

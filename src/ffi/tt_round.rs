@@ -34,7 +34,7 @@ pub struct purlin_tt_round_options {
 
 versioned!(purlin_tt_round_options, first = size_of::<Self>());
 
-/// What a truncation did.
+/// Report of a truncation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_round_info {

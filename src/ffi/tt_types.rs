@@ -105,7 +105,7 @@ pub struct purlin_tt_info {
     pub owned: i32,
     /// Number of cores, d.
     pub length: i64,
-    /// Largest rank.
+    /// Largest rank of a bond.
     pub max_rank: i64,
     /// Elements of all cores.
     pub elements: i64,
@@ -134,7 +134,7 @@ pub struct purlin_tt_scaled {
     pub phase_im: f64,
 }
 
-/// How trains are contracted.
+/// Options of contractions.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_contraction_options {
@@ -202,11 +202,11 @@ pub struct purlin_tt_contraction_info {
     pub scaled: i32,
     /// Bond at which the ring is cut.
     pub cut: i64,
-    /// Boundary pairs.
+    /// Pairs of indices of the bonds where rings are cut; 1 for open trains.
     pub pairs: i64,
-    /// Pairs at a time.
+    /// Most of these pairs that are contracted together.
     pub block: i64,
-    /// Contexts at work.
+    /// Contexts that took part.
     pub contexts: i64,
     /// Bytes of workspace that the call uses at most.
     pub workspace_bytes: i64,

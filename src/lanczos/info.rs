@@ -89,9 +89,9 @@ pub struct Info {
     /// shift and the other terms that are added to the matrix, if that is larger. Rounding errors are relative to this
     /// number.
     pub norm: f64,
-    /// Seconds.
+    /// Seconds from the beginning of the solve to its end; 0 in a plan.
     pub seconds: f64,
-    /// The method.
+    /// The method that was chosen.
     pub method: Method,
     /// Why it is used.
     pub reason: Choice,

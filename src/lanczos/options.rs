@@ -175,7 +175,7 @@ pub struct Settings {
     pub epsilon: f64,
     /// Most restarts.
     pub restarts: usize,
-    /// Seed.
+    /// Key of the random vectors.
     pub seed: u64,
     /// Whether the solve searches for missing copies.
     pub verify: Verify,

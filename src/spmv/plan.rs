@@ -246,12 +246,12 @@ impl Plan {
         &self.info
     }
 
-    /// The options.
+    /// The options that [`Plan::new`] got.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The context.
+    /// The context of the matrix, to which vectors must belong too.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

@@ -33,7 +33,7 @@ pub trait SshopmOps<T: Real> {
 
 /// Outputs of a call; all members as in [`Results`], and peaks.
 pub struct Outputs<'r, 'a> {
-    /// The results.
+    /// The caller's arrays, each of them optional.
     pub results: &'r mut Results<'a>,
     /// Real [4, K, T] or [3, K, T].
     pub peaks: Option<(&'r mut Tensor, PeakForm)>,

@@ -166,7 +166,6 @@ fn generic_pairs(shape: Symmetric) -> f64 {
     if shape.order == 2 { n } else { ((m - 1.0).powf(n) - 1.0) / (m - 2.0) }
 }
 
-/// The default tolerance.
 fn default_tolerance<T: Real>() -> f64 {
     if T::DTYPE == DType::F32 { 1e-5 } else { 1e-11 }
 }

@@ -122,7 +122,7 @@ choice! {
 }
 
 choice! {
-    /// Status of a tensor.
+    /// How the search in a tensor ended.
     TensorStatus {
         /// Pairs were found.
         Ok = 0,

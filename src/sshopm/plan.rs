@@ -50,7 +50,7 @@ pub enum Starts<T> {
     Drawn {
         /// [`StartKind::Random`] or [`StartKind::RandomCube`].
         kind: StartKind,
-        /// Seed.
+        /// Key of the random numbers.
         seed: u64,
         /// Number of the first start, so that a call can continue the sequence of another.
         first: usize,
@@ -97,7 +97,7 @@ pub struct Plan<T> {
     pub shape: Symmetric,
     /// Passes: maxima, minima or both in this order. Minima of A are found as maxima of -A.
     pub goal: Goal,
-    /// The iteration.
+    /// How an iterate becomes the next, with its shift.
     pub iteration: Iteration,
     /// The stopping test.
     pub test: Test,
@@ -115,13 +115,13 @@ pub struct Plan<T> {
     pub scale: bool,
     /// Even order: iterate on A - c E, c = 0.9 * the least A x^m over the starts, if that is positive.
     pub remove_isotropic: bool,
-    /// Sign rule.
+    /// Which of x and -x is written.
     pub sign: SignRule,
     /// Start vectors.
     pub starts: Starts<T>,
     /// Number of starts V.
     pub start_count: usize,
-    /// The reduction.
+    /// How the ends of the starts become pairs.
     pub reduction: Reduction,
     /// [U x U], column-major: entries = transform * input, where the input is no symmetric tensor.
     pub transform: Option<Vec<T>>,

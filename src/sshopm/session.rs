@@ -32,7 +32,7 @@ impl Sshopm {
         Ok(Self { contexts, options, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
-    /// The context.
+    /// The context that the calls run on, to which tensors must belong.
     pub fn context(&self) -> &Arc<Context> {
         &self.contexts[0]
     }

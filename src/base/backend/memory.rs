@@ -221,7 +221,10 @@ impl HostMemory {
         Ok(self.bytes / size_of::<T>())
     }
 
-    /// The memory as elements.
+    /// The memory as elements to read; bytes beyond the last whole element are left out.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the memory is not aligned as `T` needs.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         let count = self.count::<T>()?;
         // SAFETY: aligned (checked), valid and initialised for `bytes` by construction, any bits are a valid `T`;

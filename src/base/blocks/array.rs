@@ -63,7 +63,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The whole array.
+    /// The block with all elements of the array.
     pub fn whole(info: &ArrayInfo) -> Self {
         let mut block = Self { axes: info.dims.len(), first: [0; MAX_AXES], count: [1; MAX_AXES] };
         block.count[..info.dims.len()].copy_from_slice(&info.dims);

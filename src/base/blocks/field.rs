@@ -48,7 +48,6 @@ impl Slot {
         Ok(Self { place, dims, width, size, items_first, strides, device_offset: 0, host_offset: 0 })
     }
 
-    /// An input.
     pub(super) fn input(gpu: &Gpu, input: &Input<'_>, items: usize) -> Result<Self> {
         let Input { name, tensor, packed } = *input;
         if packed {

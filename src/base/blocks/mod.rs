@@ -100,7 +100,7 @@ pub struct Chunk<'a> {
     pub inputs: Vec<Field<'a>>,
     /// The outputs in the order given; packed, with the items last.
     pub outputs: Vec<Field<'a>>,
-    /// The scratch regions.
+    /// A region for each size in [`Plan::scratch`], in that order.
     pub scratch: Vec<Region<'a>>,
 }
 

@@ -13,11 +13,11 @@ use crate::thread;
 /// Working time of each stage, without waiting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StageTimes {
-    /// Reading.
+    /// In the thread that reads.
     pub read: Duration,
     /// Work between.
     pub work: Duration,
-    /// Writing.
+    /// In the thread that writes.
     pub write: Duration,
 }
 

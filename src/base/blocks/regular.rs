@@ -82,7 +82,6 @@ pub fn open_input(path: &Path) -> Result<(File, u64)> {
 pub(super) struct Destination {
     /// The folder, absolute and without symbolic links.
     pub(super) folder: PathBuf,
-    /// The name in it.
     pub(super) name: OsString,
 }
 

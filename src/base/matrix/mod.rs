@@ -62,7 +62,7 @@ impl Storage {
 /// The entries of a dense matrix.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
-    /// The memory.
+    /// Host or device memory that holds the entries.
     pub memory: &'a Memory,
     /// Rows and columns with their strides.
     pub layout: &'a Layout,
@@ -72,7 +72,7 @@ pub struct Dense<'a> {
 
 /// The entries of a dense matrix, to write to.
 pub struct DenseMut<'a> {
-    /// The memory.
+    /// Host or device memory that holds the entries.
     pub memory: &'a mut Memory,
     /// Rows and columns with their strides.
     pub layout: &'a Layout,

@@ -228,7 +228,7 @@ impl Tensor {
         self.symmetric
     }
 
-    /// The memory.
+    /// Host or device memory of the elements; [`Tensor::layout`] gives their places in it.
     #[inline]
     pub fn memory(&self) -> &Memory {
         &self.memory

@@ -41,7 +41,6 @@ pub(super) fn tensor<T: Element>(context: &Arc<Context>, order: Order, dims: &[u
     t
 }
 
-/// Zeroed tensor.
 pub(super) fn zeros(context: &Arc<Context>, dtype: DType, dims: &[usize]) -> Tensor {
     Tensor::create(context, dtype, Location::Host, Order::ColumnMajor, dims).unwrap()
 }

@@ -29,7 +29,7 @@ pub struct Slab {
     data: Vec<f32>,
 }
 
-/// Place of a tile.
+/// The columns of voxels that a tile has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TilePlace {
     /// First column along x.

@@ -62,7 +62,7 @@ impl HostBuffer for Staging {
     }
 }
 
-/// FDK on a GPU.
+/// The operations on one GPU. Uploads, kernels and downloads have a stream each.
 pub struct GpuOps {
     context: Arc<Context>,
     gpu: Gpu,

@@ -162,7 +162,6 @@ impl Tables {
         Rays { views: self.rays.whole(), table: self.weights.as_ref().map(|(m, rows)| (m.whole(), *rows)) }
     }
 
-    /// The ramp.
     pub(in crate::fdk) fn ramp(&self, plan: &Plan) -> Ramp<'_> {
         Ramp {
             length: plan.length,

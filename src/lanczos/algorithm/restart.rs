@@ -19,7 +19,7 @@ pub(super) const STRETCH: usize = 64;
 pub struct Counts {
     /// Products with the matrix.
     pub products: usize,
-    /// Restarts.
+    /// Times that the space was reduced to its best vectors.
     pub restarts: usize,
     /// How often the space was invariant.
     pub breakdowns: usize,

@@ -66,7 +66,6 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         Ok(Self { context: Arc::clone(context), operator, inverse, n, terms_norm, memory, _charge })
     }
 
-    /// A column.
     fn column(&self, j: usize) -> Result<&[T]> {
         Ok(&self.memory.as_slice::<T>()?[j * self.n..(j + 1) * self.n])
     }

@@ -46,7 +46,6 @@ pub(in crate::lanczos) trait Part<T: Scalar>: Sized {
     /// Ends a product: computes `step` with x = column `from` and y = column `to`.
     fn finish(&mut self, step: Affine, from: usize, to: usize) -> Result<()>;
 
-    /// Begins a reading.
     fn begin(&mut self, reading: Reading<'_, T::Wide>) -> Result<()>;
 
     /// The sums of the reading that was begun last; waits for it.

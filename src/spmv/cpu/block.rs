@@ -16,7 +16,7 @@ const LANES: usize = 8;
 
 /// A product with a block of `width` vectors.
 pub struct BlockJob<'a, T: Scalar> {
-    /// The rows.
+    /// Offsets and columns of the entries.
     pub rows: Rows<'a>,
     /// Values of the entries; `None` for ones.
     pub values: Option<&'a [T]>,

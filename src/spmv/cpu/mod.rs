@@ -92,7 +92,7 @@ const FEWEST: usize = 3;
 
 /// The arguments of a product.
 pub struct Job<'a, T: Scalar> {
-    /// The rows.
+    /// Offsets and columns of the entries.
     pub rows: Rows<'a>,
     /// Values of the entries; `None` for ones.
     pub values: Option<&'a [T]>,

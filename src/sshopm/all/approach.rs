@@ -59,7 +59,6 @@ struct Arrays<'a> {
     x: &'a mut [f64],
     /// A x^(m-1).
     y: &'a mut [f64],
-    /// A step.
     step: &'a mut [f64],
     /// A x^(m-2).
     b: &'a mut [f64],

@@ -55,9 +55,9 @@ struct Work<T> {
 /// Packed inputs of a tile: entries [U x B], vectors [n x V] or [n x V x B], values [V x B] for classification.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a, T> {
-    /// Entries.
+    /// U numbers a tensor.
     pub entries: &'a [T],
-    /// Vectors.
+    /// V vectors, for all tensors if `shared`, else for each.
     pub vectors: &'a [T],
     /// Whether all tensors use the same vectors.
     pub shared: bool,

@@ -130,17 +130,17 @@ pub struct Leaf<'a, 'r, T> {
     pub isa: Isa,
     /// Kernels.
     pub engine: &'a mut dyn Engine<T>,
-    /// The plan.
+    /// The plan of the call, the same for all leaves.
     pub plan: &'a Plan<T>,
     /// The tile that contains the leaf.
     pub tile: Tile<'a, T>,
-    /// Its rows' sizes.
+    /// Numbers that a tensor has in each output.
     pub sizes: &'a RowSizes,
     /// First tensor of the leaf in the tile.
     pub first: usize,
     /// Number of tensors.
     pub count: usize,
-    /// Rows of the leaf.
+    /// Outputs of the leaf's tensors.
     pub rows: Rows<'r, T>,
     /// Memory.
     pub scratch: &'a mut Scratch<T>,

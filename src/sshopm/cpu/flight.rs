@@ -49,11 +49,11 @@ pub enum Step {
 /// Parameters that all tensors of a call share.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<T> {
-    /// The step.
+    /// How an iterate becomes the next.
     pub step: Step,
     /// The stopping test.
     pub test: Test,
-    /// Its tolerance.
+    /// Threshold of `test`.
     pub tolerance: T,
     /// Whether the test of lambda is absolute.
     pub absolute: bool,

@@ -34,7 +34,7 @@ pub mod row {
     pub const STATE: usize = 9;
     /// Numbers of the tensor's job.
     pub const TENSOR: usize = 10;
-    /// Its entries.
+    /// The tensor's entries, one a row from here on.
     pub const ENTRIES: usize = TENSOR + super::JOB;
 }
 

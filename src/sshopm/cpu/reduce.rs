@@ -130,7 +130,7 @@ impl<T: Real> Pairs<T> {
 /// Greedy merge in descending order of lambda. The remaining end with the largest lambda starts a pair. Every remaining end
 /// within the merge angle (and the merge value) joins it. The one with the smallest residual represents the pair.
 pub struct Merge<'a, T> {
-    /// The plan.
+    /// Order, dimension, number of starts, and the thresholds of the merge.
     pub plan: &'a Plan<T>,
     /// Numbers of the scaled tensor.
     pub loaded: &'a Loaded<T>,

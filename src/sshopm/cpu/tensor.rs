@@ -43,7 +43,7 @@ pub struct Scratch<T> {
     pub values: Vec<T>,
     /// Elements from one component to the next.
     pub stride: usize,
-    /// Its pairs.
+    /// Pairs of the tensor that was reduced last.
     pub pairs: Pairs<T>,
 }
 
@@ -86,7 +86,7 @@ impl<T: Real> Scratch<T> {
         Ok(scratch)
     }
 
-    /// The start vectors.
+    /// The V start vectors, one component of all before the next, `stride` numbers apart.
     pub fn start_vectors(&self, plan: &Plan<T>) -> Vectors<'_, T> {
         Vectors { data: &self.starts, stride: self.stride, count: plan.start_count }
     }

@@ -13,7 +13,7 @@ use crate::tensor::{Symmetric, Tensor};
 
 /// Device and inputs of a call.
 pub struct Site<'a> {
-    /// The context.
+    /// The context of the tensors, on a GPU.
     pub context: &'a Context,
     /// Its device.
     pub gpu: &'a Gpu,

@@ -130,7 +130,7 @@ pub trait IntoItems {
     /// Its kind of items.
     type Items: Items;
 
-    /// The items.
+    /// All items of the range, slice or vector, for a parallel loop in any order.
     fn into_par_iter(self) -> Self::Items;
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::{IntoItems, Items};
 
-/// Numbers of a range.
 pub struct Numbers(Range<usize>);
 
 impl Items for Numbers {

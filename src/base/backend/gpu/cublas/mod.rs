@@ -244,7 +244,7 @@ pub struct Scalars<'a> {
 /// Matrices of one shape: the first, and the elements from each to the next; 0 where all are the same.
 #[derive(Debug, Clone, Copy)]
 pub struct Series<'a> {
-    /// The first.
+    /// Matrix 0 of the series.
     pub first: View<'a>,
     /// Elements to the next.
     pub stride: usize,
@@ -360,7 +360,7 @@ impl Blas {
         outcome.and(after)
     }
 
-    /// The stream.
+    /// The stream that calls go to, until [`Blas::move_to`] or [`Blas::use_workspace`] sets another.
     pub fn stream(&self) -> &GpuStream {
         &self.stream
     }

@@ -35,7 +35,7 @@ pub struct Pass<'a> {
     pub space: Region<'a>,
     /// w.
     pub vector: Region<'a>,
-    /// Rows.
+    /// Numbers of a column of V and of w.
     pub rows: usize,
     /// Columns.
     pub count: usize,
@@ -107,7 +107,7 @@ pub struct Scale<'a> {
     pub square: Option<Region<'a>>,
     /// Real numbers, one an element; ones if there are none.
     pub parts: Option<Region<'a>>,
-    /// The factor.
+    /// Factor besides `square` and `parts`.
     pub factor: f64,
     /// With 0 nothing of `to` is read.
     pub keep: f64,
@@ -173,7 +173,7 @@ pub fn step_workspace<T: Scalar>(blocks: usize, columns: usize) -> Result<usize>
 pub struct Step<'a> {
     /// The vectors.
     pub columns: Columns<'a>,
-    /// Rows.
+    /// Numbers of each vector.
     pub rows: usize,
     /// Blocks, as [`step_blocks`] has them for all columns that there will be.
     pub blocks: usize,
@@ -206,7 +206,7 @@ pub enum Columns<'a> {
         before: Region<'a>,
         /// The one that was multiplied.
         last: Region<'a>,
-        /// The product.
+        /// The matrix times `last`.
         product: Region<'a>,
     },
 }
@@ -222,7 +222,7 @@ pub struct Watch<'a> {
     pub projected: Region<'a>,
     /// [`estimates`] F64 before the step.
     pub before: Region<'a>,
-    /// And after it.
+    /// As many after the step, which writes them.
     pub after: Region<'a>,
     /// Unit roundoff of the type.
     pub epsilon: f64,

@@ -76,7 +76,7 @@ pub enum Axis {
 pub struct Centre<'a> {
     /// A record for each place along `axis`.
     pub records: Region<'a>,
-    /// The axis.
+    /// The index, of rows or of columns, that selects the record.
     pub axis: Axis,
     /// Whether the records' factors count.
     pub divides: bool,

@@ -35,7 +35,7 @@ pub struct PixelWeights<'a> {
     pub scan: usize,
     /// I32 `[views]`: the number of each view in the scan.
     pub index: Region<'a>,
-    /// Rows of the panel.
+    /// Rows of the whole panel, of which the numbers may have a range.
     pub panel_rows: usize,
     /// Parker's weights: half of what the arc is longer than half a circle. Half fan: half width of the strip that both
     /// sides see. Rad.
@@ -59,7 +59,7 @@ pub struct Convert<'a> {
     pub first_row: usize,
     /// Rows that are there.
     pub rows: usize,
-    /// Views.
+    /// Views, of `columns` by `rows` numbers each.
     pub views: usize,
     /// What to make of counts; `None` if the numbers are line integrals.
     pub counts: Option<Counts<'a>>,
@@ -74,7 +74,7 @@ pub struct Convert<'a> {
 }
 
 impl Convert<'_> {
-    /// Converts.
+    /// Enqueues the conversion; does not wait.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let elements = product("projections", &[self.columns, self.rows, self.views])?;
         if self.counts.is_some_and(|k| self.first_row + self.rows > k.panel_rows) {

@@ -85,7 +85,7 @@ pub struct Rays<'a> {
     pub table: Option<(Region<'a>, usize)>,
 }
 
-/// The ramp.
+/// The ramp filter as its response to each frequency, for rows padded to `length`.
 #[derive(Debug, Clone, Copy)]
 pub struct Ramp<'a> {
     /// Length of the transforms.
@@ -113,7 +113,7 @@ pub struct Filter<'a> {
     pub scan: usize,
     /// Columns of the panel.
     pub columns: usize,
-    /// Rows of the panel.
+    /// Rows of the whole panel, of which a batch may have a range.
     pub panel_rows: usize,
     /// Columns added on the left of the panel's.
     pub added_left: usize,
@@ -128,7 +128,7 @@ pub struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// Filters.
+    /// Enqueues the filter of all rows of the batch; does not wait.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         self.layout.check()?;
         let l = &self.layout;

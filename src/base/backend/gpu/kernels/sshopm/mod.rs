@@ -81,7 +81,7 @@ pub struct Settings {
     pub shift: f64,
     /// Stopping test.
     pub test: i32,
-    /// Its tolerance.
+    /// Threshold of `test`.
     pub tolerance: f64,
     /// Most steps of a start.
     pub max_iterations: i32,
@@ -166,7 +166,7 @@ pub struct Solve<'a> {
     pub mask: Option<Region<'a>>,
     /// Real [U, U]: what is applied to the entries when they are read; fused kernels only.
     pub transform: Option<Region<'a>>,
-    /// The starts.
+    /// Start vectors of all tensors.
     pub starts: Starts<'a>,
     /// How.
     pub settings: Settings,
@@ -178,7 +178,7 @@ pub struct Solve<'a> {
     pub trace: Option<(Region<'a>, usize)>,
     /// U64 [[`COUNTERS`]], added to.
     pub counters: Option<Region<'a>>,
-    /// Tables.
+    /// Index tuples and coefficients; `None` for the fused kernels alone.
     pub tables: Option<Tables<'a>>,
 }
 

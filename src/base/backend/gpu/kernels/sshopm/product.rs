@@ -137,7 +137,7 @@ pub fn classify<T: Real>(
 pub struct Draw {
     /// Dimension n.
     pub dimension: usize,
-    /// Seed.
+    /// Key of the random numbers.
     pub seed: u64,
     /// Number of the first tensor in the caller's batch.
     pub first_tensor: usize,
