@@ -2938,7 +2938,7 @@ typedef struct purlin_rsvd_info {
    */
   double seconds;
   /**
-   * Seconds that the cost model foretold; NaN for a given method.
+   * Seconds that the cost model predicted; NaN for a given method.
    */
   double seconds_predicted;
   /**
@@ -4760,7 +4760,7 @@ purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
  * @param      values        `CUdeviceptr` of `nnz` values; 0 for a pattern whose entries are all 1.
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
  * @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_INVALID_ARGUMENT` (memory that is not this device's, or too short
- * as far as the driver can tell), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * as far as the driver reports sizes), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
  * @pre The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range;

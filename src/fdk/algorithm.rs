@@ -56,7 +56,7 @@ struct Item {
     last: bool,
 }
 
-/// Kept views are added in larger batches: they need no extra memory, and the slab is read and written less often.
+/// Views that stay on the device are added in larger batches: they need no extra memory, and the slab is read and written less often.
 const RESIDENT_BATCHES: usize = 8;
 
 fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {

@@ -33,7 +33,7 @@ use crate::shape;
 /// @param      values        `CUdeviceptr` of `nnz` values; 0 for a pattern whose entries are all 1.
 /// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
 /// @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_INVALID_ARGUMENT` (memory that is not this device's, or too short
-/// as far as the driver can tell), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// as far as the driver reports sizes), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety

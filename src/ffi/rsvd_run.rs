@@ -29,7 +29,7 @@ pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options
 
 /// By how much a run missed its tolerance.
 fn shortfall(done: &Info, tolerance: f64) -> String {
-    let error = if done.error_relative > tolerance { done.error_relative } else { done.judged };
+    let error = if done.error_relative > tolerance { done.error_relative } else { done.error_compared };
     let resolved = resolved(done.dtype);
     let mut text = format!("the relative error is {error:e} at rank {}, {tolerance:e} is asked for", done.rank);
     if error <= 2.0 * resolved {

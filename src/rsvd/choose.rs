@@ -126,7 +126,7 @@ pub struct Case {
     /// Blocks of a pass.
     pub blocks: usize,
     /// Bytes that a Gram matrix may take.
-    pub gram_room: f64,
+    pub gram_limit: f64,
     /// Whether values near sqrt(u) of the largest have to be resolved.
     pub is_delicate: bool,
     /// Whether the sketch is the caller's. A direct decomposition would ignore it.
@@ -230,7 +230,7 @@ impl Case {
         }
         candidates.push(Method::Fused);
         let gram_bytes = (self.columns as f64).powi(2) * self.element_bytes.max(8) as f64;
-        if self.has_blocks && self.columns <= GRAM_COLUMNS && gram_bytes <= self.gram_room && !self.is_delicate {
+        if self.has_blocks && self.columns <= GRAM_COLUMNS && gram_bytes <= self.gram_limit && !self.is_delicate {
             candidates.push(Method::Gram);
         }
         candidates.retain(|c| !excluded.contains(c));
@@ -247,6 +247,6 @@ impl Case {
             .filter(|(other, _)| *other != method)
             .map(|(other, c)| format!("{other:?} {c:.2e} s"))
             .collect();
-        Some((method, cost, format!("{cost:.2e} s foretold; {}{smaller}", others.join(", "))))
+        Some((method, cost, format!("{cost:.2e} s predicted; {}{smaller}", others.join(", "))))
     }
 }

@@ -75,8 +75,8 @@ with_defaults! {
         pub error_frobenius: f64 = f64::NAN,
         /// ||A - A_k||_F / ||A||_F.
         pub error_relative: f64 = f64::NAN,
-        /// Relative error that a tolerance was judged by, also where no error is asked for.
-        pub judged: f64 = f64::NAN,
+        /// Relative error that was compared with the tolerance, also where no error is asked for.
+        pub error_compared: f64 = f64::NAN,
         /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power
         /// iteration; NaN unless probed.
         pub error_spectral: f64 = f64::NAN,
@@ -177,7 +177,7 @@ impl Info {
         if outcome.error.frobenius.is_nan() || outcome.norm.is_nan() {
             self.error_relative = f64::NAN;
         }
-        self.judged = outcome.measure;
+        self.error_compared = outcome.measure;
         self.error_spectral = outcome.error.spectral * unscale;
     }
 }

@@ -96,7 +96,7 @@ impl Rsvd {
         self.choosing(a, Wanted::ALL, &Progress::none(), |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
-                with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(self.contexts(), a, plan, &mut info))?;
+                with_scalar!(plan.dtype, "dtype", T => calls::predict::<T>(self.contexts(), a, plan, &mut info))?;
             }
             Ok(info)
         })

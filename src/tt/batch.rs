@@ -71,7 +71,7 @@ impl Contraction {
     ) -> Result<Info> {
         let count = x.len();
         expect_pairs(x, y)?;
-        expect_room("results", sums.len(), count)?;
+        expect_length("results", sums.len(), count)?;
         self.all(stream, x, y, count, &|k| Some((k, k, k)), report, &mut |(_, _, k), sum| sums[k] = sum)
     }
 
@@ -90,7 +90,7 @@ impl Contraction {
     ) -> Result<Info> {
         let rows = x.len();
         let count = crate::shape::product("results", rows, y.len())?;
-        expect_room("results", sums.len(), count)?;
+        expect_length("results", sums.len(), count)?;
         let same = is_same(x, y);
         let hermitian = self.options().conjugate == Conjugate::Bra;
         self.all(stream, x, y, count, &entries(x, y), report, &mut |(i, j, k), sum| {
@@ -204,7 +204,7 @@ impl Contraction {
         }
         let mut lists = Lists::new(x, y)?;
         progress.check()?;
-        let silent = progress.without_reports();
+        let quiet = progress.without_reports();
         let (mut known, mut outcome) = (Known::default(), Outcome::Ok);
         let mut put = |place, sum: Scaled| {
             outcome = outcome.max(sum.outcome());
@@ -226,7 +226,7 @@ impl Contraction {
             done?;
             let all = lost && wider::applies(session.options(), session.computes_on_device());
             for &place in if all { chunk } else { &single } {
-                put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, &silent)?.0);
+                put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, &quiet)?.0);
                 progress.check()?;
             }
             progress.report(to_i64(reached), to_i64(count), 0.0)
@@ -246,9 +246,9 @@ impl Contraction {
         progress: &Progress<'_>,
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<Info> {
-        let (silent, mut info) = (progress.without_reports(), nothing(self.contexts.len()));
+        let (quiet, mut info) = (progress.without_reports(), nothing(self.contexts.len()));
         for place in (0..count).filter_map(place) {
-            let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, &silent)?;
+            let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, &quiet)?;
             let outcome = info.outcome.max(own.outcome);
             let (flops, bytes, seconds) = (info.flops + own.flops, info.bytes + own.bytes, info.seconds + own.seconds);
             info = Info { outcome, flops, bytes, seconds, ..own };
@@ -483,11 +483,11 @@ fn in_bytes(workspace: u64) -> i64 {
     i64::try_from(workspace).unwrap_or(i64::MAX)
 }
 
-fn expect_room(argument: &str, found: usize, needed: usize) -> Result<()> {
+fn expect_length(argument: &str, found: usize, needed: usize) -> Result<()> {
     if found == needed {
         return Ok(());
     }
-    Err(Error::invalid(argument, format!("has room for {found} numbers, there are {needed}")))
+    Err(Error::invalid(argument, format!("has {found} elements, {needed} are needed")))
 }
 
 /// The report of an empty batch.

@@ -177,7 +177,7 @@ impl Plan {
 }
 
 /// Returns an error if more than `limit` bytes are needed.
-pub(super) fn expect_room(limit: u64, needed: f64) -> Result<()> {
+pub(super) fn expect_within(limit: u64, needed: f64) -> Result<()> {
     if needed <= limit as f64 {
         return Ok(());
     }
@@ -358,8 +358,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns an error if the caller set a limit and `needed` bytes exceed it.
-    fn expect_room(&self, needed: f64) -> Result<()> {
-        if self.strict { expect_room(self.limit, needed) } else { Ok(()) }
+    fn expect_within(&self, needed: f64) -> Result<()> {
+        if self.strict { expect_within(self.limit, needed) } else { Ok(()) }
     }
 
     /// Plans by boundary pairs. Another method could run with `otherwise` bytes of workspace: a refusal names that
@@ -394,12 +394,12 @@ impl<'a> Planner<'a> {
                 Some(needed) => (plan.kernel, least) = (Kernel::Products, least.min(needed)),
             }
         }
-        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::settle`] checks it after it has
+        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::finalize_plan`] checks it after it has
         // chosen a kernel.
-        let settled_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
-        let expect_room = |needed: f64| if settled_later { Ok(()) } else { self.expect_room(needed) };
+        let is_checked_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
+        let expect_within = |needed: f64| if is_checked_later { Ok(()) } else { self.expect_within(needed) };
         if needed > self.limit as f64 {
-            expect_room(least)?;
+            expect_within(least)?;
         }
         if all == 1 {
             plan.workspace = single as u64;
@@ -428,10 +428,10 @@ impl<'a> Planner<'a> {
             }
         };
         let block = if plan.block == 1 { single } else { plan.block as f64 * each };
-        expect_room(block)?;
+        expect_within(block)?;
         if method == Method::Blocked {
-            let room = (self.limit as f64 / block) as usize;
-            plan.workers = machine.workers.min(plan.blocks()).min(room).max(1);
+            let fitting = (self.limit as f64 / block) as usize;
+            plan.workers = machine.workers.min(plan.blocks()).min(fitting).max(1);
         }
         plan.workspace = (plan.workers as f64 * block) as u64;
         Ok(plan)
@@ -464,8 +464,8 @@ impl<'a> Planner<'a> {
         if to_u64(block) > self.limit {
             return Some(block as f64);
         }
-        let room = (self.limit / to_u64(block)).min(to_u64(machine.workers)) as usize;
-        plan.workers = if plan.method == Method::Blocked { room.min(plan.blocks()).max(1) } else { 1 };
+        let fitting = (self.limit / to_u64(block)).min(to_u64(machine.workers)) as usize;
+        plan.workers = if plan.method == Method::Blocked { fitting.min(plan.blocks()).max(1) } else { 1 };
         plan.workspace = to_u64(block) * to_u64(plan.workers);
         plan.chain = Some(chain);
         None
@@ -487,17 +487,17 @@ impl<'a> Planner<'a> {
 
     fn by_halves(&self, halves: Halves, reason: String) -> Result<Plan> {
         let needed = self.halves_bytes(halves);
-        self.expect_room(needed)?;
+        self.expect_within(needed)?;
         let mut plan = self.start(Method::Halves, reason)?;
         plan.pairs.halved = false;
         (plan.split, plan.flops) = (halves.split, halves.flops);
         // Panels of both tensors that fit into a core's cache together.
         let column = self.bytes(2.0 * halves.left);
         let cached = (0.5 * self.request.machine.cache as f64 / column).min(halves.right).max(1.0);
-        let room = self.limit as f64 - needed;
-        plan.panel = whole(cached.min(1.0 + room.max(0.0) / column));
+        let spare = self.limit as f64 - needed;
+        plan.panel = whole(cached.min(1.0 + spare.max(0.0) / column));
         let panel = column * plan.panel as f64;
-        let more = (room - panel).max(0.0) / panel;
+        let more = (spare - panel).max(0.0) / panel;
         let panels = whole(halves.right).div_ceil(plan.panel);
         plan.workers = self.request.machine.workers.min(panels).min(1 + whole(more)).max(1);
         plan.workspace = (needed - column + plan.workers as f64 * panel) as u64;
@@ -532,7 +532,7 @@ impl<'a> Planner<'a> {
     }
 
     fn by_power(&self, reason: String) -> Result<Plan> {
-        self.expect_room(self.power_bytes())?;
+        self.expect_within(self.power_bytes())?;
         let mut plan = self.start(Method::Power, reason)?;
         plan.pairs.halved = false;
         plan.block = plan.pairs.len();

@@ -236,8 +236,8 @@ impl Contraction {
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, progress, sizes, inner::contract));
             let sum = sum?;
-            let tells = wider::applies(&self.options, on_device);
-            let is_lost = copies_lost && tells || lost && sum.is_finite() && (tells || self.bounds_losses(&plan));
+            let is_seen = wider::applies(&self.options, on_device);
+            let is_lost = copies_lost && is_seen || lost && sum.is_finite() && (is_seen || self.bounds_losses(&plan));
             if is_lost {
                 return self.in_wider_range(stream, &given, goal, progress, &plan, start);
             }
@@ -253,7 +253,7 @@ impl Contraction {
         Ok(reported(sum, &plan, self.contexts.len(), start))
     }
 
-    /// Whether the processor tells if contractions lose digits.
+    /// Whether the processor's flag shows that contractions lose digits.
     pub(super) fn is_watched(&self) -> bool {
         flags::IS_READABLE && self.options.repeat == 1 && wider::applies(&self.options, self.computes_on_device())
     }

@@ -8,7 +8,7 @@ use crate::cases::{Call, Case};
 use crate::fixture::{Fixture, c, initialised, noise};
 
 /// Pairs kept of a tensor, starts of each.
-const KEPT: i64 = 6;
+const LISTED: i64 = 6;
 const STARTS: i64 = 12;
 /// Measurements of a scheme.
 const MEASURED: i64 = 40;
@@ -133,12 +133,12 @@ fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_result
     r.count = of(PURLIN_I32, &[t]);
     r.status = of(PURLIN_I32, &[t]);
     r.found = of(PURLIN_I32, &[t]);
-    r.values = of(dtype, &[KEPT, t]);
-    r.vectors = of(dtype, &[n, KEPT, t]);
-    r.residuals = of(dtype, &[KEPT, t]);
-    r.classes = of(PURLIN_I32, &[KEPT, t]);
-    r.hessian = of(dtype, &[n - 1, KEPT, t]);
-    r.basins = of(PURLIN_I32, &[KEPT, t]);
+    r.values = of(dtype, &[LISTED, t]);
+    r.vectors = of(dtype, &[n, LISTED, t]);
+    r.residuals = of(dtype, &[LISTED, t]);
+    r.classes = of(PURLIN_I32, &[LISTED, t]);
+    r.hessian = of(dtype, &[n - 1, LISTED, t]);
+    r.basins = of(PURLIN_I32, &[LISTED, t]);
     r.start_values = of(dtype, &[starts, t]);
     r.start_vectors = of(dtype, &[n, starts, t]);
     r.start_residuals = of(dtype, &[starts, t]);

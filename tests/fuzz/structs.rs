@@ -14,7 +14,7 @@ use crate::world::{World, packed_count};
 /// Tensors, or voxels, of the problem.
 const COUNT: i64 = 3;
 /// Pairs, or peaks, that are kept.
-const KEPT: i64 = 4;
+const LISTED: i64 = 4;
 const MEASURED: i64 = 30;
 
 /// Calls the functions that take options, each struct's words kept, made small or replaced as `bytes` say.
@@ -182,14 +182,14 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (order, n) = s.one_of(&[(4, 3), (3, 3), (6, 3), (2, 4), (3, 2), (4, 1)]);
     let tensors = batch(w, order, n);
     let (count, found) = counts(w);
-    let (values, lambda) = result(w, &[KEPT, COUNT]);
-    let (vectors, x) = result(w, &[n, KEPT, COUNT]);
+    let (values, lambda) = result(w, &[LISTED, COUNT]);
+    let (vectors, x) = result(w, &[n, LISTED, COUNT]);
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values, r.vectors) = (count, values, vectors);
     let status =
         c!(purlin_sshopm_solve_once(w.home(), null(), tensors, null(), &raw const o, &raw const r, null_mut()));
-    expect_pairs(status, found, 1, lambda, KEPT);
-    expect_pairs(status, found, n, x, KEPT);
+    expect_pairs(status, found, 1, lambda, LISTED);
+    expect_pairs(status, found, n, x, LISTED);
     status
 }
 
@@ -208,12 +208,12 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (order, n) = s.one_of(&[(3, 3), (4, 2), (2, 3), (4, 3)]);
     let tensors = batch(w, order, n);
     let (count, found) = counts(w);
-    let (values, lambda) = result(w, &[KEPT, COUNT]);
+    let (values, lambda) = result(w, &[LISTED, COUNT]);
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values) = (count, values);
     let (o, r) = (&raw const o, &raw const r);
     let status = c!(purlin_sshopm_solve_all_once(w.home(), null(), tensors, o, r, null_mut(), null_mut(), null_mut()));
-    expect_pairs(status, found, 1, lambda, KEPT);
+    expect_pairs(status, found, 1, lambda, LISTED);
     status
 }
 
@@ -286,10 +286,10 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         _ => holding(w, PURLIN_F64, &[unknowns, COUNT], numbers(unknowns * COUNT, |k| (1.3 * k).sin())).0,
     };
     let row = if o.format == PURLIN_PEAKS_MRTRIX { 3 } else { 4 };
-    let ((count, found), (peaks, at)) = (counts(w), result(w, &[row, KEPT, COUNT]));
+    let ((count, found), (peaks, at)) = (counts(w), result(w, &[row, LISTED, COUNT]));
     let status =
         c!(purlin_dwi_peaks_once(w.home(), null(), input, null(), &raw const o, peaks, count, null_mut(), null_mut()));
-    expect_pairs(status, found, row, at, KEPT);
+    expect_pairs(status, found, row, at, LISTED);
     status
 }
 

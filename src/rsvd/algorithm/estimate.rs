@@ -43,7 +43,7 @@ pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorF
     }
     let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
     let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
-    // Fresh ones each time: those that contradicted an estimate once must not judge the next.
+    // Fresh ones each time: those that contradicted an estimate once must not test the next.
     run.ops.fill(&mut w, &sketch, 0, run.probed)?;
     run.probed = run.probed.saturating_add(u32::try_from(probes).unwrap_or(u32::MAX));
     let mut p = run.ops.tall("residual", probes)?;

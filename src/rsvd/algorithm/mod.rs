@@ -124,7 +124,7 @@ pub struct Outcome {
     pub norm: f64,
     /// Largest modulus of an entry as read.
     pub max_abs: f64,
-    /// Relative error that a tolerance was judged by.
+    /// Relative error that was compared with the tolerance.
     pub measure: f64,
     /// Figures of the error.
     pub error: ErrorFigures,

@@ -92,20 +92,20 @@ impl<'a> Decompose<'a> {
 
     /// Factors extended by zero columns to the largest rank.
     fn padded(run: &mut Run<'_>, factors: Factors) -> Result<Factors> {
-        let (found, room) = (factors.s.len(), run.task.rank);
-        if found == room {
+        let (found, rank) = (factors.s.len(), run.task.rank);
+        if found == rank {
             return Ok(factors);
         }
         let n = run.ops.columns();
         if found == 0 {
-            let u = factors.u.map(|_| run.ops.tall("U", room)).transpose()?;
-            let v = factors.v.map(|_| run.ops.zeros("V", n, room)).transpose()?;
+            let u = factors.u.map(|_| run.ops.tall("U", rank)).transpose()?;
+            let v = factors.v.map(|_| run.ops.zeros("V", n, rank)).transpose()?;
             return Ok(Factors { u, s: factors.s, v });
         }
-        let place = run.identity(found, room)?;
+        let place = run.identity(found, rank)?;
         let u = match factors.u {
             Some(u) => {
-                let mut wide = run.ops.tall("U", room)?;
+                let mut wide = run.ops.tall("U", rank)?;
                 run.ops.tall_multiply(1.0, &u, &place, 0.0, &mut wide)?;
                 Some(wide)
             }

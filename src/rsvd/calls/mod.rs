@@ -109,7 +109,7 @@ pub fn run<T: Scalar>(
 ///
 /// # Errors
 /// As [`run`] for a problem that does not fit, and for a source that another run uses.
-pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
+pub fn predict<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
     if !matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
         if let (Storage::Csr(csr), Backend::Gpu(_)) = (a.storage(), contexts[0].backend()) {
             info.host_bytes = number(gpu::csr_host_bytes::<T>(csr, &plan.setting));
@@ -178,7 +178,7 @@ pub(in crate::rsvd) fn error_of(run: &mut Run<'_>, factors: &Factors) -> Result<
             if run.statistics()?.is_estimate {
                 run.remarks.push("the norm of an operator is known from probes alone, which need both factors".into());
             } else if has_identity {
-                run.remarks.push("the error is too small to be told without probes".into());
+                run.remarks.push("the error is too small to be measured without probes".into());
             }
             Ok(ErrorFigures::none())
         }

@@ -37,7 +37,7 @@ pub(super) struct Task {
     /// Bytes of everything whose size does not depend on the rows of a block.
     pub(super) fixed: u64,
     /// Bytes that may be used.
-    pub(super) room: u64,
+    pub(super) available: u64,
     /// The context's limit, for messages.
     pub(super) limit: Option<u64>,
     /// Rows of a block, 0 to choose.
@@ -144,7 +144,7 @@ impl Task {
         loop {
             let own = to_u64(self.rows) * to_u64(self.row());
             let needed = total(&[self.fixed, self.tall(), own, self.ring(block, 0), self.products(block)]);
-            if needed <= self.room {
+            if needed <= self.available {
                 let block = self.even(self.rows, block);
                 let tall_on_device = true;
                 return Some(Cut {
@@ -170,7 +170,7 @@ impl Task {
             let mut block = if self.apart { self.preferred() } else { self.preferred_resident(THERE_BYTES) };
             loop {
                 let needed = total(&[self.fixed, tall, self.ring(block, 0), self.products(block)]);
-                if needed <= self.room {
+                if needed <= self.available {
                     let resident_block = self.even(self.rows, block);
                     return Ok(Cut {
                         block: 0,
@@ -198,8 +198,9 @@ impl Task {
             loop {
                 let needed =
                     total(&[self.fixed, tall, self.ring(block, SLOTS), self.products(block), self.products(block)]);
-                if needed <= self.room {
-                    let spare = usize::try_from((self.room - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
+                if needed <= self.available {
+                    let spare =
+                        usize::try_from((self.available - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
                     let resident = self.whole(spare.min(self.most_resident()), block);
                     let bytes = needed + to_u64(resident) * to_u64(self.row());
                     // Blocks of resident rows are no longer than copied blocks, so the buffers suffice for both.
@@ -232,7 +233,7 @@ impl Task {
     }
 
     fn refused(&self, bytes: u64) -> Error {
-        Error::OutOfDeviceMemory { what: NO_CUT, bytes, limit: self.limit.or(Some(self.room)) }
+        Error::OutOfDeviceMemory { what: NO_CUT, bytes, limit: self.limit.or(Some(self.available)) }
     }
 }
 
@@ -255,7 +256,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn task(rows: usize, columns: usize, room: u64) -> Task {
+    fn task(rows: usize, columns: usize, available: u64) -> Task {
         Task {
             rows,
             columns,
@@ -265,7 +266,7 @@ mod tests {
             apart: false,
             tall_columns: 128,
             fixed: 64 << 20,
-            room,
+            available,
             limit: None,
             block_rows: 0,
             resident: Resident::Auto,

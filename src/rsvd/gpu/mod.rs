@@ -210,7 +210,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let own = to_u64(self.columns.saturating_mul(self.setting.tall_columns)).saturating_mul(to_u64(element));
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
         // Free memory may be fragmented, so a 32nd of it is not used.
-        let room = budget.available().min(free - free / 32);
+        let available = budget.available().min(free - free / 32);
         let slack = slack(site, free);
         let task = Task {
             rows: share.rows,
@@ -221,7 +221,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             apart,
             tall_columns: self.setting.tall_columns,
             fixed: [OTHERS, panels, small, own, flips, to_u64(extra), slack].into_iter().fold(0, u64::saturating_add),
-            room,
+            available,
             limit: budget.limit(),
             block_rows: self.setting.block_rows,
             resident: self.setting.resident,

@@ -45,7 +45,7 @@ pub(super) struct Site {
     pub(super) stream: GpuStream,
     pub(super) algebra: GpuAlgebra,
     scratch: Vec<(Use, Arc<DeviceMemory>)>,
-    lent: Vec<(Use, DeviceMemory)>,
+    idle: Vec<(Use, DeviceMemory)>,
     /// Page-locked buffers for callers' matrices.
     ring: Option<StagingRing>,
 }
@@ -60,7 +60,7 @@ impl Site {
             stream,
             algebra,
             scratch: Vec::new(),
-            lent: Vec::new(),
+            idle: Vec::new(),
             ring: None,
         })
     }
@@ -85,7 +85,7 @@ impl Site {
 
     /// Memory for one use, which the caller owns until [`Site::put`].
     pub(super) fn take(&mut self, purpose: Use, bytes: usize) -> Result<DeviceMemory> {
-        match self.lent.iter().position(|l| l.0 == purpose).map(|at| self.lent.swap_remove(at).1) {
+        match self.idle.iter().position(|l| l.0 == purpose).map(|at| self.idle.swap_remove(at).1) {
             Some(memory) if memory.bytes() >= bytes => Ok(memory),
             _ => self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes),
         }
@@ -106,7 +106,7 @@ impl Site {
 
     /// Takes memory back for the next [`Site::take`] of the same use.
     pub(super) fn put(&mut self, purpose: Use, memory: DeviceMemory) {
-        self.lent.push((purpose, memory));
+        self.idle.push((purpose, memory));
     }
 
     /// Frees the scratch memory of one use.

@@ -61,14 +61,14 @@ fn decompose(run: &mut Run<'_>, wanted: Wanted) -> Result<()> {
 
 /// Factors extended to the largest rank.
 fn padded(run: &mut Run<'_>, factors: Factors) -> Result<()> {
-    let (room, n) = (run.task.rank, run.ops.columns());
-    let _place = run.identity(factors.s.len(), room)?;
+    let (rank, n) = (run.task.rank, run.ops.columns());
+    let _place = run.identity(factors.s.len(), rank)?;
     if factors.u.is_some() {
-        run.ops.tall("U", room)?;
+        run.ops.tall("U", rank)?;
     }
     drop(factors.u);
     if factors.v.is_some() {
-        run.ops.zeros("V", n, room)?;
+        run.ops.zeros("V", n, rank)?;
     }
     Ok(())
 }

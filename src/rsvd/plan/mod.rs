@@ -285,13 +285,13 @@ impl Plan {
             Storage::Streamed(_) => (self.rows as f64 * self.columns as f64, false),
             Storage::Operator(_) => (self.rows as f64 * self.columns as f64, true),
         };
-        let room = match context.backend() {
+        let available = match context.backend() {
             Backend::Gpu(gpu) => gpu.memory_available()? as f64,
             Backend::Cpu => context.host_budget().available() as f64,
         };
         let beside = (self.rows * self.width + 4 * self.columns * self.width) as f64 * element as f64;
         let row = (self.columns * entry_bytes).max(1) as f64;
-        let fit = ((room - beside - BLOCK_BYTES) / row).clamp(0.0, self.rows as f64);
+        let fit = ((available - beside - BLOCK_BYTES) / row).clamp(0.0, self.rows as f64);
         let kept = match options.resident_rows {
             Resident::Auto => fit,
             Resident::AtMost(rows) => fit.min(rows as f64),
@@ -321,7 +321,7 @@ impl Plan {
             resident,
             has_blocks,
             blocks: blocks as usize,
-            gram_room: room / 4.0,
+            gram_limit: available / 4.0,
             is_delicate: options.smallest_ratio > 0.0 && options.smallest_ratio < delicate,
             is_given: false,
         })

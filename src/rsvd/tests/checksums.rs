@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::support::{Dense, PACKED, factor, held, matrix, numbers, room, vector};
+use super::support::{Dense, PACKED, blank, factor, held, matrix, numbers, vector};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::dense::Op;
@@ -170,7 +170,7 @@ fn symmetric<T: Scalar>(c: &Arc<Context>, out: &mut Cases, a: &Dense<T>, base: &
         for error in [ErrorKind::Identity, ErrorKind::Probes] {
             let run = || {
                 let mut session = Rsvd::new(c, Options { method, error, probes: 3, ..base.clone() })?;
-                let (mut lambda, mut v) = (vector(c, 5), room::<T>(c, ROWS, 5));
+                let (mut lambda, mut v) = (vector(c, 5), blank::<T>(c, ROWS, 5));
                 let info = session.symmetric(None, &a, Some(&mut lambda), Some(&mut v), None)?;
                 let errors = [info.error_frobenius, info.error_spectral];
                 Ok(Checksum::new().numbers(&numbers(&lambda)).numbers(&held::<T>(&v).data).numbers(&errors))
@@ -186,7 +186,7 @@ fn range<T: Scalar>(c: &Arc<Context>, out: &mut Cases, a: &Matrix, base: &Option
     for method in Method::ALL {
         let run = || {
             let mut session = Rsvd::new(c, Options { method, ..base.clone() })?;
-            let (mut q, mut b) = (room::<T>(c, ROWS, 9), room::<T>(c, 9, COLUMNS));
+            let (mut q, mut b) = (blank::<T>(c, ROWS, 9), blank::<T>(c, 9, COLUMNS));
             session.range(None, a, &mut q, Some(&mut b), None)?;
             Ok(Checksum::new().numbers(&held::<T>(&q).data).numbers(&held::<T>(&b).data))
         };
@@ -213,15 +213,15 @@ fn components<T: Scalar>(c: &Arc<Context>, out: &mut Cases, x: &Matrix, base: &O
                 let (samples_count, features) =
                     if samples == Samples::Rows { (ROWS, COLUMNS) } else { (COLUMNS, ROWS) };
                 let scores_of = || match samples {
-                    Samples::Rows => room::<T>(c, samples_count, 5),
-                    Samples::Columns => room::<T>(c, 5, samples_count),
+                    Samples::Rows => blank::<T>(c, samples_count, 5),
+                    Samples::Columns => blank::<T>(c, 5, samples_count),
                 };
                 let mut session = Rsvd::new(c, base.clone())?;
                 let options = PcaOptions { samples, scale, ..PcaOptions::default() };
                 let (mut scores, mut again) = (scores_of(), scores_of());
                 let (pca, _) = session.fit_pca(None, x, &options, Some(&mut scores), None)?;
                 pca.transform(None, x, &mut again, None)?;
-                let (mut axes, mut back) = (room::<T>(c, features, 5), room::<T>(c, x.rows(), x.cols()));
+                let (mut axes, mut back) = (blank::<T>(c, features, 5), blank::<T>(c, x.rows(), x.cols()));
                 pca.components(None, &mut axes)?;
                 pca.inverse_transform(None, &again, &mut back, None)?;
                 let mut values = vector(c, 5);

@@ -27,7 +27,7 @@ fn held(rows: usize, columns: usize, (rank, width): (usize, usize), single: bool
         resident: 1.0,
         has_blocks: true,
         blocks: 1,
-        gram_room: 30e9,
+        gram_limit: 30e9,
         is_delicate: false,
         is_given: false,
     }
@@ -62,7 +62,7 @@ fn what_was_measured_fastest_is_taken() {
 #[test]
 fn two_passes_are_taken_where_the_link_is_slow() {
     let mut case = held(4_194_304, 2048, (64, 128), false);
-    (case.is_there, case.resident, case.blocks, case.gram_room) = (false, 0.17, 512, 4e9);
+    (case.is_there, case.resident, case.blocks, case.gram_limit) = (false, 0.17, 512, 4e9);
     let machine = h200(false);
     let [gram, fused, merge] = [Method::Gram, Method::Fused, Method::Merge].map(|m| case.cost(m, &machine));
     assert!(gram < fused && fused < merge, "{gram} {fused} {merge}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::spectra::csr;
 use super::support::{
-    Dense, PACKED, adjoint, cpu, disorder, factor, golden, golden_numbers, gpu, held, matrix, numbers, read_npy, room,
+    Dense, PACKED, adjoint, blank, cpu, disorder, factor, golden, golden_numbers, gpu, held, matrix, numbers, read_npy,
     vector, with_spectrum,
 };
 use crate::backend::memory::{HostMemory, Memory};
@@ -22,7 +22,7 @@ fn fit<T: Scalar>(x: &Dense<T>, rsvd: Options, options: PcaOptions) -> (Pca, Mat
     let m = matrix(&context, x, PACKED);
     let k = rsvd.rank;
     let by_columns = options.samples == Samples::Columns;
-    let mut scores = if by_columns { room::<T>(&context, k, x.columns) } else { room::<T>(&context, x.rows, k) };
+    let mut scores = if by_columns { blank::<T>(&context, k, x.columns) } else { blank::<T>(&context, x.rows, k) };
     let mut session = Rsvd::new(&context, rsvd).unwrap();
     let (pca, _) = session.fit_pca(None, &m, &options, Some(&mut scores), None).unwrap();
     (pca, m, scores)
@@ -139,14 +139,14 @@ fn variances_are_those_of_the_definition() {
     let (score_means, score_variances) = moments(&scored);
     assert!(score_means.iter().all(|v| v.abs() < 1e-12));
     score_variances.iter().zip(numbers(&e)).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
-    let mut again = room::<f64>(&context, 80, 6);
+    let mut again = blank::<f64>(&context, 80, 6);
     pca.transform(None, &m, &mut again, None).unwrap();
     close(&held(&again), &scored, 1e-12, "transform of the samples");
-    let mut back = room::<f64>(&context, 80, 30);
+    let mut back = blank::<f64>(&context, 80, 30);
     pca.inverse_transform(None, &scores, &mut back, None).unwrap();
     let lost = held::<f64>(&back).data.iter().zip(&x.data).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 79.0;
     assert!((lost - (total - explained)).abs() < 1e-10, "{lost}");
-    let mut components = room::<f64>(&context, 30, 6);
+    let mut components = blank::<f64>(&context, 30, 6);
     pca.components(None, &mut components).unwrap();
     assert!(disorder(&held::<f64>(&components)) < 1e-13);
 }
@@ -164,10 +164,10 @@ fn round_trip<T: Scalar>(samples: Samples, scale: bool, whiten: bool) {
     let options = PcaOptions { samples, scale, whiten, ..PcaOptions::default() };
     let (pca, m, scores) = fit(&x, Options { rank: 12, ..Options::default() }, options);
     let context = pca.context().clone();
-    let mut again = room::<T>(&context, scores.rows(), scores.cols());
+    let mut again = blank::<T>(&context, scores.rows(), scores.cols());
     pca.transform(None, &m, &mut again, None).unwrap();
     close(&held::<T>(&again), &held::<T>(&scores), 1e-9, &what);
-    let mut back = room::<T>(&context, x.rows, x.columns);
+    let mut back = blank::<T>(&context, x.rows, x.columns);
     pca.inverse_transform(None, &scores, &mut back, None).unwrap();
     close(&held::<T>(&back), &x, 1e-11, &what);
     if whiten {
@@ -242,7 +242,7 @@ fn bad_requests_are_named() {
     let e = rsvd.fit_pca(None, &one, &PcaOptions::default(), None, None);
     assert_eq!(e.err().unwrap().to_string(), "x: has 1 samples, at least 2 are needed");
     let (pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
-    let mut scores = room::<f64>(&context, 200, 3);
+    let mut scores = blank::<f64>(&context, 200, 3);
     let other = matrix(&context, &read_npy::<f64>("wide_60x200.npy"), PACKED);
     let e = pca.transform(None, &other, &mut scores, None).unwrap_err();
     assert_eq!(e.to_string(), "x: has 200 features, 120 are needed");
@@ -336,7 +336,7 @@ fn scores_of_a_fit_are_those_of_a_transform() {
             let options = Options { rank: 5, method, power_iterations: Some(1), ..Options::default() };
             let mut session = Rsvd::new(&context, options).unwrap();
             let m = matrix(&context, &x, PACKED);
-            let (mut scores, mut again) = (room::<f64>(&context, 120, 5), room::<f64>(&context, 120, 5));
+            let (mut scores, mut again) = (blank::<f64>(&context, 120, 5), blank::<f64>(&context, 120, 5));
             let options = PcaOptions { whiten, ..PcaOptions::default() };
             let (pca, _) = session.fit_pca(None, &m, &options, Some(&mut scores), None).unwrap();
             pca.transform(None, &m, &mut again, None).unwrap();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::support::{
-    Dense, PACKED, bits, cpu, disorder, factor, gpu, held, matrix, numbers, read_npy, residual, room, vector,
+    Dense, PACKED, bits, blank, cpu, disorder, factor, gpu, held, matrix, numbers, read_npy, residual, vector,
     with_spectrum,
 };
 use crate::context::Context;
@@ -94,7 +94,7 @@ fn a_sketch_beyond_the_rank_finds_zeros() {
     ] {
         let options = Options { rank: 20, oversampling: Some(0), method, block_rows: 50, ..Options::default() };
         let f = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
-        // Gram cannot tell values below sqrt(u) of the largest from those; two more passes do.
+        // Gram does not resolve values below sqrt(u) of the largest; two more passes do.
         assert!(f.s[6] > 0.5 && f.s[7] < 1e-13, "{method:?}: {:?}", &f.s[6..9]);
         assert!(disorder(&f.u) < 1e-13 && disorder(&f.v) < 1e-13, "{method:?}");
         assert!(residual(&a, &f.u, &f.s, &f.v) < 1e-12, "{method:?}");
@@ -151,10 +151,10 @@ fn outputs_of_other_sizes_and_types_are_refused() {
     let context = cpu();
     let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
     let mut rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
-    let mut u = room::<f64>(&context, 200, 5);
+    let mut u = blank::<f64>(&context, 200, 5);
     let e = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap_err();
     assert_eq!(e.to_string(), "u: is 200 x 5, 200 x 4 is needed");
-    let mut u = room::<f32>(&context, 200, 4);
+    let mut u = blank::<f32>(&context, 200, 4);
     let e = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap_err();
     assert!(e.to_string().starts_with("u: is F32"), "{e}");
     let mut s = vector(&context, 3);

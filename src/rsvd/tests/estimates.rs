@@ -1,8 +1,8 @@
 //! Tolerances, Hermitian matrices, bases and errors.
 
 use super::support::{
-    Dense, PACKED, adjoint, cpu, disorder, factor, golden_numbers, held, leading, matrix, numbers, orthonormal,
-    read_npy, residual, room, vector, with_spectrum,
+    Dense, PACKED, adjoint, blank, cpu, disorder, factor, golden_numbers, held, leading, matrix, numbers, orthonormal,
+    read_npy, residual, vector, with_spectrum,
 };
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
@@ -112,7 +112,7 @@ fn eigenpairs<T: Scalar>(a: &Dense<T>, options: Options) -> Result<(Vec<f64>, De
     let m = matrix(&context, a, PACKED);
     let k = options.rank;
     let mut rsvd = Rsvd::new(&context, options)?;
-    let (mut lambda, mut v) = (vector(&context, k), room::<T>(&context, a.rows, k));
+    let (mut lambda, mut v) = (vector(&context, k), blank::<T>(&context, a.rows, k));
     let info = rsvd.symmetric(None, &m, Some(&mut lambda), Some(&mut v), None)?;
     Ok((numbers(&lambda), held(&v), info))
 }
@@ -179,7 +179,7 @@ fn basis<T: Scalar>(a: &Dense<T>) {
     for width in [1, 12] {
         let options = Options { rank: 1, ..Options::default() };
         let mut rsvd = Rsvd::new(&context, options).unwrap();
-        let (mut q, mut b) = (room::<T>(&context, a.rows, width), room::<T>(&context, width, a.columns));
+        let (mut q, mut b) = (blank::<T>(&context, a.rows, width), blank::<T>(&context, width, a.columns));
         let m = matrix(&context, a, PACKED);
         let info = rsvd.range(None, &m, &mut q, Some(&mut b), None).unwrap();
         let (q, b) = (held::<T>(&q), held::<T>(&b));
@@ -284,7 +284,7 @@ fn power<T: Scalar>(a: &Dense<T>) {
         let mut rsvd = Rsvd::new(&context, options).unwrap();
         let f = super::support::factor_with::<T>(&mut rsvd, &m).unwrap();
         let truth = spectral(a, &f);
-        // From below but for rounding; three probes are told apart by ten powers of gaps of 0.9.
+        // From below but for rounding; ten powers separate three probes with gaps of 0.9.
         let least = if probes == 3 { 0.9 } else { 0.99 };
         let within = |x: f64| (least..1.0 + 1e-9).contains(&(x / truth));
         assert!(within(f.info.error_spectral), "{name}: {} of {truth}", f.info.error_spectral);
@@ -317,7 +317,7 @@ fn power_iteration_on_the_residual_gives_its_spectral_norm() {
 }
 
 #[test]
-fn errors_are_told_free_or_by_probes_and_not_made_up() {
+fn errors_are_free_or_by_probes_and_not_made_up() {
     let context = cpu();
     let s: Vec<f64> = (0..30).map(|j| 10f64.powi(-j)).collect();
     let a = with_spectrum::<f64>(&context, 120, 80, &s, 1);
@@ -341,7 +341,7 @@ fn a_sketch_is_what_a_run_draws() {
     let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
     for kind in [Distribution::Gaussian, Distribution::Uniform, Distribution::Rademacher, Distribution::SparseSign] {
         let options = Options { rank: 10, seed: 7, sketch: kind, method: Method::RowFused, ..Options::default() };
-        let mut omega = room::<f64>(&context, 120, 20);
+        let mut omega = blank::<f64>(&context, 120, 20);
         Rsvd::new(&context, options.clone()).unwrap().sketch(None, &mut omega).unwrap();
         let drawn = factor::<f64>(&context, &a, options.clone()).unwrap();
         let mut rsvd = Rsvd::new(&context, options).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::spectra::csr_of;
-use super::support::{Dense, Lie, PACKED, cpu, held, matrix, numbers, room, vector};
+use super::support::{Dense, Lie, PACKED, blank, cpu, held, matrix, numbers, vector};
 use crate::blocks::array::ArrayInfo;
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -64,7 +64,7 @@ fn centred<T: Scalar>(a: &Dense<T>) -> Vec<Vec<Complex<f64>>> {
 /// Scores by the definition, from the components of `pca`, with its scales.
 fn scores<T: Scalar>(pca: &Pca, a: &Dense<T>, whiten: bool) -> Vec<Complex<f64>> {
     let (context, k) = (pca.context(), pca.info().rank);
-    let (mut components, mut s) = (room::<T>(context, a.columns, k), vector(context, k));
+    let (mut components, mut s) = (blank::<T>(context, a.columns, k), vector(context, k));
     let mut scales = vector(context, a.columns);
     pca.components(None, &mut components).unwrap();
     pca.singular_values(&mut s).unwrap();
@@ -95,7 +95,7 @@ fn check<T: Scalar>(offset: f64, tolerance: f64) {
             let what = format!("{form} {:?} {offset:e} {scale} {whiten}", T::DTYPE);
             let mut session = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
             let options = PcaOptions { scale, whiten, ..PcaOptions::default() };
-            let (mut fitted, mut found) = (room::<T>(&context, ROWS, 4), room::<T>(&context, ROWS, 4));
+            let (mut fitted, mut found) = (blank::<T>(&context, ROWS, 4), blank::<T>(&context, ROWS, 4));
             let (pca, _) = session.fit_pca(None, &x, &options, Some(&mut fitted), None).unwrap();
             pca.transform(None, &x, &mut found, None).unwrap();
             let right = scores(&pca, &a, whiten);
@@ -132,7 +132,7 @@ fn samples_in_columns_keep_their_digits_too() {
         let mut session = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
         let options = PcaOptions { samples: Samples::Columns, ..PcaOptions::default() };
         let (pca, _) = session.fit_pca(None, &x, &options, None, None).unwrap();
-        let mut found = room::<f32>(&context, 4, ROWS);
+        let mut found = blank::<f32>(&context, 4, ROWS);
         pca.transform(None, &x, &mut found, None).unwrap();
         let (found, right) = (held::<f32>(&found), scores(&pca, &a, false));
         let most = right.iter().map(|x| x.norm()).fold(0.0, f64::max);

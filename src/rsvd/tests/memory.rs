@@ -77,7 +77,7 @@ fn outside(bytes: usize) -> HostMemory {
     HostMemory::allocate("test", bytes, &Budget::new(0)).unwrap()
 }
 
-fn room(context: &Arc<Context>, dtype: DType, rows: usize, columns: usize) -> Matrix {
+fn blank(context: &Arc<Context>, dtype: DType, rows: usize, columns: usize) -> Matrix {
     let layout = Matrix::dense_layout(dtype, Order::ColumnMajor, rows, columns, rows.max(1)).unwrap();
     let memory = Memory::Host(outside(layout.extent() * dtype.size()));
     Matrix::from_memory(context, dtype, Order::ColumnMajor, layout, memory, false).unwrap()
@@ -142,7 +142,7 @@ pub(super) fn compute(context: &Arc<Context>, a: &Matrix, options: &Options) -> 
     };
     let is_own = matches!(a.dtype(), DType::F32 | DType::F64 | DType::CF32 | DType::CF64);
     let dtype = options.dtype.unwrap_or(if is_own { a.dtype() } else { DType::F32 });
-    let (mut u, mut v) = (room(context, dtype, a.rows(), k), room(context, dtype, a.cols(), k));
+    let (mut u, mut v) = (blank(context, dtype, a.rows(), k), blank(context, dtype, a.cols(), k));
     let unlimited = self::context(0);
     let mut s = Tensor::create(&unlimited, DType::F64, Location::Host, Order::ColumnMajor, &[k])?;
     let both = !options.one_pass;
@@ -443,7 +443,7 @@ fn sparse_matrices_and_components_stay_inside() {
         let context = context(kilobytes << 10);
         let (x, reads) = matrix(&context, case);
         let options = Options { dtype: Some(DType::F64), ..options(Method::Auto) };
-        let mut scores = room(&context, DType::F64, 220, 4);
+        let mut scores = blank(&context, DType::F64, 220, 4);
         let mut session = Rsvd::new(&context, options).unwrap();
         match session.fit_pca(None, &x, &PcaOptions::default(), Some(&mut scores), None) {
             Ok((pca, info)) => {

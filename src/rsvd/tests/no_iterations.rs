@@ -1,7 +1,7 @@
 //! Without power iterations, and Krylov spaces that are complete before their last block.
 
 use super::support::{
-    Dense, PACKED, cpu, disorder, factor, held, matrix, numbers, orthonormal, residual, room, vector, with_spectrum,
+    Dense, PACKED, blank, cpu, disorder, factor, held, matrix, numbers, orthonormal, residual, vector, with_spectrum,
 };
 use crate::rsvd::options::Method;
 use crate::rsvd::pca::PcaOptions;
@@ -48,7 +48,7 @@ fn eigenpairs_without_iterations_come_of_the_matrix() {
     for (values, method) in [(&signed, Method::Auto), (&signed, Method::Rayleigh), (&s, Method::Nystrom)] {
         let a = super::support::product(&context, &u, values, &u);
         let mut rsvd = Rsvd::new(&context, without(8, method)).unwrap();
-        let (mut lambda, mut v) = (vector(&context, 8), room::<f64>(&context, 90, 8));
+        let (mut lambda, mut v) = (vector(&context, 8), blank::<f64>(&context, 90, 8));
         let m = matrix(&context, &a, PACKED);
         let info = rsvd.symmetric(None, &m, Some(&mut lambda), Some(&mut v), None).unwrap();
         for (x, y) in numbers(&lambda).iter().zip(values) {

@@ -69,7 +69,7 @@ fn of_any_magnitude(backend: BackendChoice) {
                     let (s, frobenius) = find(magnitude);
                     let name = format!("{method:?} {:?} {center:?} {magnitude:e}: {s:?} {right:?}", T::DTYPE);
                     assert!((s[0] - right[0]).abs() < bound && (s[1] - right[1]).abs() < bound, "{name}");
-                    // NaN where only one factor would tell.
+                    // NaN where only one factor is there to measure it.
                     let are_none = frobenius.is_nan() && whole.is_nan();
                     assert!(are_none || (frobenius - whole).abs() <= 1e-2, "{name}");
                 }

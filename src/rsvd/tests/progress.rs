@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::support::{Dense, PACKED, cpu, gpu, matrix, room, vector, with_spectrum};
+use super::support::{Dense, PACKED, blank, cpu, gpu, matrix, vector, with_spectrum};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -92,8 +92,8 @@ const METHODS: [Method; 11] = [
 fn compute(a: &Matrix, options: &Options, report: &ProgressFn<'_>) -> Result<()> {
     let context = a.context();
     let k = if options.tolerance > 0.0 { options.max_rank } else { options.rank };
-    let (mut u, mut s) = (room::<f64>(context, a.rows(), k), vector(context, k));
-    let mut v = room::<f64>(context, a.cols(), k);
+    let (mut u, mut s) = (blank::<f64>(context, a.rows(), k), vector(context, k));
+    let mut v = blank::<f64>(context, a.cols(), k);
     let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
     Rsvd::new(context, options.clone())?.compute(None, a, outputs, Some(report)).map(|_| ())
 }
@@ -169,21 +169,21 @@ fn components_transforms_and_bases_report_alike() {
     let m = slow(&context, &a);
     for method in [Method::Fused, Method::Direct] {
         watch(&format!("fit {method:?}"), |report| {
-            let mut scores = room::<f64>(&context, 40, 3);
+            let mut scores = blank::<f64>(&context, 40, 3);
             let mut session = Rsvd::new(&context, options(method))?;
             session.fit_pca(None, &m, &PcaOptions::default(), Some(&mut scores), Some(report)).map(|_| ())
         });
     }
     let mut session = Rsvd::new(&context, options(Method::Fused)).unwrap();
     let (pca, _) = session.fit_pca(None, &matrix(&context, &a, PACKED), &PcaOptions::default(), None, None).unwrap();
-    let mut scores = room::<f64>(&context, 40, 3);
+    let mut scores = blank::<f64>(&context, 40, 3);
     watch("transform", |report| pca.transform(None, &m, &mut scores, Some(report)).map(|_| ()));
     let kept = slow(&context, &super::support::held::<f64>(&scores));
-    let mut back = room::<f64>(&context, 40, 20);
+    let mut back = blank::<f64>(&context, 40, 20);
     watch("inverse transform", |report| pca.inverse_transform(None, &kept, &mut back, Some(report)).map(|_| ()));
-    let (mut q, mut b) = (room::<f64>(&context, 40, 5), room::<f64>(&context, 5, 20));
+    let (mut q, mut b) = (blank::<f64>(&context, 40, 5), blank::<f64>(&context, 5, 20));
     watch("range", |report| session.range(None, &m, &mut q, Some(&mut b), Some(report)).map(|_| ()));
-    let (u, v) = (room::<f64>(&context, 40, 3), room::<f64>(&context, 20, 3));
+    let (u, v) = (blank::<f64>(&context, 40, 3), blank::<f64>(&context, 20, 3));
     let (s, mut left, mut right) = (vector(&context, 3), vector(&context, 3), vector(&context, 3));
     watch("error", |report| session.error(None, &m, (&u, &s, &v), Some(report)).map(|_| ()));
     watch("residuals", |report| {

@@ -172,7 +172,7 @@ fn values_alone_and_one_factor_alone_are_the_same_numbers() {
     let outputs = crate::rsvd::outputs::Outputs { s: Some(&mut s), ..Default::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(super::support::numbers(&s), all.s);
-    let mut u = super::support::room::<f64>(&context, 200, 5);
+    let mut u = super::support::blank::<f64>(&context, 200, 5);
     let outputs = crate::rsvd::outputs::Outputs { u: Some(&mut u), ..Default::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(bits(&super::support::held::<f64>(&u)), bits(&all.u));

@@ -22,7 +22,7 @@ fn met<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, options: &Options) -> (b
     let error = residual(a, &f.u, &f.s, &f.v) / a.norm();
     // Ten probes of one direction that is left out are half of the truth with a probability of 1 %.
     assert!(!f.info.converged || error <= options.tolerance * 2.0, "{options:?}: {error} as a success");
-    // NaN where it is too small to be told.
+    // NaN where it is too small to be measured.
     let reported = f.info.error_relative / options.tolerance;
     assert!(!f.info.converged || reported.is_nan() || reported <= 1.25, "{options:?}: {reported} reported");
     (f.info.converged, f.info.rank, format!("{error:e} of rank {}: {}", f.info.rank, f.info.reason))

@@ -81,7 +81,7 @@ fn a_source_gives_the_numbers_of_memory_and_is_read_once_a_pass() {
 }
 
 #[test]
-fn the_bytes_foretold_are_those_that_move() {
+fn the_bytes_predicted_are_those_that_move() {
     let context = cpu();
     let a = read_npy::<f64>("geo_200x120.npy");
     let (m, _) = streamed(&context, &a, Order::RowMajor, None);

@@ -211,8 +211,8 @@ pub fn matrix<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, lie: Lie) -> Matr
     Matrix::from_memory(context, T::DTYPE, lie.order, layout, Memory::Host(memory), false).unwrap()
 }
 
-/// Room for a result.
-pub fn room<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize) -> Matrix {
+/// A new matrix on the host, for a result.
+pub fn blank<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize) -> Matrix {
     Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns).unwrap()
 }
 
@@ -262,10 +262,10 @@ pub fn factor_with<T: Scalar>(rsvd: &mut Rsvd, a: &Matrix) -> Result<Factored<T>
         (true, most) => most,
         (false, _) => o.rank,
     };
-    let mut u = room::<T>(&context, a.rows(), k);
+    let mut u = blank::<T>(&context, a.rows(), k);
     let mut v = match o.right {
-        Right::V => room::<T>(&context, a.cols(), k),
-        Right::Vh => room::<T>(&context, k, a.cols()),
+        Right::V => blank::<T>(&context, a.cols(), k),
+        Right::Vh => blank::<T>(&context, k, a.cols()),
     };
     let mut s = vector(&context, k);
     let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
@@ -287,7 +287,7 @@ pub fn adjoint<T: Scalar>(m: &Dense<T>) -> Dense<T> {
     Dense { rows: m.columns, columns: m.rows, data }
 }
 
-/// The bits of numbers, which tell -0 from 0.
+/// The bits of numbers, which distinguish -0 from 0.
 pub fn bits<T: Scalar>(m: &Dense<T>) -> Vec<(u64, u64)> {
     m.data.iter().map(|x| (x.re().to_bits(), x.im().to_bits())).collect()
 }

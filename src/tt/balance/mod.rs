@@ -246,7 +246,7 @@ pub(super) fn are_far_apart(
 }
 
 /// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced, or if the copy would
-/// lose digits of numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
+/// lose digits of numbers that count. The flag distinguishes these: it is set for a copy that would lose digits.
 ///
 /// # Errors
 /// Out of memory.

@@ -167,8 +167,8 @@ impl<'a, T: Scalar> Parts<'a, T> {
     /// of the parts up to it.
     pub(super) fn sweep(&self, from: &[f64], mirrored: bool, mut each: impl FnMut(usize, &[f64])) -> Result<()> {
         let d = self.shape.len();
-        let room = || alloc::filled(WHAT, self.shape.max_rank(), NONE);
-        let (mut now, mut next) = (room()?, room()?);
+        let vector = || alloc::filled(WHAT, self.shape.max_rank(), NONE);
+        let (mut now, mut next) = (vector()?, vector()?);
         now[..from.len()].copy_from_slice(from);
         let mut grams = if self.is_exact { Some(Grams::<T::Wide>::new(self.shape, from)?) } else { None };
         for at in 0..d {
@@ -212,15 +212,15 @@ impl<W: Scalar> Grams<W> {
     /// Starts with parts that are orthogonal to each other.
     fn new(shape: &Shape, from: &[f64]) -> Result<Self> {
         let widest = (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(0);
-        let room = |n: usize| alloc::filled(WHAT, n, W::default());
+        let zeros = |n: usize| alloc::filled(WHAT, n, W::default());
         let mut powers = alloc::with_capacity(WHAT, shape.max_rank())?;
         powers.extend(from.iter().map(|log| power_of(*log)));
-        let mut products = room(shape.max_rank() * shape.max_rank())?;
+        let mut products = zeros(shape.max_rank() * shape.max_rank())?;
         for (a, (log, power)) in from.iter().zip(&powers).enumerate() {
             let rest = if *power == IDLE { 0.0 } else { (2.0 * (log - *power as f64)).exp2() };
             products[a + from.len() * a] = W::from_parts(rest, 0.0);
         }
-        Ok(Self { products, powers, core: room(widest)?, made: room(widest)? })
+        Ok(Self { products, powers, core: zeros(widest)?, made: zeros(widest)? })
     }
 
     /// A step over a core. `norms` is [`NONE`] for numbers that do not count. `sizes` are the estimates behind the core

@@ -48,11 +48,11 @@ impl Powers {
         // A core's numbers are multiplied by 2^(a - b) with powers of the bonds before and behind it.
         let lower = |of: &mut [Vec<i64>], k: usize| {
             let mut is_same = true;
-            for (a, b, room) in each(k) {
+            for (a, b, headroom) in each(k) {
                 let behind = of[k + 1][b];
                 let before = &mut of[k][a];
-                if is_used(*before, behind) && *before > behind + room {
-                    *before = behind + room;
+                if is_used(*before, behind) && *before > behind + headroom {
+                    *before = behind + headroom;
                     is_same = false;
                 }
             }
@@ -73,11 +73,11 @@ impl Powers {
         }
         // From the left, powers grow until all cores but the last fit; from the right, they shrink until the others do.
         for k in 0..d - 1 {
-            for (a, b, room) in each(k) {
+            for (a, b, headroom) in each(k) {
                 let before = self.of[k][a];
                 let behind = &mut self.of[k + 1][b];
                 if is_used(before, *behind) {
-                    *behind = (before - room).max(*behind);
+                    *behind = (before - headroom).max(*behind);
                 }
             }
         }
@@ -108,8 +108,8 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
 /// [`halves`] of the bond that closes a ring, and the norms of the parts that lead to it and away from it.
 fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
     let p = parts.shape.ranks()[0];
-    let room = || alloc::filled(WHAT, p, 0.0f64);
-    let (mut l, mut r, mut half, mut last) = (room()?, room()?, room()?, room()?);
+    let vector = || alloc::filled(WHAT, p, 0.0f64);
+    let (mut l, mut r, mut half, mut last) = (vector()?, vector()?, vector()?, vector()?);
     for round in 0..ROUNDS {
         for (side, mirrored) in [(&mut l, false), (&mut r, true)] {
             let from = alloc::copied(WHAT, side)?;

@@ -151,7 +151,7 @@ pub(super) fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -
     Ok(measured(context, train, limit)?.is_near)
 }
 
-/// What one pass over the numbers of a train tells.
+/// Results of one pass over the numbers of a train.
 struct Measured {
     /// [`is_near`].
     is_near: bool,
@@ -456,7 +456,7 @@ fn scaled_copy<T: Scalar>(
 }
 
 /// A balanced copy of a train, an operand of products; `None` if its bonds are balanced, or if the copy would lose digits of
-/// numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
+/// numbers that count. The flag distinguishes these: it is set for a copy that would lose digits.
 ///
 /// # Errors
 /// Out of memory.

@@ -1,7 +1,7 @@
 //! Open trains, from both ends.
 
 use super::products::{Block, Bra, Buffer, multiply};
-use super::sweep::{Care, Pair, Room, Suspicious, Sweep};
+use super::sweep::{Care, Pair, Suspicious, Sweep, Workspace};
 use crate::backend::cpu::parallel;
 use crate::dense::Mat;
 use crate::error::Result;
@@ -12,18 +12,19 @@ use crate::tt::scaled::Scaled;
 type Tried<T> = Result<std::result::Result<T, Suspicious>>;
 
 /// S of an open train with two cores at least.
-pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tried<Scaled> {
+pub fn open<T: Scalar>(pair: &Pair<'_, T>, workspaces: &mut [Workspace], care: Care) -> Tried<Scaled> {
     let plan = pair.work.plan;
-    let Some((room, rest)) = rooms.split_first_mut() else { return Ok(Ok(Scaled::ZERO)) };
+    let Some((workspace, rest)) = workspaces.split_first_mut() else { return Ok(Ok(Scaled::ZERO)) };
     let Some(other) = rest.first_mut().filter(|_| plan.meet < plan.cores) else {
         let k = plan.core(to_u64(plan.cores) - 1);
-        return Ok(match from_left(pair, room, care, plan.cores - 1)? {
+        return Ok(match from_left(pair, workspace, care, plan.cores - 1)? {
             Ok(sweep) if sweep.is_zero() => Ok(Scaled::ZERO),
             Ok(sweep) => Ok(sweep.last(pair, k, 0..1)?),
             Err(e) => Err(e),
         });
     };
-    let (left, right) = parallel::join(|| from_left(pair, room, care, plan.meet), || from_right(pair, other, care));
+    let (left, right) =
+        parallel::join(|| from_left(pair, workspace, care, plan.meet), || from_right(pair, other, care));
     let k = plan.core(to_u64(plan.meet));
     let [_, r, _, s, _] = pair.sizes(k);
     Ok(match (left?, right?) {
@@ -34,13 +35,18 @@ pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tr
 }
 
 /// The environment behind the first `sites` sites.
-fn from_left<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care, sites: usize) -> Tried<Sweep<'r>> {
+fn from_left<'r, T: Scalar>(
+    pair: &Pair<'_, T>,
+    workspace: &'r mut Workspace,
+    care: Care,
+    sites: usize,
+) -> Tried<Sweep<'r>> {
     let plan = pair.work.plan;
     let dense = if care == Care::Products { 0 } else { plan.grow[0] };
     if dense > 1 {
-        grow(pair, room, dense, false)?;
+        grow(pair, workspace, dense, false)?;
     }
-    let mut sweep = Sweep::new(room, care);
+    let mut sweep = Sweep::new(workspace, care);
     for i in dense.max(1) - 1..sites {
         let k = plan.core(to_u64(i));
         if i == 0 {
@@ -61,13 +67,13 @@ fn from_left<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care, 
 }
 
 /// The environment before site `plan.meet`.
-fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care) -> Tried<Sweep<'r>> {
+fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, workspace: &'r mut Workspace, care: Care) -> Tried<Sweep<'r>> {
     let plan = pair.work.plan;
     let dense = if care == Care::Products { 0 } else { plan.grow[1] };
     if dense > 1 {
-        grow(pair, room, dense, true)?;
+        grow(pair, workspace, dense, true)?;
     }
-    let mut sweep = Sweep::new(room, care);
+    let mut sweep = Sweep::new(workspace, care);
     let count = plan.cores - plan.meet;
     for i in dense.max(1) - 1..count {
         let k = plan.core(to_u64(plan.cores - 1 - i));
@@ -89,12 +95,12 @@ fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care)
 }
 
 /// Computes the environment after `sites` sites of one end from the dense tensors of both trains over them.
-fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards: bool) -> Result<()> {
+fn grow<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace, sites: usize, leftwards: bool) -> Result<()> {
     let Bra::Same(x) = pair.x else { return Ok(()) };
-    let middle = room.t.bytes() / size_of::<T>() / 2;
-    let (rows, r) = dense(pair, x, room, 0, sites, leftwards)?;
-    let (_, s) = dense(pair, pair.y, room, middle, sites, leftwards)?;
-    let Room { f, t, .. } = room;
+    let middle = workspace.t.bytes() / size_of::<T>() / 2;
+    let (rows, r) = dense(pair, x, workspace, 0, sites, leftwards)?;
+    let (_, s) = dense(pair, pair.y, workspace, middle, sites, leftwards)?;
+    let Workspace { f, t, .. } = workspace;
     let t = t.get::<T>()?;
     // From the left the dense tensors have the bond last, from the right first.
     let view = |start: usize, bond: usize| {
@@ -108,12 +114,12 @@ fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards:
     Ok(())
 }
 
-/// Writes the dense tensor of a train over `sites` sites of one end to `room.t`, from `start` on. Returns the sizes of
+/// Writes the dense tensor of a train over `sites` sites of one end to `workspace.t`, from `start` on. Returns the sizes of
 /// its mode indices and of its bond.
 fn dense<T: Scalar>(
     pair: &Pair<'_, T>,
     train: &crate::tensor::train::Cores<'_, T>,
-    room: &mut Room,
+    workspace: &mut Workspace,
     start: usize,
     sites: usize,
     leftwards: bool,
@@ -128,11 +134,11 @@ fn dense<T: Scalar>(
         let into_t = (sites - 1 - i).is_multiple_of(2);
         let far = if leftwards { left } else { right };
         if i == 0 {
-            let to = if into_t { &mut room.t.get_mut::<T>()?[start..] } else { room.f.get_mut::<T>()? };
+            let to = if into_t { &mut workspace.t.get_mut::<T>()?[start..] } else { workspace.f.get_mut::<T>()? };
             to[..n * far].copy_from_slice(train.core(k));
         } else {
             let (from, to): (&Buffer, &mut Buffer) =
-                if into_t { (&room.f, &mut room.t) } else { (&room.t, &mut room.f) };
+                if into_t { (&workspace.f, &mut workspace.t) } else { (&workspace.t, &mut workspace.f) };
             let from = &from.get::<T>()?[if into_t { 0 } else { start }..];
             let to = &mut to.get_mut::<T>()?[if into_t { start } else { 0 }..];
             let (a, b, c) = if leftwards {

@@ -39,37 +39,37 @@ use crate::shape::to_u64;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
-use sweep::{Care, Pair, Room, Suspicious, Sweep};
+use sweep::{Care, Pair, Suspicious, Sweep, Workspace};
 
 /// The contractions of a context on the CPU. Keeps the workspace of the last call.
 pub struct CpuContraction {
     context: Arc<Context>,
-    rooms: Vec<Room>,
-    chains: chain::rooms::Rooms,
+    workspaces: Vec<Workspace>,
+    chains: chain::workspaces::Workspaces,
 }
 
 impl CpuContraction {
     /// The contractions of a context.
     pub fn new(context: &Arc<Context>) -> Self {
-        Self { context: Arc::clone(context), rooms: Vec::new(), chains: chain::rooms::Rooms::default() }
+        Self { context: Arc::clone(context), workspaces: Vec::new(), chains: chain::workspaces::Workspaces::default() }
     }
 
     /// Frees the workspace of the last call.
     fn free_workspace(&mut self) {
-        self.rooms.clear();
+        self.workspaces.clear();
         self.chains.clear();
     }
 
     /// Allocates `count` workspaces for `block` pairs, unless those of the last call have the right number and size.
     fn allocate_workspace<T: Scalar>(&mut self, count: usize, block: usize, largest: (usize, usize)) -> Result<()> {
-        let fits = self.rooms.len() == count && self.rooms.iter().all(|r| r.holds::<T>(block, largest));
+        let fits = self.workspaces.len() == count && self.workspaces.iter().all(|r| r.holds::<T>(block, largest));
         if fits {
             return Ok(());
         }
-        self.rooms.clear();
+        self.workspaces.clear();
         for _ in 0..count {
-            let room = Room::new::<T>(block, largest, self.context.host_budget())?;
-            alloc::push("workspace of a contraction", &mut self.rooms, room)?;
+            let workspace = Workspace::new::<T>(block, largest, self.context.host_budget())?;
+            alloc::push("workspace of a contraction", &mut self.workspaces, workspace)?;
         }
         Ok(())
     }
@@ -78,8 +78,8 @@ impl CpuContraction {
         let (x, y) = (Bra::<T>::new(work.x)?, work.y.cores::<T>("y")?);
         let pair = Pair { work, x: &x, y: &y, threads: Threads::All };
         self.allocate_workspace::<T>(1, work.plan.block, work.plan.largest)?;
-        let room = &mut self.rooms[0];
-        self.context.pool().run(|| power::power(&pair, room))
+        let workspace = &mut self.workspaces[0];
+        self.context.pool().run(|| power::power(&pair, workspace))
     }
 
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
@@ -89,26 +89,26 @@ impl CpuContraction {
         let parallel = plan.workers > 1 || plan.method == Method::Blocked && plan.blocks() > 1;
         let threads = if parallel { Threads::One } else { Threads::All };
         let pair = Pair { work, x: &x, y: &y, threads };
-        let rooms = if plan.meet < plan.cores { 2 } else { plan.workers };
-        self.allocate_workspace::<T>(rooms, plan.block, plan.largest)?;
-        let rooms = &mut self.rooms[..];
+        let workspaces = if plan.meet < plan.cores { 2 } else { plan.workers };
+        self.allocate_workspace::<T>(workspaces, plan.block, plan.largest)?;
+        let workspaces = &mut self.workspaces[..];
         self.context.pool().run(|| {
             let next = AtomicUsize::new(blocks.start);
             let out = Mutex::new(partials);
-            let pull = |rooms: &mut [Room]| -> Result<()> {
+            let pull = |workspaces: &mut [Workspace]| -> Result<()> {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     if index >= blocks.end {
                         return Ok(());
                     }
                     let sum = trusted(plan, work.sizes, |care| {
-                        block(&pair, rooms, care, plan.pairs.block(index, plan.block))
+                        block(&pair, workspaces, care, plan.pairs.block(index, plan.block))
                     })?;
                     let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
                     out[index - blocks.start] = sum;
                 }
             };
-            if parallel { rooms.par_chunks_mut(1).try_for_each(pull) } else { pull(rooms) }
+            if parallel { workspaces.par_chunks_mut(1).try_for_each(pull) } else { pull(workspaces) }
         })
     }
 }
@@ -155,7 +155,7 @@ fn trusted(
 /// The sum over a block of pairs.
 fn block<T: Scalar>(
     pair: &Pair<'_, T>,
-    rooms: &mut [Room],
+    workspaces: &mut [Workspace],
     care: Care,
     pairs: Range<usize>,
 ) -> Result<std::result::Result<Scaled, Suspicious>> {
@@ -165,11 +165,11 @@ fn block<T: Scalar>(
         return Ok(Ok(traces(pair, pairs)));
     }
     if plan.meet < plan.cores || plan.grow[0] > 0 {
-        return ends::open(pair, rooms, care);
+        return ends::open(pair, workspaces, care);
     }
-    let Some(room) = rooms.first_mut() else { return Ok(Ok(Scaled::ZERO)) };
+    let Some(workspace) = workspaces.first_mut() else { return Ok(Ok(Scaled::ZERO)) };
     let count = pairs.len();
-    let mut sweep = Sweep::new(room, care);
+    let mut sweep = Sweep::new(workspace, care);
     for i in 0..sites - 1 {
         let k = plan.core(i);
         match i {
@@ -237,7 +237,7 @@ impl ContractOps for CpuContraction {
                 with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
             }
             Kernel::Chain => {
-                self.rooms.clear();
+                self.workspaces.clear();
                 self.chains.pairs(&self.context, work, blocks, partials)
             }
         }
@@ -259,12 +259,12 @@ impl ContractOps for CpuContraction {
     }
 
     fn many_bytes(&self, items: &[Item<'_>]) -> u64 {
-        let (count, bytes) = chain::rooms::share(&self.context, items);
+        let (count, bytes) = chain::workspaces::share(&self.context, items);
         to_u64(count).saturating_mul(to_u64(bytes))
     }
 
     fn many(&mut self, _: Option<&Stream>, items: &[Item<'_>], cancel: &CancelFlag, sums: &mut [Scaled]) -> Result<()> {
-        self.rooms.clear();
+        self.workspaces.clear();
         self.chains.many(&self.context, items, cancel, sums)
     }
 

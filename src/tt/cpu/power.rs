@@ -1,7 +1,7 @@
 //! Uniform trains by squaring the transfer matrix of a cell.
 
 use super::products::{Block, Buffer, Threads, largest, multiply};
-use super::sweep::{Care, Pair, Room, Sweep, shrink};
+use super::sweep::{Care, Pair, Sweep, Workspace, shrink};
 use crate::backend::cpu::flags;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
@@ -10,10 +10,10 @@ use crate::tt::algorithm::power::Vanished;
 use crate::tt::scaled::{self, Scaled};
 
 /// trace(M^repeat) for the transfer matrix M of all cores.
-pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
+pub fn power<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace) -> Result<Scaled> {
     let plan = pair.work.plan;
     let order = plan.pairs.len();
-    let mut sweep = Sweep::new(room, Care::Products);
+    let mut sweep = Sweep::new(workspace, Care::Products);
     for i in 0..to_u64(plan.cores) {
         let k = plan.core(i);
         match i {
@@ -28,11 +28,11 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
     let base = sweep.exponent();
     let s = plan.pairs.s;
     if order == 1 {
-        let value = room.f.get::<T>()?[0];
+        let value = workspace.f.get::<T>()?[0];
         return Ok(Scaled::new(Complex::new(value.re(), value.im()), base).power(plan.repeat));
     }
     // F[b', p, a'] with p = p_x + r p_y becomes the matrix of [b', a'] and [p_y, p_x].
-    let Room { f, g: Some(g), t } = room else { return Ok(Scaled::ZERO) };
+    let Workspace { f, g: Some(g), t } = workspace else { return Ok(Scaled::ZERO) };
     let size = order * order;
     {
         let (from, to) = (f.get::<T>()?, g.get_mut::<T>()?);

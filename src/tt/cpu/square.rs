@@ -2,7 +2,7 @@
 //! L^H X has negative eigenvalues only by rounding.
 
 use super::products::{Block, Bra, Threads, multiply};
-use super::sweep::{Pair, Room};
+use super::sweep::{Pair, Workspace};
 use crate::dense::cpu::factor::cholesky;
 use crate::dense::{Mat, MatMut};
 use crate::error::Result;
@@ -16,18 +16,24 @@ fn panel(order: usize) -> usize {
     order.div_ceil(8).next_multiple_of(8).max(32)
 }
 
-/// Writes the lower triangle of the next bond's environment, leftwards or rightwards, to `room.f`. Returns `false` and
-/// leaves `room.f` unchanged if the order is below [`LEAST`], the product buffer is too small for a copy, or the
+/// Writes the lower triangle of the next bond's environment, leftwards or rightwards, to `workspace.f`. Returns `false` and
+/// leaves `workspace.f` unchanged if the order is below [`LEAST`], the product buffer is too small for a copy, or the
 /// environment is not positive definite.
-pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64, leftwards: bool) -> Result<bool> {
+pub fn step<T: Scalar>(
+    pair: &Pair<'_, T>,
+    workspace: &mut Workspace,
+    k: usize,
+    alpha: f64,
+    leftwards: bool,
+) -> Result<bool> {
     let Bra::Same(x) = pair.x else { return Ok(false) };
     let [n, r, r2, ..] = pair.sizes(k);
     let (near, far) = if leftwards { (r2, r) } else { (r, r2) };
     // The product buffer keeps a copy of the environment, in case the factorisation fails.
-    if near > n * far || near < LEAST || !factored::<T>(room, near)? {
+    if near > n * far || near < LEAST || !factored::<T>(workspace, near)? {
         return Ok(false);
     }
-    let Room { f, t, .. } = room;
+    let Workspace { f, t, .. } = workspace;
     let core = x.core(k);
     {
         let l = Mat::from_columns(&f.get::<T>()?[..near * near], near, near);
@@ -70,13 +76,13 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
 /// Only the second product of a site, by one triangle: `core` T, or T `core` if `last`.
 pub fn second<T: Scalar>(
     threads: Threads,
-    room: &mut Room,
+    workspace: &mut Workspace,
     core: Mat<'_, T>,
     t: Block,
     to: Block,
     last: bool,
 ) -> Result<()> {
-    let Room { f, t: product, .. } = room;
+    let Workspace { f, t: product, .. } = workspace;
     let t = t.view(product.get::<T>()?);
     let f = f.get_mut::<T>()?;
     f[..to.rows * to.cols].fill(T::default());
@@ -97,8 +103,8 @@ fn triangle<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'_, T
 }
 
 /// F = L L^H in place, and zeros above L.
-fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
-    let Room { f, t, .. } = room;
+fn factored<T: Scalar>(workspace: &mut Workspace, order: usize) -> Result<bool> {
+    let Workspace { f, t, .. } = workspace;
     let (f, kept) = (&mut f.get_mut::<T>()?[..order * order], &mut t.get_mut::<T>()?[..order * order]);
     kept.copy_from_slice(f);
     let is_definite = cholesky(MatMut::from_columns(&mut *f, order, order))?;

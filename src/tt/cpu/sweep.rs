@@ -55,7 +55,7 @@ impl<T: Scalar> Pair<'_, T> {
 }
 
 /// Buffers of environments.
-pub struct Room {
+pub struct Workspace {
     /// The environment.
     pub f: Buffer,
     /// The next environment. `None` for one pair, whose next environment overwrites `f`.
@@ -64,7 +64,7 @@ pub struct Room {
     pub t: Buffer,
 }
 
-impl Room {
+impl Workspace {
     /// Allocates for `block` pairs. `largest` has the elements of the largest environment and of the largest product of
     /// one pair.
     pub fn new<T: Scalar>(block: usize, largest: (usize, usize), budget: &Arc<Budget>) -> Result<Self> {
@@ -78,7 +78,7 @@ impl Room {
         Ok(Self { f: Buffer::new::<T>(all, budget)?, g, t: Buffer::new::<T>(all, budget)? })
     }
 
-    /// Whether the buffers are large enough for the arguments of [`Room::new`].
+    /// Whether the buffers are large enough for the arguments of [`Workspace::new`].
     pub fn holds<T: Scalar>(&self, block: usize, largest: (usize, usize)) -> bool {
         let fits = |b: &Buffer, elements: usize| Some(b.bytes()) >= elements.checked_mul(size_of::<T>());
         match &self.g {
@@ -90,7 +90,7 @@ impl Room {
 
 /// State of a sweep: the environment times 2^-`exponent` is `alpha` times the contents of `f`.
 pub struct Sweep<'r> {
-    room: &'r mut Room,
+    workspace: &'r mut Workspace,
     care: Care,
     alpha: f64,
     exponent: i64,
@@ -101,8 +101,8 @@ pub struct Sweep<'r> {
 
 impl<'r> Sweep<'r> {
     /// A sweep before its first site.
-    pub fn new(room: &'r mut Room, care: Care) -> Self {
-        Self { room, care, alpha: 1.0, exponent: 0, zero: false, lower: 0 }
+    pub fn new(workspace: &'r mut Workspace, care: Care) -> Self {
+        Self { workspace, care, alpha: 1.0, exponent: 0, zero: false, lower: 0 }
     }
 
     /// After a site: measures `elements` numbers of the environment. The next product scales them to [0.5, 1).
@@ -111,12 +111,12 @@ impl<'r> Sweep<'r> {
         if self.care == Care::None {
             return Ok(Ok(()));
         }
-        let most = largest(&self.room.f.get::<T>()?[..elements]);
+        let most = largest(&self.workspace.f.get::<T>()?[..elements]);
         let bound = if size_of::<T::Part>() == 4 { 60 } else { 500 };
         let q = scaled::exponent_of(most);
         if self.care == Care::Products {
             self.zero |= most == 0.0;
-            self.exponent = self.exponent.saturating_add(shrink(&mut self.room.f.get_mut::<T>()?[..elements], q));
+            self.exponent = self.exponent.saturating_add(shrink(&mut self.workspace.f.get_mut::<T>()?[..elements], q));
             return Ok(Ok(()));
         }
         if most == 0.0 || !most.is_finite() || q.abs() > bound {
@@ -130,7 +130,7 @@ impl<'r> Sweep<'r> {
     /// next product, with a core of 2^`second`, then keeps all digits.
     fn scale_product<T: Scalar>(&mut self, elements: usize, second: i64) -> Result<()> {
         if self.care == Care::Products {
-            let t = &mut self.room.t.get_mut::<T>()?[..elements];
+            let t = &mut self.workspace.t.get_mut::<T>()?[..elements];
             let q = scaled::exponent_of(largest(t)) + second;
             self.exponent = self.exponent.saturating_add(shrink(t, q));
         }
@@ -146,7 +146,7 @@ impl<'r> Sweep<'r> {
         let bound = if size_of::<T::Part>() == 4 { 60 } else { 500 };
         let [x, y] = [pair.x.largest(k), largest(pair.y.core(k))].map(|q| scaled::exponent_of(q).clamp(-bound, bound));
         let (first, second) = if x_first { (x, y) } else { (y, x) };
-        let f = &mut self.room.f.get_mut::<T>()?[..elements];
+        let f = &mut self.workspace.f.get_mut::<T>()?[..elements];
         self.exponent = self.exponent.saturating_add(shrink(f, first));
         Ok(second)
     }
@@ -160,7 +160,7 @@ impl<'r> Sweep<'r> {
             (qx, qy) = (scaled::exponent_of(pair.x.largest(k)), scaled::exponent_of(largest(y)));
             self.exponent = self.exponent.saturating_add(qx + qy);
         }
-        let f = self.room.f.get_mut::<T>()?;
+        let f = self.workspace.f.get_mut::<T>()?;
         f[..s2 * count * r2].fill(T::default());
         for (p, q) in pairs.enumerate() {
             let (px, py) = plan.pairs.get(q);
@@ -189,7 +189,7 @@ impl<'r> Sweep<'r> {
             (qx, qy) = (scaled::exponent_of(pair.x.largest(k)), scaled::exponent_of(largest(y)));
             self.exponent = self.exponent.saturating_add(qx + qy);
         }
-        let g = &mut self.room.f.get_mut::<T>()?[..s * r];
+        let g = &mut self.workspace.f.get_mut::<T>()?[..s * r];
         g.fill(T::default());
         for (a, column) in g.chunks_exact_mut(s).enumerate() {
             for i in 0..n {
@@ -208,7 +208,7 @@ impl<'r> Sweep<'r> {
     /// Fills in the upper triangle of a norm's environment, which mirrors the lower one.
     fn complete<T: Scalar>(&mut self) -> Result<()> {
         if self.lower > 0 {
-            mirror(Block::packed(self.lower, self.lower), self.room.f.get_mut::<T>()?);
+            mirror(Block::packed(self.lower, self.lower), self.workspace.f.get_mut::<T>()?);
             self.lower = 0;
         }
         Ok(())
@@ -220,7 +220,7 @@ impl<'r> Sweep<'r> {
         let [_, r, r2, ..] = pair.sizes(k);
         let wanted = pair.work.plan.triangle && self.care != Care::Products;
         // The factorisation reads only the lower triangle; the other methods read the whole environment.
-        if wanted && square::step(pair, self.room, k, self.alpha, leftwards)? {
+        if wanted && square::step(pair, self.workspace, k, self.alpha, leftwards)? {
             self.lower = if leftwards { r } else { r2 };
             return Ok(true);
         }
@@ -241,27 +241,36 @@ impl<'r> Sweep<'r> {
             First::X => {
                 let core = Taken::plain(Block::packed(r, n * r2));
                 let t = Block::packed(s, n * r2);
-                by_x(threads, alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
+                by_x(threads, alpha, (&self.workspace.f, f), pair.x, k, core, false, (&mut self.workspace.t, t))?;
                 self.scale_product::<T>(s * n * r2, second)?;
                 let core = Taken::transposed(Block::packed(s * n, s2)).conj(conj);
                 let (t, to) = (Block::packed(s * n, r2), Block::packed(s2, r2));
                 if pair.work.plan.triangle && s2 >= square::LEAST {
                     self.lower = s2;
-                    return square::second(threads, self.room, core.view(y), t, to, false);
+                    return square::second(threads, self.workspace, core.view(y), t, to, false);
                 }
-                by_y(threads, 1.0, y, core, (&self.room.t, t), false, (&mut self.room.f, to))
+                by_y(threads, 1.0, y, core, (&self.workspace.t, t), false, (&mut self.workspace.f, to))
             }
             First::Y => {
                 for i in 0..n {
                     let slice = Block { start: i * s, rows: s, cols: s2, step: s * n };
                     let core = Taken::transposed(slice).conj(conj);
                     let t = Block { start: i * s2 * r, ..Block::packed(s2, r) };
-                    by_y(threads, alpha, y, core, (&self.room.f, f), false, (&mut self.room.t, t))?;
+                    by_y(threads, alpha, y, core, (&self.workspace.f, f), false, (&mut self.workspace.t, t))?;
                 }
                 self.scale_product::<T>(s2 * r * n, second)?;
                 // T[b', (i, a)], a fastest, times X[a, i, a'].
                 let (t, core) = (Block::packed(s2, r * n), Taken::plain(Block::packed(r * n, r2)));
-                by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s2, r2)))
+                by_x(
+                    threads,
+                    1.0,
+                    (&self.workspace.t, t),
+                    pair.x,
+                    k,
+                    core,
+                    false,
+                    (&mut self.workspace.f, Block::packed(s2, r2)),
+                )
             }
         }
     }
@@ -280,25 +289,42 @@ impl<'r> Sweep<'r> {
                 // Y first makes the same product here as X first does from the left.
                 let core = Taken::plain(Block::packed(s * n, s2)).conj(conj);
                 let t = Block::packed(s * n, r2);
-                by_y(threads, alpha, y, core, (&self.room.f, g), false, (&mut self.room.t, t))?;
+                by_y(threads, alpha, y, core, (&self.workspace.f, g), false, (&mut self.workspace.t, t))?;
                 self.scale_product::<T>(s * n * r2, second)?;
                 let (t, core) = (Block::packed(s, n * r2), Taken::transposed(Block::packed(r, n * r2)));
                 if let (true, Bra::Same(x)) = (pair.work.plan.triangle && s >= square::LEAST, pair.x) {
                     self.lower = s;
-                    return square::second(threads, self.room, core.view(x.core(k)), t, Block::packed(s, r), true);
+                    return square::second(threads, self.workspace, core.view(x.core(k)), t, Block::packed(s, r), true);
                 }
-                by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s, r)))
+                by_x(
+                    threads,
+                    1.0,
+                    (&self.workspace.t, t),
+                    pair.x,
+                    k,
+                    core,
+                    false,
+                    (&mut self.workspace.f, Block::packed(s, r)),
+                )
             }
             First::Y => {
                 let core = Taken::transposed(Block::packed(r * n, r2));
                 let t = Block::packed(s2, r * n);
-                by_x(threads, alpha, (&self.room.f, g), pair.x, k, core, false, (&mut self.room.t, t))?;
+                by_x(threads, alpha, (&self.workspace.f, g), pair.x, k, core, false, (&mut self.workspace.t, t))?;
                 self.scale_product::<T>(s2 * r * n, second)?;
                 for i in 0..n {
                     let slice = Block { start: i * s, rows: s, cols: s2, step: s * n };
                     let core = Taken::plain(slice).conj(conj);
                     let t = Block { start: i * s2 * r, ..Block::packed(s2, r) };
-                    by_y(threads, 1.0, y, core, (&self.room.t, t), i > 0, (&mut self.room.f, Block::packed(s, r)))?;
+                    by_y(
+                        threads,
+                        1.0,
+                        y,
+                        core,
+                        (&self.workspace.t, t),
+                        i > 0,
+                        (&mut self.workspace.f, Block::packed(s, r)),
+                    )?;
                 }
                 Ok(())
             }
@@ -312,7 +338,7 @@ impl<'r> Sweep<'r> {
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let care = self.care == Care::Products;
         let second = self.meet_cores(pair, k, s * count * r, pair.work.plan.order[k] == First::X)?;
-        let Room { f, g, t } = &mut *self.room;
+        let Workspace { f, g, t } = &mut *self.workspace;
         let Some(g) = g.as_mut() else { return Ok(()) };
         let mut exponent = None;
         for i in 0..n {
@@ -347,7 +373,7 @@ impl<'r> Sweep<'r> {
         let ([n, r, _, s, _], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
         self.meet_cores(pair, k, s * r * count, true)?;
         let (y, conj) = (pair.y.core(k), pair.conj());
-        let room = self.room.t.bytes() / size_of::<T>() / s;
+        let most = self.workspace.t.bytes() / size_of::<T>() / s;
         let mut sum = Scaled::ZERO;
         let mut plain = Complex::new(0.0, 0.0);
         for (p, q) in pairs.enumerate() {
@@ -356,14 +382,23 @@ impl<'r> Sweep<'r> {
             let weight = plan.pairs.weight((px, py));
             let mut i = 0;
             while i < n {
-                let some = room.min(n - i);
+                let some = most.min(n - i);
                 let core = Taken::plain(Block { start: r * (i + n * px), ..Block::packed(r, some) });
                 let t = Block::packed(s, some);
-                by_x(Threads::One, self.alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
+                by_x(
+                    Threads::One,
+                    self.alpha,
+                    (&self.workspace.f, f),
+                    pair.x,
+                    k,
+                    core,
+                    false,
+                    (&mut self.workspace.t, t),
+                )?;
                 let before = self.exponent;
                 self.scale_product::<T>(s * some, 0)?;
                 let column = &y[s * (i + n * py)..][..s * some];
-                let t = &self.room.t.get::<T>()?[..s * some];
+                let t = &self.workspace.t.get::<T>()?[..s * some];
                 let mut q = 0;
                 let term = if self.care == Care::Products {
                     q = scaled::exponent_of(largest(column));
@@ -388,7 +423,7 @@ impl<'r> Sweep<'r> {
     pub fn meet<T: Scalar>(mut self, mut other: Sweep<'_>, elements: usize) -> Result<Scaled> {
         self.complete::<T>()?;
         other.complete::<T>()?;
-        let (f, g) = (self.room.f.get::<T>()?, other.room.f.get::<T>()?);
+        let (f, g) = (self.workspace.f.get::<T>()?, other.workspace.f.get::<T>()?);
         let sum = dot(&f[..elements], &g[..elements], false) * (self.alpha * other.alpha);
         Ok(Scaled::new(sum, self.exponent.saturating_add(other.exponent)))
     }

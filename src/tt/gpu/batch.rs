@@ -58,8 +58,8 @@ impl<'a> Side<'a> {
         if self.trains.last().is_some_and(|last| std::ptr::eq(*last, train)) {
             return Ok(next - 1);
         }
-        let no_room = |_| alloc::out_of_memory(WHAT, size_of::<(usize, usize)>() * (next + 1));
-        alloc::refusable(|| self.numbers.try_reserve(1)).map_err(no_room)?;
+        let refused = |_| alloc::out_of_memory(WHAT, size_of::<(usize, usize)>() * (next + 1));
+        alloc::refusable(|| self.numbers.try_reserve(1)).map_err(refused)?;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             alloc::push(WHAT, &mut self.trains, train)?;

@@ -70,7 +70,7 @@ fn whole_products(call: &Call<'_>) -> Result<usize> {
 }
 
 /// Memory of the environments and products of a block.
-pub(super) struct Room<'a> {
+pub(super) struct Workspace<'a> {
     pub(super) f: Region<'a>,
     /// The next environment. `None` for the layout pair after pair, which overwrites `f`.
     pub(super) g: Option<Region<'a>>,
@@ -115,7 +115,7 @@ pub(super) fn contract<T: Scalar>(
     let (f, g, t) = (work_space(f)?, g.map(work_space).transpose()?, work_space(t)?);
     let state = gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?;
     let g = g.as_ref().map(DeviceMemory::whole);
-    let mut room = Room { f: f.whole(), g, t: t.whole(), state: state.whole(), scaling: Scaling::Measured };
+    let mut workspace = Workspace { f: f.whole(), g, t: t.whole(), state: state.whole(), scaling: Scaling::Measured };
     let capacity = TERMS.max(most);
     let results = call.results(capacity.min(plan.pairs.len()))?;
     let (mut from, mut held, mut doubt) = (plan.pairs.block(blocks.start, plan.block).start, 0, false);
@@ -128,7 +128,7 @@ pub(super) fn contract<T: Scalar>(
         let word = RESULT_WORDS * 8;
         let out = results.region(held * word, pairs.len() * word)?;
         held += pairs.len();
-        block::<T>(call, &by_cublas, &mut room, pairs, out)?;
+        block::<T>(call, &by_cublas, &mut workspace, pairs, out)?;
     }
     doubt |= sums.add(from, &call.read(&results, held)?)?;
     Ok(doubt && call.rescues())
@@ -138,13 +138,13 @@ pub(super) fn contract<T: Scalar>(
 pub(super) fn block<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &mut Room<'_>,
+    workspace: &mut Workspace<'_>,
     pairs: Range<usize>,
     results: Region<'_>,
 ) -> Result<()> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let count = pairs.len();
-    let (core, apart) = (|i: usize| i % call.sites.len(), room.g.is_none());
+    let (core, apart) = (|i: usize| i % call.sites.len(), workspace.g.is_none());
     // A site between the first and the last, and whether X comes first there.
     let inner = |i: usize| (i + 1 < call.length).then(|| (core(i), plan.order[plan.core(to_u64(i))] == First::X));
     let edge = |i: usize| Edge {
@@ -155,40 +155,40 @@ pub(super) fn block<T: Scalar>(
         halved: plan.pairs.halved,
         conjugate: plan.conjugate,
         apart,
-        careful: room.scaling.edge(core(i), if i == 0 { inner(1) } else { None }),
+        careful: workspace.scaling.edge(core(i), if i == 0 { inner(1) } else { None }),
     };
     let (first, last) = (edge(0), edge(call.length - 1));
-    gpu.clear(stream, room.state)?;
-    tt::begin::<T>(gpu, stream, &first, room.f, room.state)?;
+    gpu.clear(stream, workspace.state)?;
+    tt::begin::<T>(gpu, stream, &first, workspace.f, workspace.state)?;
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
             if apart {
-                site_apart::<T>(call, products, room, i, count, measured)?;
+                site_apart::<T>(call, products, workspace, i, count, measured)?;
             } else {
-                site::<T>(call, products, room, i, count, measured)?;
+                site::<T>(call, products, workspace, i, count, measured)?;
             }
-            if let Some(g) = &mut room.g {
-                std::mem::swap(&mut room.f, g);
+            if let Some(g) = &mut workspace.g {
+                std::mem::swap(&mut workspace.f, g);
             }
         }
         let Site { r, s, .. } = call.sites[core(i)];
         let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
-        measured = match room.scaling {
+        measured = match workspace.scaling {
             Scaling::Measured if i.is_multiple_of(interval(call)) || i + 2 == call.length => {
-                tt::measure::<T>(gpu, stream, room.f, elements, room.state, call.unscaled)?;
+                tt::measure::<T>(gpu, stream, workspace.f, elements, workspace.state, call.unscaled)?;
                 true
             }
             Scaling::Measured => false,
             Scaling::Careful(careful) => {
                 let (now, next) = (inner(i + 1), inner(i + 2));
-                careful.measure::<T>(gpu, stream, (room.f, elements), now, next, room.state)?;
+                careful.measure::<T>(gpu, stream, (workspace.f, elements), now, next, workspace.state)?;
                 true
             }
         };
         call.work.step()?;
     }
-    tt::end::<T>(gpu, stream, &last, room.f, room.state, results)?;
+    tt::end::<T>(gpu, stream, &last, workspace.f, workspace.state, results)?;
     call.work.step()
 }
 
@@ -196,7 +196,7 @@ pub(super) fn block<T: Scalar>(
 fn site<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &Room<'_>,
+    workspace: &Workspace<'_>,
     i: usize,
     count: usize,
     measured: bool,
@@ -204,11 +204,11 @@ fn site<T: Scalar>(
     let plan = call.plan();
     let k = i % call.sites.len();
     let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
-    let Some(g) = &room.g else {
-        return Err(Error::Internal("merged pairs without room for the next environment".into()));
+    let Some(g) = &workspace.g else {
+        return Err(Error::Internal("merged pairs without memory for the next environment".into()));
     };
-    let (f, g, t) = (room.f, *g, room.t);
-    let (alpha, second) = (measured.then_some(room.state), room.scaling.second());
+    let (f, g, t) = (workspace.f, *g, workspace.t);
+    let (alpha, second) = (measured.then_some(workspace.state), workspace.scaling.second());
     let taken = adjoint(plan.conjugate);
     for j in 0..n {
         let x = (slice::<T>(call.x[k], [r, r2], n, j)?, Transpose::Plain);
@@ -232,7 +232,7 @@ fn site<T: Scalar>(
 fn site_apart<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &Room<'_>,
+    workspace: &Workspace<'_>,
     i: usize,
     count: usize,
     measured: bool,
@@ -240,8 +240,8 @@ fn site_apart<T: Scalar>(
     let plan = call.plan();
     let k = i % call.sites.len();
     let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
-    let (f, t) = (room.f, room.t);
-    let (alpha, second) = (measured.then_some(room.state), room.scaling.second());
+    let (f, t) = (workspace.f, workspace.t);
+    let (alpha, second) = (measured.then_some(workspace.state), workspace.scaling.second());
     let taken = adjoint(plan.conjugate);
     let all = |first, stride| Series { first, stride };
     let (core_x, core_y) = (call.x[k], call.y[k]);

@@ -69,9 +69,9 @@ pub(super) fn contract<T: Scalar>(
     // Zeroed, as are those of blocks.
     let space = |blas: &Blas, bytes| gpu.allocate_on(blas.stream(), "work space of a contraction", bytes);
     let [bytes_left, bytes_right] = bytes::<T>(call)?;
-    let left_room = [space(left, bytes_left[0])?, space(left, bytes_left[1])?];
-    let right_room = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
-    let result = from_both::<T>(call, (left, right), math, [&left_room, &right_room], &states, sums);
+    let left_space = [space(left, bytes_left[0])?, space(left, bytes_left[1])?];
+    let right_space = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
+    let result = from_both::<T>(call, (left, right), math, [&left_space, &right_space], &states, sums);
     if result.is_err() {
         // Work on the other stream may use memory that is freed in the order of this one.
         let _ = right.stream().synchronize();
@@ -83,7 +83,7 @@ fn from_both<T: Scalar>(
     call: &Call<'_>,
     (left, right): (&Blas, &Blas),
     math: Math,
-    rooms: [&[DeviceMemory; 2]; 2],
+    spaces: [&[DeviceMemory; 2]; 2],
     states: &DeviceMemory,
     sums: &mut Sums<'_>,
 ) -> Result<bool> {
@@ -92,7 +92,7 @@ fn from_both<T: Scalar>(
     let sites = [meet, call.length - meet];
     let end = |blas, is_right: bool| -> Result<End<'_>> {
         let side = usize::from(is_right);
-        let [f, t] = rooms[side];
+        let [f, t] = spaces[side];
         Ok(End {
             products: Products::new::<T>(call.gpu, blas, math)?,
             is_right,
@@ -198,14 +198,14 @@ impl End<'_> {
     }
 
     /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From
-    /// the left it is [m, a], from the right [a, m]. The tensor is in `room`, unless it is a single core, which is not
+    /// the left it is [m, a], from the right [a, m]. The tensor is in `target`, unless it is a single core, which is not
     /// copied.
     fn dense<'s, T: Scalar>(
         &'s self,
         call: &Call<'s>,
         sites: usize,
         is_x: bool,
-        room: Region<'s>,
+        target: Region<'s>,
     ) -> Result<(Region<'s>, usize, usize)> {
         let bond = |i: usize| {
             let Site { r, s, n } = call.sites[self.core(call, i)];
@@ -217,7 +217,7 @@ impl End<'_> {
         let (mut from, mut rows, mut at) = (core(0), n, far);
         for i in 1..sites {
             let (near, n, far) = bond(i);
-            let memory = if (sites - 1 - i).is_multiple_of(2) { room } else { self.f };
+            let memory = if (sites - 1 - i).is_multiple_of(2) { target } else { self.f };
             if self.is_right {
                 let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
                 let to = View::packed(memory, far * n, rows);

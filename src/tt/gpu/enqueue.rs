@@ -55,7 +55,7 @@ impl Way {
 }
 
 /// Bytes of the pieces of the workspace.
-struct Room {
+struct PieceSizes {
     tables: usize,
     /// Environments, or the elements of a product by the whole device.
     elements: [usize; 4],
@@ -66,7 +66,7 @@ struct Room {
     results: usize,
 }
 
-/// The pieces of [`Room`].
+/// The pieces of [`PieceSizes`].
 struct Pieces<'a> {
     tables: Region<'a>,
     elements: [Region<'a>; 4],
@@ -75,7 +75,7 @@ struct Pieces<'a> {
     results: Region<'a>,
 }
 
-impl Room {
+impl PieceSizes {
     fn sizes(&self) -> [usize; 9] {
         let ([a, b, c, d], [left, right]) = (self.elements, self.library);
         [self.tables, a, b, c, d, self.states, left, right, self.results]
@@ -122,31 +122,36 @@ fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> R
     Err(Error::NotSupported(problem))
 }
 
-fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
+fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<PieceSizes> {
     let tables = Tables::enqueued_bytes(call.sites.len())?;
     let element = size_of::<T>();
     let bond = |middle: usize| product("rank", call.sites[middle].r[0], call.sites[middle].s[0]);
     let results = |terms: usize| product("products", terms, RESULT_WORDS * 8);
-    let bare = Room { tables, elements: [0; 4], states: 0, library: [0; 2], results: 0 };
+    let bare = PieceSizes { tables, elements: [0; 4], states: 0, library: [0; 2], results: 0 };
     let library = Blas::workspace_bytes(call.gpu);
     Ok(match way {
-        Way::Pairs(_) => Room { results: results(call.plan().pairs.len())?, ..bare },
+        Way::Pairs(_) => PieceSizes { results: results(call.plan().pairs.len())?, ..bare },
         Way::Ends(_, middle) => {
             let count = bond(middle)?;
             let each = product("rank", count, element)?;
             let all = product("rank", each, 2)?;
-            Room { elements: [all, 0, 0, 0], states: 2 * STATE_BYTES, results: results(tt::sum_blocks(count))?, ..bare }
+            PieceSizes {
+                elements: [all, 0, 0, 0],
+                states: 2 * STATE_BYTES,
+                results: results(tt::sum_blocks(count))?,
+                ..bare
+            }
         }
         Way::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             let elements = product("work space", 2 * element, 2 * environment + products)?;
             let states = product("sites", call.length, tt::GRID_KEYS * 8)? + 2 * STATE_BYTES + 16;
             let count = middle.map_or(Ok(1), bond)?;
-            Room { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
+            PieceSizes { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
         }
         Way::Blocks => {
             let (f, g, t) = blocks::bytes::<T>(call, math)?;
-            Room {
+            PieceSizes {
                 elements: [f, g.unwrap_or(0), t, 0],
                 states: STATE_BYTES + SECOND + Products::NUMBERS,
                 library: [library, 0],
@@ -158,7 +163,7 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room
             let [left, right] = ends::bytes::<T>(call)?;
             let meet = call.plan().meet.min(call.length);
             let count = if meet < call.length { bond(meet)? } else { 1 };
-            Room {
+            PieceSizes {
                 // The first environment is written as 16 bytes, whatever its type.
                 elements: [left[0].max(16), left[1], right[0].max(16), right[1]],
                 states: 2 * (STATE_BYTES + SECOND + Products::NUMBERS),
@@ -167,14 +172,14 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room
                 ..bare
             }
         }
-        Way::Halves => Room {
+        Way::Halves => PieceSizes {
             tables: 0,
             elements: [pieces::in_all(&halves::bytes::<T>(call)?)?, 0, 0, 0],
             states: Exponents::bytes(halves::EXPONENTS)? + Products::NUMBERS,
             library: [library, 0],
             results: results(halves::terms(call)?)?,
         },
-        Way::Power => Room {
+        Way::Power => PieceSizes {
             tables: 0,
             elements: [pieces::in_all(&power::bytes::<T>(call)?)?, 0, 0, 0],
             states: Exponents::bytes(power::counted(call) + 2)? + Products::NUMBERS,
@@ -281,12 +286,12 @@ fn by_blocks<T: Scalar>(
     let numbers = pieces.states.part(STATE_BYTES + SECOND, Products::NUMBERS)?;
     let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
     let scaling = Scaling::Careful(Careful { keys: tt::Careful(tables), second });
-    let mut room = blocks::Room { f, g: (g.bytes() > 0).then_some(g), t, state, scaling };
+    let mut workspace = blocks::Workspace { f, g: (g.bytes() > 0).then_some(g), t, state, scaling };
     let word = RESULT_WORDS * 8;
     for index in 0..plan.blocks() {
         let pairs = plan.pairs.block(index, plan.block);
         let out = pieces.results.part(pairs.start * word, pairs.len() * word)?;
-        blocks::block::<T>(call, &products, &mut room, pairs, out)?;
+        blocks::block::<T>(call, &products, &mut workspace, pairs, out)?;
     }
     Ok(plan.pairs.len())
 }
@@ -391,10 +396,11 @@ impl GpuContraction {
         let y = Loaded::new::<T>(&context, &gpu, &stream, "y", work.y)?;
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
         let way = way_of::<T>(&gpu, &call, || self.allocate_enqueued(&stream))?;
-        let room = workspace_of::<T>(&call, math, way)?;
+        let sizes_of_pieces = workspace_of::<T>(&call, math, way)?;
         let look = Look::new([work.x, work.y], turns(work))?;
         let is_dense = matches!(way, Way::Halves);
-        let sizes = [room.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
+        let sizes =
+            [sizes_of_pieces.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
         let bytes = pieces::in_all(&sizes)?;
         let library = way.by_library();
         let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
@@ -402,7 +408,7 @@ impl GpuContraction {
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
         let [space, looked, keys] = pieces::divide(space, sizes)?;
-        let pieces = room.pieces(space)?;
+        let pieces = sizes_of_pieces.pieces(space)?;
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
             (Some(blas), Some(side)) if library => {
@@ -485,7 +491,7 @@ impl GpuContraction {
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
         let [elements, numbers, states, library, results, looked, graded] = pieces::divide(space, sizes)?;
         blas.use_workspace(&stream, library)?;
-        let space = qr::Space::Lent(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
+        let space = qr::Space::Borrowed(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
         let exponents = Exponents::in_memory(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
@@ -511,11 +517,11 @@ fn turns(work: &Work<'_>) -> Option<usize> {
 fn space<'s>(
     gpu: &Gpu,
     stream: &GpuStream,
-    lent: Option<&'s DeviceMemory>,
+    given: Option<&'s DeviceMemory>,
     bytes: usize,
     own: &'s mut Option<DeviceMemory>,
 ) -> Result<Region<'s>> {
-    match lent {
+    match given {
         Some(memory) if memory.bytes() < bytes => {
             Err(Error::invalid("workspace", format!("has {} bytes, {bytes} are needed", memory.bytes())))
         }

@@ -54,7 +54,7 @@ enum Space<'a> {
     Own,
     /// The caller's memory. The tensors of a half alternate between the half's own piece and `beside`, so that the last
     /// one is in the half's own piece. `panels` has one panel for each train.
-    Lent { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
+    Borrowed { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
 }
 
 /// The use of a tensor.
@@ -183,7 +183,7 @@ pub(super) fn enqueue<T: Scalar>(
 ) -> Result<usize> {
     let [a, b, c, d, beside, p, q] = pieces::divide(space, bytes::<T>(call)?)?;
     let exponents = Exponents::in_memory(call.gpu, call.stream, EXPONENTS, states)?;
-    let space = Space::Lent { halves: [a, b, c, d], beside, panels: [p, q] };
+    let space = Space::Borrowed { halves: [a, b, c, d], beside, panels: [p, q] };
     let dense = Dense { call, products, exponents, space };
     let x = dense.halves::<T>(true)?;
     let y = if is_one(call) {
@@ -217,13 +217,13 @@ impl<'a> Dense<'a> {
             (Space::Own, Tensor::Panel(_)) => {
                 return Ok(Piece::Own(gpu.allocate_on(stream, "panel of a dense tensor", bytes)?));
             }
-            (Space::Lent { halves, .. }, Tensor::Of(half, after)) if after % 2 == 0 => halves[half.index()],
-            (Space::Lent { beside, .. }, Tensor::Of(..)) => *beside,
-            (Space::Lent { panels, .. }, Tensor::Panel(index)) => panels[index],
+            (Space::Borrowed { halves, .. }, Tensor::Of(half, after)) if after % 2 == 0 => halves[half.index()],
+            (Space::Borrowed { beside, .. }, Tensor::Of(..)) => *beside,
+            (Space::Borrowed { panels, .. }, Tensor::Panel(index)) => panels[index],
         };
         let place = place.part(0, bytes)?;
         gpu.clear(stream, place)?;
-        Ok(Piece::Lent(place))
+        Ok(Piece::Borrowed(place))
     }
 
     fn halves<T: Scalar>(&self, is_x: bool) -> Result<Halves<'a>> {

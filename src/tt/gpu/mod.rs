@@ -44,7 +44,7 @@ use super::cpu::CpuContraction;
 use super::info::Kernel;
 use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
 use super::options::{Math, Method, Options};
-use super::plan::{Plan, expect_room};
+use super::plan::{Plan, expect_within};
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
@@ -200,15 +200,15 @@ impl GpuContraction {
         let bytes = qr::results(qr::terms(work, &terms)?)?;
         let results = gpu.allocate_uninitialised_on(&stream, "terms of a norm", bytes)?;
         // `self.work` is moved out, because the libraries are borrowed from `self` at the same time.
-        let mut room = std::mem::take(&mut self.work);
+        let mut own = std::mem::take(&mut self.work);
         let solver = self.solver.as_ref().ok_or_else(|| Error::Internal("norms without cuSOLVER".into()))?;
         let count = self.blas(&stream).and_then(|blas| {
-            let space = qr::Space::Own(&mut room);
+            let space = qr::Space::Own(&mut own);
             let numbers = numbers.whole();
             let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
             norms.enqueue::<T>(work, &terms, results.whole())
         });
-        self.work = room;
+        self.work = own;
         let sum = read(&gpu, &stream, &results, count?)?.iter().fold(Scaled::ZERO, |sum, term| sum.plus(term.value));
         Ok(if sum.is_finite() { sum.re().sqrt() } else { Scaled::new(Complex::new(f64::NAN, 0.0), 0) })
     }
@@ -410,7 +410,7 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
     }
     let (environment, products) = tt::grid_strides(&sites)?;
     let needed = product("work space", 2 * environment + products, 2 * size_of::<T>())?;
-    let problem = if is_strict { expect_room(plan.limit, needed as f64).err() } else { None };
+    let problem = if is_strict { expect_within(plan.limit, needed as f64).err() } else { None };
     match problem {
         Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
         // Small ranks that no block holds, and either too little memory for the kernel on the whole device, or many
@@ -421,7 +421,7 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
     }
     // The planner has left this check until the kernel is chosen.
     let is_library = is_strict && plan.kernel == Kernel::Products;
-    if is_library { expect_room(plan.limit, plan.workspace as f64) } else { Ok(()) }
+    if is_library { expect_within(plan.limit, plan.workspace as f64) } else { Ok(()) }
 }
 
 /// Whether the plan forbids scaling.

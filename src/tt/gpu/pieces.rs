@@ -11,14 +11,14 @@ const GRAIN: usize = 256;
 /// Memory that this object owns, or a part of the caller's memory.
 pub(super) enum Piece<'a> {
     Own(DeviceMemory),
-    Lent(Region<'a>),
+    Borrowed(Region<'a>),
 }
 
 impl Piece<'_> {
     pub(super) fn whole(&self) -> Region<'_> {
         match self {
             Self::Own(memory) => memory.whole(),
-            Self::Lent(region) => *region,
+            Self::Borrowed(region) => *region,
         }
     }
 }

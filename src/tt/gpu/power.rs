@@ -199,10 +199,10 @@ fn core<'a, T: Scalar>(
     call: &Call<'_>,
     exponents: &Exponents<'_>,
     core: Region<'_>,
-    room: Region<'a>,
+    space: Region<'a>,
 ) -> Result<Region<'a>> {
     let count = core.bytes() / size_of::<T>();
-    let copy = room.part(0, core.bytes())?;
+    let copy = space.part(0, core.bytes())?;
     let (from, to) = (View::packed(core, count, 1), View::packed(copy, count, 1));
     dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
     exponents.take::<T>(copy, count, 0)?;

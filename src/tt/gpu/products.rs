@@ -30,7 +30,7 @@ pub(super) struct Products<'a> {
     /// The numbers 1 and 0, in [`Products::NUMBERS`] bytes.
     numbers: Piece<'a>,
     /// Workspace for digits or parts, allocated when first needed.
-    room: Cell<Option<DeviceMemory>>,
+    scratch: Cell<Option<DeviceMemory>>,
 }
 
 /// A factor of a product.
@@ -62,7 +62,7 @@ impl<'a> Products<'a> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
         gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), room: Cell::default() })
+        Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), scratch: Cell::default() })
     }
 
     /// The same in the caller's memory, without any copy from the host.
@@ -71,7 +71,7 @@ impl<'a> Products<'a> {
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
         // The caller's memory has no space for digits and parts.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
-        Ok(Self { gpu, blas, math, numbers: Piece::Lent(numbers), room: Cell::default() })
+        Ok(Self { gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
     }
 
     /// The cuBLAS handle.
@@ -123,9 +123,9 @@ impl<'a> Products<'a> {
         let scalars = self.scalars(alpha, add)?;
         match self.math {
             Math::Int8x6 if T::DTYPE == DType::F32 && is_large(a, c, DIGITS) => {
-                let mut room = self.room.take();
-                let done = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
-                self.room.set(room);
+                let mut scratch = self.scratch.take();
+                let done = digits::multiply(self.gpu, self.blas.stream(), &mut scratch, (scalars.alpha, add), a, b, c);
+                self.scratch.set(scratch);
                 done
             }
             Math::Tf32x3 if T::DTYPE == DType::F32 && is_large(a, c, PARTS) => self.multiply_parts(scalars, a, b, c),
@@ -142,7 +142,7 @@ impl<'a> Products<'a> {
         let needed = in_a.checked_add(in_b).and_then(|both| both.checked_mul(2));
         let needed = needed.ok_or_else(|| Error::invalid("math", "parts of factors are of too many bytes"))?;
         let stream = self.blas.stream();
-        let memory = match self.room.take().filter(|memory| memory.bytes() >= needed) {
+        let memory = match self.scratch.take().filter(|memory| memory.bytes() >= needed) {
             Some(memory) => memory,
             None => self.gpu.allocate_uninitialised_on(stream, "parts of factors", needed)?,
         };
@@ -167,7 +167,7 @@ impl<'a> Products<'a> {
         let all = a.1.shape(&a.0).1;
         let made = (0..all).step_by(SUMS).try_for_each(|from| some(from, SUMS.min(all - from)));
         self.blas.set_precision(Precision::Full)?;
-        self.room.set(Some(memory));
+        self.scratch.set(Some(memory));
         made
     }
 }

@@ -118,7 +118,7 @@ pub(super) enum Space<'a> {
     /// call.
     Own(&'a mut Workspace),
     /// The caller's memory, in pieces of the sizes of [`bytes`].
-    Lent([Region<'a>; PIECES]),
+    Borrowed([Region<'a>; PIECES]),
 }
 
 /// Pieces of the caller's memory: two for matrices, used alternately; then one for a matrix in double precision, its
@@ -126,7 +126,7 @@ pub(super) enum Space<'a> {
 pub(super) const PIECES: usize = 5;
 const WIDE: usize = 2;
 const COEFFICIENTS: usize = 3;
-const ROOM: usize = 4;
+const SOLVER: usize = 4;
 
 /// Resources for norms on one stream.
 pub(super) struct Norms<'a> {
@@ -187,7 +187,7 @@ fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
     Ok(total)
 }
 
-/// Bytes of the pieces of the caller's memory, for [`Space::Lent`].
+/// Bytes of the pieces of the caller's memory, for [`Space::Borrowed`].
 pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'_>]) -> Result<[usize; PIECES]> {
     let of = |elements, size| product("x", elements, size);
     let (own, wide) = (size_of::<T>(), size_of::<T::Wide>());
@@ -204,7 +204,7 @@ pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'
                 at_least(WIDE, of(elements, wide)?);
             }
             at_least(COEFFICIENTS, of(step.columns, wide)?);
-            at_least(ROOM, solver.qr_bytes::<T::Wide>(step.tall, step.columns)?);
+            at_least(SOLVER, solver.qr_bytes::<T::Wide>(step.tall, step.columns)?);
             at_least(held, of(product("x", step.columns, step.columns)?, own)?);
             rows = step.columns;
         } else {
@@ -229,7 +229,7 @@ impl<'a> Norms<'a> {
         let bytes = product("x", elements, size)?;
         Ok(match &self.space {
             Space::Own(_) => Piece::Own(self.gpu.allocate_uninitialised_on(self.stream, what, bytes)?),
-            Space::Lent(pieces) => Piece::Lent(pieces[piece].part(0, bytes)?),
+            Space::Borrowed(pieces) => Piece::Borrowed(pieces[piece].part(0, bytes)?),
         })
     }
 
@@ -359,8 +359,8 @@ impl<'a> Norms<'a> {
         let said = self.numbers.part(Products::NUMBERS, 4)?;
         match &mut self.space {
             Space::Own(work) => self.solver.qr::<T::Wide>(matrix, coefficients.whole(), work, said)?,
-            Space::Lent(pieces) => {
-                self.solver.qr_in::<T::Wide>(matrix, coefficients.whole(), pieces[ROOM], said)?;
+            Space::Borrowed(pieces) => {
+                self.solver.qr_in::<T::Wide>(matrix, coefficients.whole(), pieces[SOLVER], said)?;
             }
         }
         let triangle = self.memory(held, "triangle of a factorisation", columns * columns, size_of::<T>())?;

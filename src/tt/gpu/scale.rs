@@ -27,7 +27,7 @@ impl<'a> Exponents<'a> {
     pub(super) fn in_memory(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
         let states = states.part(0, Self::bytes(count)?)?;
         gpu.clear(stream, states)?;
-        Ok(Self { gpu, stream, states: Piece::Lent(states), count })
+        Ok(Self { gpu, stream, states: Piece::Borrowed(states), count })
     }
 
     /// Bytes of `count` exponents.
@@ -58,7 +58,7 @@ impl<'a> Exponents<'a> {
     pub(super) fn read(&self) -> Result<Vec<i64>> {
         match &self.states {
             Piece::Own(states) => tt::exponents(self.gpu, self.stream, states, self.count),
-            Piece::Lent(_) => Err(Error::Internal("exponents that nobody waits for are read".into())),
+            Piece::Borrowed(_) => Err(Error::Internal("exponents that nobody waits for are read".into())),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::gather::Gather;
 use super::kernels::{
     COLUMNS, copy_core, exponent_beyond, peak, product, product_in_bands, shift_all, shifted, sum_block,
 };
-use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
 use crate::alloc;
 use crate::backend::cpu::parallel::{self, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
@@ -42,16 +42,16 @@ impl CpuOps {
         CpuMatrix::zeros(what, elements, 1, self.context.host_budget())
     }
 
-    /// Enlarges `room` if necessary and returns its first `elements` elements.
-    fn enlarged<'r, T: Scalar>(&self, room: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
-        if room.as_ref().is_none_or(|r| r.rows() < elements) {
+    /// Enlarges `buffer` if necessary and returns its first `elements` elements.
+    fn enlarged<'r, T: Scalar>(&self, buffer: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
+        if buffer.as_ref().is_none_or(|r| r.rows() < elements) {
             // Free the old buffer first: both together might not fit.
-            *room = None;
-            *room = Some(self.buffer(STEP, elements)?);
+            *buffer = None;
+            *buffer = Some(self.buffer(STEP, elements)?);
         }
-        match room {
-            Some(room) => Ok(&mut room.slice_mut()?[..elements]),
-            None => Err(Error::Internal("no room for a step".into())),
+        match buffer {
+            Some(buffer) => Ok(&mut buffer.slice_mut()?[..elements]),
+            None => Err(Error::Internal("a step without workspace".into())),
         }
     }
 
@@ -62,7 +62,7 @@ impl CpuOps {
         &self,
         view: &CoreView<'r>,
         site: &Site<'_>,
-        room: &'r mut Option<CpuMatrix<T>>,
+        buffer: &'r mut Option<CpuMatrix<T>>,
     ) -> Result<(&'r [T], i64)> {
         let count = view.dims[0] * view.dims[1] * view.dims[2];
         let range = view.offset..view.offset + count;
@@ -73,13 +73,13 @@ impl CpuOps {
             if exponent == 0 && !site.mirrored {
                 return Ok((core, 0));
             }
-            let to = self.enlarged(room, count)?;
+            let to = self.enlarged(buffer, count)?;
             copy_core(core, view, site.mirrored, to, |x| shifted(x, -exponent));
             return Ok((to, exponent));
         }
         let core = &host.as_slice::<T::Part>()?[range];
         let exponent = exponent_beyond(core, site.limit);
-        let to = self.enlarged(room, count)?;
+        let to = self.enlarged(buffer, count)?;
         copy_core(core, view, site.mirrored, to, |x| shifted(T::from_parts(x.to_f64(), 0.0), -exponent));
         Ok((to, exponent))
     }
@@ -128,12 +128,12 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         Work { bra: None, ket: None, lanes: (0..lanes).map(|_| None).collect(), narrow }
     }
 
-    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+    fn step_workspace(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
         let (t, u) = per_index(from, to.slots, modes);
         let length = stretch(from, to, modes, size_of::<T>(), narrow);
         let lanes = if narrow { 1 } else { lanes(&self.context, halves).min(to.ket.div_ceil(length)) };
         let bytes = |elements: f64| elements * size_of::<T>() as f64;
-        Room {
+        StepBytes {
             stretch: bytes((t as f64 + u as f64) * length as f64),
             lanes: lanes as f64,
             cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
@@ -191,10 +191,10 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
             alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;
         }
         shares.par_iter_mut().zip(&mut lanes[..count]).try_for_each(|(share, lane)| {
-            let room = self.enlarged(lane, (t_size + u_size) * length)?;
+            let buffer = self.enlarged(lane, (t_size + u_size) * length)?;
             for (first, columns) in share.drain(..) {
                 let now = columns.len() / (after.bra * width);
-                let (t, u) = room.split_at_mut(t_size * length);
+                let (t, u) = buffer.split_at_mut(t_size * length);
                 let (t, u) = (&mut t[..t_size * now], &mut u[..u_size * now]);
                 let into = MatMut::from_columns(t, rows, n * now);
                 product(from, x.subcols(n * first, n * now), into);

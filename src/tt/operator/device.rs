@@ -6,7 +6,7 @@ use super::cpu::{self, CpuOps};
 use super::gather::Gather;
 use super::gauge::{Sizes, rows_and_columns};
 use super::gpu::{self, GpuOps};
-use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
 use super::trains::Trains;
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Region};
@@ -222,10 +222,10 @@ impl<T: Scalar> OperatorOps<T> for Ops {
         }
     }
 
-    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+    fn step_workspace(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
         match self {
-            Self::Host(ops) => OperatorOps::<T>::step_room(ops, halves, narrow, from, to, modes),
-            Self::Device(ops) => OperatorOps::<T>::step_room(ops, halves, narrow, from, to, modes),
+            Self::Host(ops) => OperatorOps::<T>::step_workspace(ops, halves, narrow, from, to, modes),
+            Self::Device(ops) => OperatorOps::<T>::step_workspace(ops, halves, narrow, from, to, modes),
         }
     }
 

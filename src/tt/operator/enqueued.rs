@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chain::{Chain, Half, Held};
 use super::gather::Gather;
-use super::gpu::{multiply, per_index, step_room, stretch};
-use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use super::gpu::{multiply, per_index, step_workspace, stretch};
+use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::Trains;
@@ -202,8 +202,8 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         narrow
     }
 
-    fn step_room(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
-        step_room::<T>(narrow, from, to, modes)
+    fn step_workspace(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
+        step_workspace::<T>(narrow, from, to, modes)
     }
 
     fn boundary(&self, to: &mut Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
@@ -386,7 +386,7 @@ impl Enqueued<'_> {
         let count = live().count() * plan.pairs.div_ceil(plan.block);
         let word = RESULT_WORDS * 8;
         let terms = self.take(product("terms", 2 * count.max(1), word)?)?;
-        let settled = [self.take(NUMBER)?, self.take(NUMBER)?];
+        let sums = [self.take(NUMBER)?, self.take(NUMBER)?];
         if let Some(space) = self.space {
             self.gpu.clear(&self.stream, space.part(terms.first, terms.bytes)?)?;
         }
@@ -420,7 +420,7 @@ impl Enqueued<'_> {
         if !ratio {
             return sum(wanted, real, to);
         }
-        let [numerator, denominator] = [at(settled[0])?, at(settled[1])?];
+        let [numerator, denominator] = [at(sums[0])?, at(sums[1])?];
         sum(wanted, real, numerator)?;
         sum(1, true, denominator)?;
         sandwich::quotient(&self.gpu, &self.stream, numerator, denominator, to)

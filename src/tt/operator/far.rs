@@ -49,11 +49,11 @@ pub(super) fn local(
 ) -> Result<Scaled> {
     let x = far.fitting(x, is_real(op))?;
     let trains = Trains::new(&x, None, &x);
-    let mut kept = far.environments(&trains)?;
+    let mut environments = far.environments(&trains)?;
     for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
-        *value = kept.local(far.stream, &trains, k, op)?;
+        *value = environments.local(far.stream, &trains, k, op)?;
     }
-    kept.value(far.stream, &trains, trains.len() / 2)
+    environments.value(far.stream, &trains, trains.len() / 2)
 }
 
 /// <x|A_k B_l|x> for all k and l. Returns <x|x>. O(d^2) steps.
@@ -69,9 +69,9 @@ pub(super) fn correlation(
         values[d * l..d * (l + 1)].fill(Scaled::ZERO);
         for (ket, exponent) in with_scalar!(x.dtype(), "x", T => applied::<T>(far, &x, l, b))? {
             let trains = Trains::new(&x, None, &ket);
-            let mut kept = far.environments(&trains)?;
+            let mut environments = far.environments(&trains)?;
             for k in 0..d {
-                let part = kept.local(far.stream, &trains, k, a)?.shifted(exponent);
+                let part = environments.local(far.stream, &trains, k, a)?.shifted(exponent);
                 values[k + d * l] = values[k + d * l].plus(part);
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::gather::Gather;
-use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::operator::{self as kernels, Terms};
@@ -235,11 +235,11 @@ pub(super) fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bo
 }
 
 /// Workspace of a step of these sizes.
-pub(super) fn step_room<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+pub(super) fn step_workspace<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
     let (t, u) = per_index(from, to.slots, modes);
     let length = stretch::<T>(from, to, modes, narrow);
     let bytes = |elements: f64| elements * size_of::<T>() as f64;
-    Room {
+    StepBytes {
         stretch: bytes((t as f64 + u as f64) * length as f64),
         lanes: 1.0,
         // As copied from the host, and reordered.
@@ -263,8 +263,8 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
         Work { blas: Mutex::new(None), narrow }
     }
 
-    fn step_room(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
-        step_room::<T>(narrow, from, to, modes)
+    fn step_workspace(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
+        step_workspace::<T>(narrow, from, to, modes)
     }
 
     fn boundary(&self, to: &mut DeviceMemory, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {

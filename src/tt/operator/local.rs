@@ -33,7 +33,7 @@ use crate::tt::wider::{self, Doubles};
 
 const WHAT: &str = "environments of local expectations";
 
-/// Largest rank of rings for which environments with an exponent for each number tell why <x|x> is 0.
+/// Largest rank of rings for which environments with an exponent for each number show why <x|x> is 0.
 const SMALL: usize = 16;
 
 /// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end.
@@ -357,8 +357,8 @@ fn rights<T: Scalar, O: OperatorOps<T>>(
     let d = chain.len();
     let mut work = ops.work(1, narrow);
     let mut list = alloc::with_capacity(WHAT, d + 1)?;
-    let room = ops.environment(chain.extent(d, slots, count).elements()?)?;
-    let mut now = chain.boundary::<T, O>(ops, d, slots, first, count, room)?;
+    let boundary = ops.environment(chain.extent(d, slots, count).elements()?)?;
+    let mut now = chain.boundary::<T, O>(ops, d, slots, first, count, boundary)?;
     for t in (0..d).rev() {
         let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, true)?, true)?;
         list.push(std::mem::replace(&mut now, next));
@@ -476,9 +476,9 @@ impl Sums for Correlation<'_> {
         let same = self.a == self.b;
         // Left environments without operators, with which each stretch of first sites starts.
         let mut work = ops.work(1, share.narrow);
-        let room = ops.environment(rights[0].extent.elements()?)?;
+        let boundary = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
-        let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, room)?;
+        let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, boundary)?;
         let both = Gather::local(n, self.both)?;
         for t in 0..d {
             let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, false)?, false)?;

@@ -112,7 +112,7 @@ impl Site<'_> {
 /// Bytes of workspace for a step, without its environments. Memory that has been allocated is kept for later steps, so
 /// the maximum of each kind counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Room {
+pub struct StepBytes {
     /// T and U of the stretch that one thread computes at a time.
     pub stretch: f64,
     /// Threads that compute stretches.
@@ -121,7 +121,7 @@ pub struct Room {
     pub cores: [f64; 2],
 }
 
-impl Room {
+impl StepBytes {
     /// Workspace that suffices for this step and another.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
@@ -152,7 +152,7 @@ pub trait OperatorOps<T: Scalar>: Sync {
     fn work(&self, halves: usize, narrow: bool) -> Self::Work;
 
     /// Size of [`OperatorOps::work`] after a step of these sizes.
-    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room;
+    fn step_workspace(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes;
 
     /// Writes the environment of a cut: 1 if a and b are the indices of pair `first` + p (a fastest) and `starts` is
     /// true for the slot, else 0.

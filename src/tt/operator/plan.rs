@@ -2,7 +2,7 @@
 //! values that are computed together.
 
 use super::chain::{Chain, Way};
-use super::ops::{OperatorOps, Room};
+use super::ops::{OperatorOps, StepBytes};
 use super::slots::Slots;
 use super::trains::Trains;
 use crate::alloc;
@@ -256,14 +256,14 @@ fn bytes_of<T: Scalar, O: OperatorOps<T>>(
     let halves = if two_ended { 2 } else { 1 };
     let environment = |way: Way| Ok::<f64, Error>(chain.largest(slots, way, pairs)? as f64 * size_of::<T>() as f64);
     let step = |mirrored: bool, sites: std::ops::Range<usize>| {
-        let room = sites.fold(Room::default(), |most, t| {
+        let largest = sites.fold(StepBytes::default(), |most, t| {
             let (mut from, mut to) = (chain.extent(t, slots, pairs), chain.extent(t + 1, slots, pairs));
             if mirrored {
                 std::mem::swap(&mut from, &mut to);
             }
-            most.max(ops.step_room(halves, narrow, from, to, chain.modes(t)))
+            most.max(ops.step_workspace(halves, narrow, from, to, chain.modes(t)))
         });
-        room.bytes()
+        largest.bytes()
     };
     let (left, right) = (environment(Way { from: 0, to: middle })?, environment(Way { from: d, to: middle })?);
     let (left_step, right_step) = (step(false, 0..middle), step(true, middle..d));

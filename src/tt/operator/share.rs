@@ -2,7 +2,7 @@
 //! time.
 
 use super::chain::Chain;
-use super::ops::{Extent, OperatorOps, Room};
+use super::ops::{Extent, OperatorOps, StepBytes};
 use super::plan::halvings;
 use super::slots::Slots;
 use crate::error::Result;
@@ -209,13 +209,13 @@ impl<'c, 'a> Need<'c, 'a> {
         ops: &O,
         (halves, narrow, mirrored): (usize, bool, bool),
         slots: usize,
-    ) -> Room {
-        (0..self.chain.len()).fold(Room::default(), |most, t| {
+    ) -> StepBytes {
+        (0..self.chain.len()).fold(StepBytes::default(), |most, t| {
             let (mut from, mut to) = (self.extent(t, slots), self.extent(t + 1, slots));
             if mirrored {
                 std::mem::swap(&mut from, &mut to);
             }
-            most.max(ops.step_room(halves, narrow, from, to, self.chain.modes(t)))
+            most.max(ops.step_workspace(halves, narrow, from, to, self.chain.modes(t)))
         })
     }
 
@@ -229,19 +229,19 @@ impl<'c, 'a> Need<'c, 'a> {
         if kind.is_local() {
             // All environments from the right; from the left the last one, the next one, and the next one with the
             // operator.
-            let rooms = 2.0 * self.workspace::<T, O>(ops, (2, narrow, false), 1).bytes();
-            return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + rooms));
+            let workspaces = 2.0 * self.workspace::<T, O>(ops, (2, narrow, false), 1).bytes();
+            return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + workspaces));
         }
         // One workspace serves all steps. In addition there are the environments with an operator after or before, and
         // those that are carried from site to site.
         let slots = width + 1;
         self.extent(0, slots).elements()?;
-        let room = back
+        let workspace = back
             .max(self.workspace(ops, (1, narrow, false), 1))
             .max(self.workspace(ops, (1, narrow, false), slots))
             .bytes();
         let carried = if d > 1 { slots as f64 * steps([1.0, 1.0]) } else { 0.0 };
         let ends = self.all - self.size::<T>(d);
-        Ok(2.0 * self.all + (ends + carried).max(self.largest) + room)
+        Ok(2.0 * self.all + (ends + carried).max(self.largest) + workspace)
     }
 }

@@ -11,12 +11,12 @@ impl Planner<'_> {
         // A library's products compute both triangles.
         plan.triangle = self.request.triangle && self.request.same && self.request.machine.vectors.is_some();
         let both = 2.0 * self.bytes(environment + product);
-        let room_for_both = both <= self.limit as f64;
+        let both_fit = both <= self.limit as f64;
         let mixed = sizes.x_operations < sizes.y_operations;
         let mut ahead = [0.0; 2];
         if !mixed {
             // The right end needs its own workspace.
-            let ends = if self.strict && !room_for_both { 1 } else { 2 };
+            let ends = if self.strict && !both_fit { 1 } else { 2 };
             for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate().take(ends) {
                 let leftwards = end == 1;
                 let at = |i: usize| if leftwards { core(d - 1 - i) } else { core(i) };
@@ -49,7 +49,7 @@ impl Planner<'_> {
         }
         plan.flops -= ahead[0] + ahead[1];
         plan.meet = d - plan.grow[1];
-        if d >= 4 && max_rank <= self.request.machine.meet_rank && room_for_both {
+        if d >= 4 && max_rank <= self.request.machine.meet_rank && both_fit {
             let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
             let (mut left, mut meet) = (0.0, 1);
             for i in 0..d {

@@ -24,7 +24,7 @@ impl Planner<'_> {
         let mut plan = self.start(Method::Full, "QR factors, nothing is squared".into())?;
         plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
         let operations = if self.dtype.is_complex() { 8.0 } else { 2.0 };
-        let (mut rows, mut room) = (1.0, 0.0f64);
+        let (mut rows, mut most) = (1.0, 0.0f64);
         plan.flops = 0.0;
         for i in 0..d {
             let (k, last) = ((self.cut + i) % d, i + 1 == d);
@@ -43,9 +43,9 @@ impl Planner<'_> {
             let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
             // At the last site the CPU keeps a column of each train.
             let made = if last && difference && !self.is_gpu() { 2.0 } else { after };
-            room = room.max(self.bytes(held + tall * made));
+            most = most.max(self.bytes(held + tall * made));
             if tall > after && !last {
-                room = room.max(if self.is_gpu() {
+                most = most.max(if self.is_gpu() {
                     self.triangle(tall, after)
                 } else {
                     self.bytes(tall * after) + self.factorisation(whole(tall), whole(after))
@@ -53,8 +53,8 @@ impl Planner<'_> {
             }
             rows = if last { 1.0 } else { tall.min(after) };
         }
-        let needed = room;
-        self.expect_room(needed)?;
+        let needed = most;
+        self.expect_within(needed)?;
         plan.workspace = needed as u64;
         Ok(plan)
     }

@@ -203,11 +203,11 @@ fn empty_batches_and_what_does_not_fit() {
     let (a, b) = (Plain::uniform_ranks(4, 2, 3, false, false, 1), Plain::uniform_ranks(4, 3, 3, false, false, 2));
     let (a32, a, b) = (a.train(&c, DType::F32), a.train(&c, DType::F64), b.train(&c, DType::F64));
     let mut sums = [Scaled::ONE; 2];
-    let mut text = |x: &[&TensorTrain], y: &[&TensorTrain], room: usize| {
-        session.inner_batch(None, x, y, &mut sums[..room], None).unwrap_err().to_string()
+    let mut text = |x: &[&TensorTrain], y: &[&TensorTrain], length: usize| {
+        session.inner_batch(None, x, y, &mut sums[..length], None).unwrap_err().to_string()
     };
     assert_eq!(text(&[&a], &[], 1), "y: has 0 trains, x has 1");
-    assert_eq!(text(&[&a], &[&a], 2), "results: has room for 2 numbers, there are 1");
+    assert_eq!(text(&[&a], &[&a], 2), "results: has 2 elements, 1 are needed");
     assert_eq!(text(&[&a, &a], &[&a, &b], 2), "y[1]: core 0 has mode size 3, that of x[1] is 2");
     assert_eq!(text(&[&a, &a], &[&a, &a32], 2), "y[1]: is F32, x[1] is F64: precisions differ");
     let other = cpu(1);

@@ -149,7 +149,7 @@ fn workspace_is_never_above_what_the_plan_says() {
 }
 
 #[test]
-fn open_trains_take_a_room_for_each_end() {
+fn open_trains_take_a_workspace_for_each_end() {
     let c = cpu(2);
     for (dtype, _) in TYPES {
         // Ends of all lengths; rank 1 in the middle; ends that grow densely.
@@ -168,20 +168,20 @@ fn open_trains_take_a_room_for_each_end() {
             // (n + 1) max r s elements, or fewer where neighbours are smaller.
             let largest = |count: &dyn Fn(usize) -> usize| (0..7).map(count).max().unwrap() as u64;
             let environment = largest(&|k| ranks[k] * ranks[k]);
-            let room = (environment + 3 * largest(&|k| ranks[k] * ranks[k + 1])) * dtype.size() as u64;
-            assert!(room <= 4 * environment * dtype.size() as u64);
+            let one = (environment + 3 * largest(&|k| ranks[k] * ranks[k + 1])) * dtype.size() as u64;
+            assert!(one <= 4 * environment * dtype.size() as u64);
             let (found, used) = run(0);
             let (value, info) = found.unwrap();
             assert!(info.two_ended);
-            assert_eq!((used, info.workspace_bytes as u64), (2 * room, 2 * room), "{dtype:?} {ranks:?}");
-            for limit in [2 * room - 1, room] {
+            assert_eq!((used, info.workspace_bytes as u64), (2 * one, 2 * one), "{dtype:?} {ranks:?}");
+            for limit in [2 * one - 1, one] {
                 let (found, used) = run(limit);
                 let (alone, info) = found.unwrap();
                 assert!(!info.two_ended && (alone - value).norm() <= 1e-5 * x.norm() * y.norm());
-                assert_eq!((used, info.workspace_bytes as u64), (room, room), "{dtype:?} {ranks:?} {limit}");
+                assert_eq!((used, info.workspace_bytes as u64), (one, one), "{dtype:?} {ranks:?} {limit}");
             }
-            let problem = run(room - 1).0.unwrap_err().to_string();
-            assert_eq!(problem, format!("workspace_limit: is {}, at least {room} bytes are needed", room - 1));
+            let problem = run(one - 1).0.unwrap_err().to_string();
+            assert_eq!(problem, format!("workspace_limit: is {}, at least {one} bytes are needed", one - 1));
         }
     }
 }
@@ -282,7 +282,7 @@ fn a_cancel_between_the_parts_of_a_call_is_not_lost() {
             true
         };
         run(&mut s, &t, Some(&count)).unwrap();
-        // Only where the processor tells of losses is there a second part.
+        // There is a second part only where the processor reports losses.
         assert!(!(flags::IS_READABLE && ["inner", "norm"].contains(&name)) || ends.get() > 1, "{name}");
         let cancel = |step: i64, steps: i64, _: f64| {
             if step == steps {

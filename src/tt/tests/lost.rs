@@ -1,5 +1,5 @@
-//! Trains on the host whose contraction underflows, though the numbers that vanish count in the end: judged by sums that are
-//! exact powers of two, over all methods and kernels.
+//! Trains on the host whose contraction underflows, though the numbers that vanish count in the end. They are compared
+//! with sums that are exact powers of two, over all methods and kernels.
 
 use std::sync::Arc;
 
@@ -361,7 +361,7 @@ pub fn squared(c: &At) {
 fn squared_trains_may_have_numbers_that_are_far_apart() {
     let c = cpu(2);
     squared(&(Arc::clone(&c), Location::Host));
-    // Uniform trains are squared unless they are told not to be.
+    // Uniform trains are squared unless an option forbids it.
     let (mut x, mut y) = ([p(449), p(-700)], [0.0, 1.0]);
     let (x, y) = (uniform(&c, &mut x, 2, 1, 2), uniform(&c, &mut y, 2, 1, 2));
     let mut s = Contraction::new(&c, Options::default()).unwrap();

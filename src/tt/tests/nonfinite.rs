@@ -125,7 +125,7 @@ fn project(context: &Arc<Context>, case: &Case) {
             for bond in [0, 2, SITES] {
                 case.expect("value of a projector", kept.value(None, &trains, bond).unwrap(), &info);
             }
-            // These take minutes for large rings, and find what one pass over the cores tells.
+            // These take minutes for large rings, and find what one pass over the cores finds.
             assert!(!kept.has_exact(), "{}: exact environments", case.what);
             let mut op = [C::new(0.0, 0.0); 4];
             op[3 * value] = C::new(1.0, 0.0);

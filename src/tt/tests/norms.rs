@@ -125,7 +125,7 @@ fn graded(x: &Plain, by: &[i32]) -> Plain {
 fn factors_may_stand_in_any_core() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        // Cores of the sizes that the type just holds, in single precision with room for the numbers themselves.
+        // Cores of the sizes that the type just holds, in single precision with a margin for the numbers themselves.
         let top = if tolerance > 1e-10 { 122 } else { 1018 };
         let patterns: [[i32; 4]; 5] = [
             [top, -top, top, -top],

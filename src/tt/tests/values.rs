@@ -29,8 +29,8 @@ fn arithmetic_of_gpus_is_refused_on_a_cpu() {
         let x = Plain::uniform_ranks(5, 2, 7, false, dtype == DType::CF32, 3).train(&c, dtype);
         for math in [Math::Tf32, Math::Gemm3m, Math::Int8x6] {
             let made = Contraction::new(&c, Options { math, ..Options::default() });
-            let told = made.and_then(|mut session| session.inner(None, &x, &x, None)).unwrap_err().to_string();
-            assert!(told.starts_with("math"), "{math:?} {dtype:?}: {told}");
+            let message = made.and_then(|mut session| session.inner(None, &x, &x, None)).unwrap_err().to_string();
+            assert!(message.starts_with("math"), "{math:?} {dtype:?}: {message}");
         }
     }
     assert_eq!(Math::from_code("math", 4).unwrap(), Math::Int8x6);

@@ -239,8 +239,8 @@ mod tests {
         let here = Arc::new(());
         let there = Arc::clone(&here);
         let pool = Pool::new(2).unwrap();
-        thread_local!(static KEPT: std::cell::RefCell<Option<Arc<()>>> = const { std::cell::RefCell::new(None) });
-        pool.run(|| KEPT.set(Some(there)));
+        thread_local!(static HELD: std::cell::RefCell<Option<Arc<()>>> = const { std::cell::RefCell::new(None) });
+        pool.run(|| HELD.set(Some(there)));
         assert_eq!(Arc::strong_count(&here), 2);
         drop(pool);
         assert_eq!(Arc::strong_count(&here), 1, "a thread that has ended has dropped what it kept");

@@ -56,7 +56,7 @@ fn no_cut_changes_the_numbers() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_quarter_of_the_matrix_and_less_is_room_enough() {
+fn a_quarter_of_the_matrix_and_less_is_enough() {
     let free = gpu(0);
     // 246 MB, of which tall matrices of 32 columns are 15.
     let case = Case { rows: 60_000, columns: 512, dtype: DType::F64, offset: 0.0 };

@@ -226,7 +226,7 @@ fn a_failing_reader_ends_the_pass_with_its_error() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn rough_products_are_near_the_exact_ones_and_end_when_told() {
+fn rough_products_are_near_the_exact_ones_and_end_when_switched_off() {
     let context = gpu(0);
     let case = Case { rows: 700, columns: 300, dtype: DType::F32, offset: 0.0 };
     for order in ORDERS {

@@ -104,7 +104,7 @@ fn every_method_gives_what_the_cpu_gives() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn bytes_moved_are_those_foretold() {
+fn bytes_moved_are_those_predicted() {
     let context = gpu(0);
     let (rows, columns, kept) = (4000, 100, 1000);
     let case = Case { rows, columns, dtype: DType::F64, offset: 1.0 };

@@ -347,7 +347,7 @@ fn bonds_at_the_top<T: Scalar>() {
     for (way, norm) in norms(&c, &x).into_iter().enumerate() {
         assert_is::<T>(norm, real(0.64 * 2f64.sqrt() * n), most, &format!("way {way}"));
     }
-    // Orthonormal cores need more room for such a norm.
+    // Orthonormal cores need a wider range for such a norm.
     let text = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err().to_string();
     assert!(text.contains("is beyond the range of 2 cores"), "{text}");
     let found = canonicalize(&at, &x, 1).unwrap();

@@ -6,14 +6,14 @@
 //! | `sweep` | sweeps over the sites, right to left |
 //! | `layout` | the cheaper order of a site's products, and the workspace |
 //! | `range` | scaling by powers of two |
-//! | `rooms` | distribution of blocks of boundary pairs over the threads of a context |
+//! | `workspaces` | distribution of blocks of boundary pairs over the threads of a context |
 //!
 //! The products themselves are [`crate::backend::cpu::small`].
 
 mod layout;
 mod range;
-pub(super) mod rooms;
 mod sweep;
+pub(super) mod workspaces;
 
 use self::layout::{Form, Sites, Sizes};
 use self::range::{State, Term};
@@ -140,8 +140,8 @@ impl Chain {
     ) -> Result<()> {
         let sizes = self.sizes;
         let shared = sizes.total(0);
-        let room = work.len().checked_sub(shared).map_or(0, |rest| rest / sizes.environment).min(TOGETHER);
-        if room == 0 {
+        let most = work.len().checked_sub(shared).map_or(0, |rest| rest / sizes.environment).min(TOGETHER);
+        if most == 0 {
             return Err(Error::Internal(format!(
                 "{} numbers of workspace for a chain of {}",
                 work.len(),
@@ -149,7 +149,7 @@ impl Chain {
             )));
         }
         let mut first = 0;
-        for block in terms.chunks_mut(room) {
+        for block in terms.chunks_mut(most) {
             let mut found = [Term::START; TOGETHER];
             let mut sweep = |first: usize, careful: bool, terms: &mut [Term]| {
                 let pair = |q: usize| match pair(first + q) {

@@ -78,7 +78,7 @@ fn reference<X: Scalar, Y: Scalar>(
     e[p.0 + r * p.1]
 }
 
-/// What rounding may do to the sum of all magnitudes: a unit for each operation on the way of one product, with room for
+/// What rounding may do to the sum of all magnitudes: a unit for each operation on the way of one product, and more for
 /// complex ones.
 fn units<X: Scalar, Y: Scalar>(x: &Train<X>, y: &Train<Y>) -> f64 {
     let site = |k: usize| {

@@ -62,12 +62,12 @@ fn multiply(
 ) -> Vec<f32> {
     let mut scalar = gpu.allocate_on(stream, "test", 16).unwrap();
     gpu.store_numbers(stream, &[beside.alpha], &mut scalar, 0).unwrap();
-    let lend = |m: &Matrix| {
+    let load = |m: &Matrix| {
         let mut memory = gpu.allocate_on(stream, "test", m.numbers.len() * 4).unwrap();
         gpu.store_numbers(stream, &m.numbers, &mut memory, 0).unwrap();
         memory
     };
-    let (on_a, on_b, on_c) = (lend(a), lend(b), lend(c));
+    let (on_a, on_b, on_c) = (load(a), load(b), load(c));
     fn view<'m>(m: &Matrix, memory: &'m DeviceMemory) -> View<'m> {
         let memory = memory.region(4 * m.skip, memory.bytes() - 4 * m.skip).unwrap();
         View { memory, rows: m.rows, cols: m.cols, ld: m.ld }

@@ -166,7 +166,7 @@ fn enqueued_products_leave_the_range_of_their_type() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_lent_workspace_is_used_and_measured() {
+fn a_borrowed_workspace_is_used_and_measured() {
     let context = gpu(0);
     let device = context.gpu("test").unwrap();
     let by = |kernel| Contraction::new(&context, Options { kernel, ..Options::default() }).unwrap();
@@ -181,11 +181,11 @@ fn a_lent_workspace_is_used_and_measured() {
         session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap();
         let (want, _) = number(&context, &result);
         let memory = device.allocate("work space of a test", needed + 64).unwrap();
-        let lend = |bytes: usize| Some(device.borrow("workspace", memory.address(), bytes, None).unwrap());
-        session.set_workspace(lend(needed - 1)).unwrap();
+        let borrow = |bytes: usize| Some(device.borrow("workspace", memory.address(), bytes, None).unwrap());
+        session.set_workspace(borrow(needed - 1)).unwrap();
         let e = session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap_err().to_string();
         assert_eq!(e, format!("workspace: has {} bytes, {needed} are needed", needed - 1));
-        session.set_workspace(lend(needed)).unwrap();
+        session.set_workspace(borrow(needed)).unwrap();
         session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap();
         assert_eq!(number(&context, &result).0, want, "the same kernels give the same bits");
         let mut after = [1u8; 64];

@@ -79,7 +79,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn enqueued_halves_powers_and_factors_agree_with_the_cpu_in_a_lent_workspace() {
+fn enqueued_halves_powers_and_factors_agree_with_the_cpu_in_a_borrowed_workspace() {
     let context = gpu(0);
     let device = context.gpu("test").unwrap();
     for dtype in TYPES {
@@ -97,10 +97,10 @@ fn enqueued_halves_powers_and_factors_agree_with_the_cpu_in_a_lent_workspace() {
             // Numbers that are none, where something is read before it is written.
             let mut memory = device.allocate("work space of a test", needed + 64).unwrap();
             device.fill(device.default_stream(), &mut memory, 0, needed, 0xff).unwrap();
-            let lent = device.borrow("workspace", memory.address(), needed, None).unwrap();
-            session.set_workspace(Some(lent)).unwrap();
+            let borrowed = device.borrow("workspace", memory.address(), needed, None).unwrap();
+            session.set_workspace(Some(borrowed)).unwrap();
             case.enqueue(&mut session, &trains, Some(&mut result));
-            assert_eq!(number(&context, &result).0, got, "{what}: the same bits in a lent workspace");
+            assert_eq!(number(&context, &result).0, got, "{what}: the same bits in a borrowed workspace");
             let mut after = [1u8; 64];
             device.download(device.default_stream(), &memory, needed, &mut after).unwrap();
             assert_eq!(after, [0u8; 64], "{what}: nothing behind what is needed was written");

@@ -116,11 +116,11 @@ fn an_operator_takes_the_workspace_that_it_says() {
             session.enqueue_sandwich(None, &trains, Some(&mut result)).unwrap();
             let (want, _) = number(&context, &result);
             let memory = device.allocate("work space of a test", needed + 64).unwrap();
-            let lend = |bytes: usize| Some(device.borrow("workspace", memory.address(), bytes, None).unwrap());
-            session.set_workspace(lend(needed - 1)).unwrap();
+            let borrow = |bytes: usize| Some(device.borrow("workspace", memory.address(), bytes, None).unwrap());
+            session.set_workspace(borrow(needed - 1)).unwrap();
             let e = session.enqueue_sandwich(None, &trains, Some(&mut result)).unwrap_err().to_string();
             assert_eq!(e, format!("workspace: has {} bytes, {needed} are needed", needed - 1));
-            session.set_workspace(lend(needed)).unwrap();
+            session.set_workspace(borrow(needed)).unwrap();
             session.enqueue_sandwich(None, &trains, Some(&mut result)).unwrap();
             assert_eq!(number(&context, &result).0, want, "the same kernels give the same bits");
             let mut after = [1u8; 64];

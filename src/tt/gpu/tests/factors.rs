@@ -219,9 +219,9 @@ fn halves_powers_and_factors_run_in_the_order_of_the_callers_stream() {
         assert_eq!(call(which, &mut session, Some(&queue), (&x, &y)).unwrap().0, own, "{which}");
         // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
         let gpu_queue = queue.gpu().unwrap();
-        let mut room = device.allocate_on(gpu_queue, "room", 1 << 30).unwrap();
+        let mut target = device.allocate_on(gpu_queue, "long work", 1 << 30).unwrap();
         for byte in 0..20 {
-            device.fill(gpu_queue, &mut room, 0, 1 << 30, byte).unwrap();
+            device.fill(gpu_queue, &mut target, 0, 1 << 30, byte).unwrap();
         }
         let bytes = x.shape().core_len(1) * 8;
         let (Memory::Device(cores), first) = x.memory_mut("x", 1).unwrap() else { panic!("not on the device") };

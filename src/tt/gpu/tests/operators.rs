@@ -195,9 +195,9 @@ fn operators_run_in_the_order_of_the_callers_stream() {
         assert_eq!(pairs.values, session.correlation(None, &x, &op, &op, None).unwrap().values);
         // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
         let (device, gpu_queue) = (context.gpu("x").unwrap(), queue.gpu().unwrap());
-        let mut room = device.allocate_on(gpu_queue, "room", 1 << 30).unwrap();
+        let mut target = device.allocate_on(gpu_queue, "long work", 1 << 30).unwrap();
         for byte in 0..20 {
-            device.fill(gpu_queue, &mut room, 0, 1 << 30, byte).unwrap();
+            device.fill(gpu_queue, &mut target, 0, 1 << 30, byte).unwrap();
         }
         let bytes = x.shape().core_len(d / 2) * 8;
         let (Memory::Device(cores), first) = x.memory_mut("x", d / 2).unwrap() else { panic!("not on the device") };

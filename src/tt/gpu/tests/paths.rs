@@ -241,7 +241,8 @@ fn calls_take_what_their_plans_say() {
                 assert_eq!((done.method, done.kernel, done.flops), (plan.method, plan.kernel, plan.flops));
                 let (used, said) = (budget.peak() - held, plan.workspace_bytes as u64);
                 assert_eq!(said, done.workspace_bytes as u64);
-                // Tables of the sites, scalars and results are not counted, nor what a call with an operator lends cuBLAS.
+                // Tables of the sites, scalars and results are not counted, nor the workspace of cuBLAS in a call with
+                // an operator.
                 let library = if which >= 2 { 32 << 20 } else { 0 };
                 assert!(used <= said + library + (1 << 16), "{which} of {dtype:?} {ranks:?}: {used} bytes, {plan:?}");
             }

@@ -11,8 +11,8 @@ use crate::stream::Stream;
 use crate::tt::operator::chain::Chain;
 use crate::tt::operator::device::{Ops, Work};
 use crate::tt::operator::gather::Gather;
-use crate::tt::operator::kept::{self, Kept};
 use crate::tt::operator::slots::Slots;
+use crate::tt::operator::stored::{self, Stored};
 use crate::tt::operator::trains::Trains;
 use crate::tt::operator::wide;
 
@@ -40,7 +40,7 @@ impl Environments {
             }
             let memory = Arc::clone(self.context.host_budget());
             let exponent = self.between::<T, _>(&ops, &chain, (k, sites), |work, l, gathers, r| {
-                kept::apply(&ops, work, (&chain, &memory), (l, r), gathers, v, out)
+                stored::apply(&ops, work, (&chain, &memory), (l, r), gathers, v, out)
             })?;
             if let Some(exponent) = exponent {
                 return Ok(exponent);
@@ -106,7 +106,7 @@ impl Environments {
                         )));
                     }
                 }
-                let (list, exponent) = kept::limited(gathers, chain.limit())?;
+                let (list, exponent) = stored::limited(gathers, chain.limit())?;
                 let gathers = if list.is_empty() { gathers } else { &list };
                 ops.apply_in_order(work, (&l.held.data, l.extent()), gathers, (&r.held.data, r.extent()), v, out)?;
                 Ok(Some(exponent))
@@ -155,7 +155,7 @@ impl Environments {
         run: R,
     ) -> Result<Option<i64>>
     where
-        R: FnOnce(&mut Work<T>, &Kept<T>, &[Gather], &Kept<T>) -> Result<Option<i64>> + Send,
+        R: FnOnce(&mut Work<T>, &Stored<T>, &[Gather], &Stored<T>) -> Result<Option<i64>> + Send,
     {
         if (self.valid[0] < k || self.valid[1] > k + sites) && ops.is_captured()? {
             let problem =

@@ -4,7 +4,7 @@ use super::Extent;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
 
-pub(super) fn expect_room(found: usize, extent: Extent) -> Result<()> {
+pub(super) fn expect_length(found: usize, extent: Extent) -> Result<()> {
     let count = extent.elements()?;
     if found == count {
         return Ok(());

@@ -11,10 +11,10 @@ use super::chain::Chain;
 use super::device::{Ops, Work, on_device};
 use super::exact::{Exact, Sites};
 use super::gather::Gather;
-use super::kept::{self, Kept, Step};
 use super::layers::{Layer, layers};
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
+use super::stored::{self, Step, Stored};
 use super::trains::{Trains, complex_of};
 use super::unread;
 use super::value;
@@ -32,7 +32,7 @@ use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 use crate::tt::{balance, finite};
-use checks::{expect_bond, expect_room, expect_type, wrong_type};
+use checks::{expect_bond, expect_length, expect_type, wrong_type};
 pub(super) use checks::{expect_extent, expect_operator, is_real};
 
 /// The end from which an environment is built. The numbers are those of the C interface.
@@ -49,8 +49,8 @@ numbered!(Side, Left, Right);
 
 /// Environments at the bonds, if they have been built, and the workspace of steps.
 struct Store<T: Scalar> {
-    left: Vec<Option<Kept<T>>>,
-    right: Vec<Option<Kept<T>>>,
+    left: Vec<Option<Stored<T>>>,
+    right: Vec<Option<Stored<T>>>,
     /// Those of rings whose bonds are far from balanced, once there is such a ring.
     exact: Option<Exact<T::Wide>>,
     work: Work<T>,
@@ -100,7 +100,7 @@ impl Environments {
         };
         let ops = Ops::of(context, None, trains)?;
         let store = with_scalar!(dtype, "x", T => {
-            let empty = || -> Result<Vec<Option<Kept<T>>>> {
+            let empty = || -> Result<Vec<Option<Stored<T>>>> {
                 let mut list = alloc::with_capacity("environments", d + 1)?;
                 list.resize_with(d + 1, || None);
                 Ok(list)
@@ -164,7 +164,7 @@ impl Environments {
 
     /// The last bond up to which left environments are stored, and the first from which right ones are.
     #[cfg(test)]
-    pub(crate) fn kept_bonds(&self) -> [usize; 2] {
+    pub(crate) fn stored_bonds(&self) -> [usize; 2] {
         self.valid
     }
 
@@ -320,12 +320,12 @@ impl Environments {
             self.build_with(&ops, stream, &chain, side, k)?;
             if self.is_far == Some(true) {
                 let found = find_exact::<T>(&*self.store)?.find(side, k)?;
-                expect_room(out.len(), found.extent)?;
+                expect_length(out.len(), found.extent)?;
                 return Ok(wide::fold(found.numbers(), out));
             }
             let found = find::<T>(&*self.store, side, k)?;
-            expect_room(out.len(), found.extent())?;
-            Ok(found.held.exponent[self.group()] + kept::read(&ops, found, out)?)
+            expect_length(out.len(), found.extent())?;
+            Ok(found.held.exponent[self.group()] + stored::read(&ops, found, out)?)
         })
     }
 
@@ -349,11 +349,11 @@ impl Environments {
                 if self.is_far != Some(true) {
                     let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
                     let with = (&chain, self.context.host_budget());
-                    met = self.context.pool().run(|| kept::meet::<T>(&ops, with, left, right, split))?;
+                    met = self.context.pool().run(|| stored::meet::<T>(&ops, with, left, right, split))?;
                 }
                 let value = match met {
                     Some(sums) => sums[self.group()],
-                    // One pass tells what the other environments would take long to find.
+                    // One pass finds what the other environments would take long to find.
                     None if !are_finite(trains)? => return Ok(Scaled::nan(self.dtype)),
                     None => self.value_exact::<T>(&ops, &chain, k)?,
                 };
@@ -431,7 +431,7 @@ impl Environments {
                 let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
                 let step = Step { chain, ops, t: k, gather, mirrored: false, split: 0 };
                 let next = step.run(&mut work, left, to)?;
-                kept::meet::<T>(ops, with, &next, right, 0)
+                stored::meet::<T>(ops, with, &next, right, 0)
             })?;
         }
         match met {
@@ -519,7 +519,7 @@ impl Environments {
         let expected = |bond: usize| chain.extent(bond, slots, pairs);
         if *valid == end && list[end].as_ref().is_none_or(|h| h.extent() != expected(end)) {
             let data = OperatorOps::<T>::environment(ops, expected(end).elements()?)?;
-            list[end] = Some(Kept::plain(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?));
+            list[end] = Some(Stored::plain(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?));
         }
         while if side == Side::Left { *valid < k } else { *valid > k } {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
@@ -562,7 +562,7 @@ fn bonds_of(trains: &Trains<'_>) -> Result<[Vec<usize>; 2]> {
     Ok([of(trains.bra)?, of(trains.ket)?])
 }
 
-fn find<T: Scalar>(store: &(dyn Any + Send + Sync), side: Side, k: usize) -> Result<&Kept<T>> {
+fn find<T: Scalar>(store: &(dyn Any + Send + Sync), side: Side, k: usize) -> Result<&Stored<T>> {
     let Some(store) = store.downcast_ref::<Store<T>>() else {
         return Err(Error::invalid("v", format!("is {}, not the type of the environments", T::DTYPE.name())));
     };

@@ -80,7 +80,7 @@ fn a_contraction_cancels_what_its_environments_compute() {
     let h = h.unwrap();
     let session = Contraction::new(&context, Options::default()).unwrap();
     let trains = Trains::new(&x, Some(&h), &x);
-    let mut kept = session.environments(&trains).unwrap();
+    let mut environments = session.environments(&trains).unwrap();
     let (handle, over) = (session.cancel_handle(), AtomicBool::new(false));
     let result = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -88,12 +88,12 @@ fn a_contraction_cancels_what_its_environments_compute() {
                 handle.cancel();
             }
         });
-        let result = kept.build(None, &trains, Side::Left, 3000);
+        let result = environments.build(None, &trains, Side::Left, 3000);
         over.store(true, Ordering::Relaxed);
         result
     });
     assert_eq!(result, Err(Error::Cancelled));
-    let value = kept.value(None, &trains, 3000).unwrap();
+    let value = environments.value(None, &trains, 3000).unwrap();
     let (whole, _) = crate::tt::operator::sandwich(&context, &Options::default(), &trains).unwrap();
     let off = value.plus(whole.times(crate::tt::Scaled::real(-1.0))).over(whole).unwrap();
     assert!(off.log_abs() < (1e-10f64).ln(), "{value:?} {whole:?}");

@@ -104,13 +104,13 @@ fn environments<T: Scalar>(context: &Arc<Context>, out: &mut Cases, name: &str, 
     for (what, scaling) in [("", Scaling::Auto), (" scaled", Scaling::Always)] {
         let options = Options { scaling, ..Options::default() };
         let run = || {
-            let mut kept = Environments::new(context, &options, trains)?;
+            let mut environments = Environments::new(context, &options, trains)?;
             let mut sum = Checksum::new();
             for k in 0..=d {
-                sum = add_scaled(sum, &[kept.value(None, trains, k)?]);
+                sum = add_scaled(sum, &[environments.value(None, trains, k)?]);
                 for side in [Side::Left, Side::Right] {
-                    let mut found = vec![T::default(); kept.dims(trains, k)?.iter().product()];
-                    let exponent = kept.get(None, trains, side, k, &mut found)?;
+                    let mut found = vec![T::default(); environments.dims(trains, k)?.iter().product()];
+                    let exponent = environments.get(None, trains, side, k, &mut found)?;
                     sum = sum.numbers(&found).integers([exponent.cast_unsigned()]);
                 }
             }
@@ -121,12 +121,12 @@ fn environments<T: Scalar>(context: &Arc<Context>, out: &mut Cases, name: &str, 
                     };
                     let v: Vec<T> = (0..size(&ket, cols)).map(crate::testing::checksums::scalar).collect();
                     let mut found = vec![T::default(); size(&bra, rows)];
-                    let exponent = kept.apply(None, trains, (k, sites), &v, &mut found)?;
+                    let exponent = environments.apply(None, trains, (k, sites), &v, &mut found)?;
                     sum = sum.numbers(&found).integers([exponent.cast_unsigned()]);
                 }
             }
-            kept.update_core(2);
-            Ok(add_scaled(sum, &[kept.value(None, trains, 2)?]))
+            environments.update_core(2);
+            Ok(add_scaled(sum, &[environments.value(None, trains, 2)?]))
         };
         out.add(format!("{name} environments{what}"), run());
     }

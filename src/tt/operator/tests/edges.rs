@@ -65,7 +65,7 @@ fn plain_results_beyond_their_type_say_so() {
 }
 
 #[test]
-fn workspace_is_kept_and_named_if_it_is_too_small() {
+fn workspace_is_reused_and_named_if_it_is_too_small() {
     let context = cpu(2);
     let mut draw = Draw::new(2);
     let (d, modes) = (6, vec![2; 6]);

@@ -1,4 +1,4 @@
-//! Environments that are kept.
+//! Environments that are stored from call to call.
 
 use std::sync::Arc;
 
@@ -42,15 +42,15 @@ fn environments_meet_in_the_value_at_every_bond() {
         let trains = Trains::new(&ty, Some(&th), &tx);
         let value = dot(&y.full(), &h.apply(&x).full());
         let size = (norm(&y.full()) * norm(&h.apply(&x).full())).max(1e-3);
-        let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
+        let mut environments = Environments::new(&context, &Options::default(), &trains).unwrap();
         for k in 0..=d {
-            let found = number(kept.value(None, &trains, k).unwrap());
+            let found = number(environments.value(None, &trains, k).unwrap());
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k}");
         }
         // One, two and no sites: the operator times the cores gives the core's part of the value.
         for k in 0..d {
             let mut out = vec![Complex::new(0.0, 0.0); y.cores[k].len()];
-            let exponent = kept.apply(None, &trains, (k, 1), &x.cores[k], &mut out).unwrap();
+            let exponent = environments.apply(None, &trains, (k, 1), &x.cores[k], &mut out).unwrap();
             let found = dot(&y.cores[k], &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, site {k}");
         }
@@ -68,7 +68,7 @@ fn environments_meet_in_the_value_at_every_bond() {
             };
             let (bra, ket) = (merged(&y), merged(&x));
             let mut out = vec![Complex::new(0.0, 0.0); bra.len()];
-            let exponent = kept.apply(None, &trains, (k, 2), &ket, &mut out).unwrap();
+            let exponent = environments.apply(None, &trains, (k, 2), &ket, &mut out).unwrap();
             let found = dot(&bra, &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, sites {k} and {}", k + 1);
         }
@@ -77,7 +77,7 @@ fn environments_meet_in_the_value_at_every_bond() {
             let eye =
                 |n: usize| -> Vec<C> { (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect() };
             let mut out = vec![Complex::new(0.0, 0.0); r * r];
-            let exponent = kept.apply(None, &trains, (k, 0), &eye(s), &mut out).unwrap();
+            let exponent = environments.apply(None, &trains, (k, 0), &eye(s), &mut out).unwrap();
             let found = dot(&eye(r), &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k} as an operator");
         }
@@ -90,11 +90,11 @@ fn an_environment_read_out_is_what_the_definition_says() {
     let Case { y, h, x } = case(3, 3, [1, 2, 1]);
     let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
     let trains = Trains::new(&ty, Some(&th), &tx);
-    let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
-    let dims = kept.dims(&trains, 1).unwrap();
+    let mut environments = Environments::new(&context, &Options::default(), &trains).unwrap();
+    let dims = environments.dims(&trains, 1).unwrap();
     assert_eq!(dims, [y.ranks[1], h.train.ranks[1], 2, x.ranks[1]]);
     let mut out = vec![c(0.0, 0.0); dims.iter().product()];
-    let exponent = kept.get(None, &trains, Side::Left, 1, &mut out).unwrap();
+    let exponent = environments.get(None, &trains, Side::Left, 1, &mut out).unwrap();
     for (at, found) in out.iter().enumerate() {
         let (a, w) = (at % dims[0], at / dims[0] % dims[1]);
         let (p, b) = (at / dims[0] / dims[1] % 2, at / dims[0] / dims[1] / 2);
@@ -103,10 +103,12 @@ fn an_environment_read_out_is_what_the_definition_says() {
             (0..m * n).map(|ij| y.at(0, 0, ij % m, a).conj() * h.train.at(0, p, ij, w) * x.at(0, 0, ij / m, b)).sum();
         assert!((found * scale(1.0, exponent) - value).norm() < 1e-14, "element {at}");
     }
-    let problem = kept.get(None, &trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
+    let problem = environments.get(None, &trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
     assert_eq!(problem, format!("environment: has 1 elements, {} are needed", out.len()));
-    assert!(kept.get(None, &trains, Side::Left, 1, &mut [0.0f64]).unwrap_err().to_string().contains("F64"));
-    assert!(kept.build(None, &trains, Side::Right, 4).unwrap_err().to_string().contains("is 4, outside 0 to 3"));
+    assert!(environments.get(None, &trains, Side::Left, 1, &mut [0.0f64]).unwrap_err().to_string().contains("F64"));
+    assert!(
+        environments.build(None, &trains, Side::Right, 4).unwrap_err().to_string().contains("is 4, outside 0 to 3")
+    );
 }
 
 #[test]
@@ -119,7 +121,8 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
     let th = h.matrix(&context, DType::F64);
     let mut x = Plain::random(&mut draw, &modes, &draw_ranks(d, 4), false);
     let mut train = x.train(&context, DType::F64);
-    let mut kept = Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
+    let mut environments =
+        Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
     for k in [0, 5, 2, 3, 3, 1, 4] {
         // A core with another rank to its right, and its neighbour.
         if k == 3 {
@@ -127,16 +130,16 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
             for site in [3, 4] {
                 x.cores[site] = draw.numbers(x.ranks[site] * 2 * x.ranks[site + 1], false);
             }
-            kept.update_core(4);
+            environments.update_core(4);
         } else {
             x.cores[k] = draw.numbers(x.cores[k].len(), false);
         }
-        kept.update_core(k);
+        environments.update_core(k);
         train = x.train(&context, DType::F64);
         let trains = Trains::new(&train, Some(&th), &train);
         let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
         for bond in [k, k + 1, 0, d] {
-            let found = number(kept.value(None, &trains, bond).unwrap());
+            let found = number(environments.value(None, &trains, bond).unwrap());
             assert!((found - number(whole)).norm() <= 1e-12 * norm(&x.full()) * norm(&h.apply(&x).full()), "core {k}");
         }
     }
@@ -145,13 +148,14 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
     x.cores[2] = draw.numbers(x.ranks[2] * 2 * x.ranks[3], false);
     train = x.train(&context, DType::F64);
     let trains = Trains::new(&train, Some(&th), &train);
-    let problem = kept.value(None, &trains, 2).unwrap_err().to_string();
+    let problem = environments.value(None, &trains, 2).unwrap_err().to_string();
     assert!(problem.contains("at bond 2") && problem.contains("without an update"), "{problem}");
-    kept.update_core(1);
-    kept.update_core(2);
+    environments.update_core(1);
+    environments.update_core(2);
     let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
     assert!(
-        (number(kept.value(None, &trains, 2).unwrap()) - number(whole)).norm() <= 1e-10 * number(whole).norm().max(1.0)
+        (number(environments.value(None, &trains, 2).unwrap()) - number(whole)).norm()
+            <= 1e-10 * number(whole).norm().max(1.0)
     );
 }
 
@@ -172,9 +176,9 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
         let ranks = draw.ranks(d, 4, ends);
         let mut x = Plain::random(&mut draw, &modes, &ranks, false);
         let mut train = there(&x);
-        let mut kept =
+        let mut environments =
             Environments::new(context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
-        let mut kept_some = 0;
+        let mut stored_some = 0;
         for k in [0, 1, 2, 3, 4, 3, 2, 1, 0] {
             // A two-site step, which changes the rank between.
             x.ranks[k + 1] = 1 + draw.below(5);
@@ -183,21 +187,21 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
             }
             train = there(&x);
             let trains = Trains::new(&train, Some(&th), &train);
-            let before = kept.kept_bonds();
-            kept_some += usize::from(before[0] > 0 && before[1] < d);
-            kept.set_trains(&trains, k, k + 1).unwrap();
-            assert_eq!(kept.kept_bonds(), [before[0].min(k), before[1].max(k + 2)]);
+            let before = environments.stored_bonds();
+            stored_some += usize::from(before[0] > 0 && before[1] < d);
+            environments.set_trains(&trains, k, k + 1).unwrap();
+            assert_eq!(environments.stored_bonds(), [before[0].min(k), before[1].max(k + 2)]);
             let (whole, _) = sandwich(context, &Options::default(), &trains).unwrap();
             // One side takes two steps, the other none.
             for bond in [k, k + 2] {
-                let found = number(kept.value(None, &trains, bond).unwrap());
+                let found = number(environments.value(None, &trains, bond).unwrap());
                 let size = norm(&x.full()) * norm(&h.apply(&x).full());
                 assert!((found - number(whole)).norm() <= 1e-12 * size, "ends {ends}, core {k}");
             }
         }
-        assert!(kept_some >= 5, "environments are kept in {kept_some} steps");
+        assert!(stored_some >= 5, "environments are stored in {stored_some} steps");
         // A rank that changed where it is not said to, and cores that there are not.
-        let before = number(kept.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
+        let before = number(environments.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
         let mut wrong = x.clone();
         wrong.ranks[4] += 1;
         for site in [3, 4] {
@@ -205,14 +209,14 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
         }
         let wrong = there(&wrong);
         let others = Trains::new(&wrong, Some(&th), &wrong);
-        let problem = kept.set_trains(&others, 1, 2).unwrap_err().to_string();
+        let problem = environments.set_trains(&others, 1, 2).unwrap_err().to_string();
         assert!(problem.contains("at bond 4") && problem.contains("only cores 1 to 2"), "{problem}");
-        assert!(kept.set_trains(&others, 3, d).is_err() && kept.set_trains(&others, 2, 1).is_err());
+        assert!(environments.set_trains(&others, 3, d).is_err() && environments.set_trains(&others, 2, 1).is_err());
         let shorter = there(&Plain::random(&mut draw, &modes[1..], &draw_ranks(d - 1, 2), false));
-        assert!(kept.set_trains(&Trains::new(&shorter, Some(&th), &shorter), 0, 1).is_err());
-        let after = number(kept.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
+        assert!(environments.set_trains(&Trains::new(&shorter, Some(&th), &shorter), 0, 1).is_err());
+        let after = number(environments.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
         assert_eq!(after, before);
-        kept.set_trains(&others, 3, 4).unwrap();
+        environments.set_trains(&others, 3, 4).unwrap();
     }
 }
 
@@ -230,12 +234,12 @@ fn local_expectations_from_environments() {
         let (y, x) = (Plain::random(&mut draw, &modes, &ranks, true), Plain::random(&mut draw, &modes, &ranks, false));
         let (ty, tx) = (y.train(&context, DType::CF64), x.train(&context, DType::F64));
         let trains = Trains::new(&ty, None, &tx);
-        let mut kept =
+        let mut environments =
             Environments::new(&context, &Options { scaling: Scaling::Never, ..Options::default() }, &trains).unwrap();
         for k in [2, 0, 3, 1] {
             let op = draw.numbers(modes[k] * modes[k], true);
             let value = dot(&y.full(), &act(&x.full(), &modes, k, &op));
-            let found = number(kept.local(None, &trains, k, &op).unwrap());
+            let found = number(environments.local(None, &trains, k, &op).unwrap());
             assert!((found - value).norm() <= 1e-12 * norm(&y.full()) * norm(&act(&x.full(), &modes, k, &op)));
         }
     }
@@ -247,23 +251,37 @@ fn other_trains_and_vectors_are_refused() {
     let Case { y, h, x } = case(3, 3, [1, 1, 1]);
     let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
     let trains = Trains::new(&ty, Some(&th), &tx);
-    let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
-    assert_eq!((kept.dtype(), kept.sites()), (DType::CF64, 3));
-    let problem = kept.local(None, &trains, 0, &[c(1.0, 0.0)]).unwrap_err().to_string();
+    let mut environments = Environments::new(&context, &Options::default(), &trains).unwrap();
+    assert_eq!((environments.dtype(), environments.sites()), (DType::CF64, 3));
+    let problem = environments.local(None, &trains, 0, &[c(1.0, 0.0)]).unwrap_err().to_string();
     assert!(problem.contains("local expectations need those of <y|x>"), "{problem}");
     let mut out = vec![c(0.0, 0.0); y.cores[0].len()];
     let v = &x.cores[0];
-    assert!(kept.apply(None, &trains, (0, 3), v, &mut out).unwrap_err().to_string().contains("is 3, outside 0 to 2"));
     assert!(
-        kept.apply(None, &trains, (2, 2), v, &mut out).unwrap_err().to_string().contains("k: is 2, outside 0 to 1")
+        environments
+            .apply(None, &trains, (0, 3), v, &mut out)
+            .unwrap_err()
+            .to_string()
+            .contains("is 3, outside 0 to 2")
     );
-    assert!(kept.apply(None, &trains, (0, 1), &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has"));
-    assert!(kept.apply(None, &trains, (0, 1), &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32"));
-    let before = kept.value(None, &trains, 3).unwrap();
-    kept.update_core(3);
-    kept.update_core(usize::MAX);
-    assert_eq!(kept.value(None, &trains, 3).unwrap(), before);
+    assert!(
+        environments
+            .apply(None, &trains, (2, 2), v, &mut out)
+            .unwrap_err()
+            .to_string()
+            .contains("k: is 2, outside 0 to 1")
+    );
+    assert!(
+        environments.apply(None, &trains, (0, 1), &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has")
+    );
+    assert!(
+        environments.apply(None, &trains, (0, 1), &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32")
+    );
+    let before = environments.value(None, &trains, 3).unwrap();
+    environments.update_core(3);
+    environments.update_core(usize::MAX);
+    assert_eq!(environments.value(None, &trains, 3).unwrap(), before);
     let square = Trains::new(&tx, None, &tx);
-    assert!(kept.value(None, &square, 0).unwrap_err().to_string().contains("another operator"));
+    assert!(environments.value(None, &square, 0).unwrap_err().to_string().contains("another operator"));
     assert!(Side::from_code("side", 2).is_err() && Side::from_code("side", 1) == Ok(Side::Right));
 }

@@ -21,9 +21,9 @@ use crate::tt::scaled::Scaled;
 /// Bytes of a batch's cores beyond which cores are prefetched: the size of a core's own cache.
 const CACHE: f64 = 1_048_576.0;
 
-/// Workspaces of the threads, kept from call to call.
+/// Workspaces of the threads, reused by later calls.
 #[derive(Default)]
-pub struct Rooms {
+pub struct Workspaces {
     memory: Vec<HostMemory>,
 }
 
@@ -50,7 +50,7 @@ struct Trains<'a, X, Y> {
     y: Cores<'a, Y>,
 }
 
-impl Rooms {
+impl Workspaces {
     /// Allocates `count` workspaces of `bytes` bytes, unless they are large enough already.
     pub fn allocate_workspace(&mut self, context: &Context, count: usize, bytes: usize) -> Result<&mut [HostMemory]> {
         if self.memory.len() < count || self.memory.iter().any(|m| m.bytes() < bytes) {
@@ -93,19 +93,19 @@ impl Rooms {
     ) -> Result<()> {
         let cold = items.iter().map(|item| item.plan.bytes).sum::<f64>() > CACHE;
         let (count, bytes) = share(context, items);
-        let rooms = self.allocate_workspace(context, count, bytes)?;
+        let workspaces = self.allocate_workspace(context, count, bytes)?;
         let next = AtomicUsize::new(0);
         let out = Mutex::new(sums);
-        let pull = |room: &mut HostMemory| -> Result<()> {
+        let pull = |workspace: &mut HostMemory| -> Result<()> {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(index) else { return Ok(()) };
                 cancel.check()?;
-                let sum = whole(item, cold, room)?;
+                let sum = whole(item, cold, workspace)?;
                 out.lock().unwrap_or_else(PoisonError::into_inner)[index] = sum;
             }
         };
-        match rooms {
+        match workspaces {
             [one] => context.pool().run_short(|| pull(one)),
             many => context.pool().run(|| many.par_iter_mut().try_for_each(pull)),
         }
@@ -125,23 +125,23 @@ impl Rooms {
     {
         let plan = work.plan;
         let bytes = trains.chain.workspace(plan.block) * size_of::<X::Part>();
-        let rooms = self.allocate_workspace(context, plan.workers, bytes)?;
+        let workspaces = self.allocate_workspace(context, plan.workers, bytes)?;
         let next = AtomicUsize::new(blocks.start);
         let out = Mutex::new(partials);
-        let pull = |room: &mut HostMemory| -> Result<()> {
-            let room = room.as_mut_slice::<X::Part>()?;
+        let pull = |workspace: &mut HostMemory| -> Result<()> {
+            let workspace = workspace.as_mut_slice::<X::Part>()?;
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 if index >= blocks.end {
                     return Ok(());
                 }
-                let sum = block(plan, trains, plan.pairs.block(index, plan.block), room)?;
+                let sum = block(plan, trains, plan.pairs.block(index, plan.block), workspace)?;
                 out.lock().unwrap_or_else(PoisonError::into_inner)[index - blocks.start] = sum;
                 work.done.fetch_add(plan.sites(), Ordering::Relaxed);
                 work.cancel.check()?;
             }
         };
-        match rooms {
+        match workspaces {
             [one] => context.pool().run_short(|| pull(one)),
             many => context.pool().run(|| many.par_iter_mut().try_for_each(pull)),
         }
@@ -161,7 +161,7 @@ pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
 }
 
 /// S of one item; `cold` if its cores are probably in no cache.
-fn whole(item: &Item<'_>, cold: bool, room: &mut HostMemory) -> Result<Scaled> {
+fn whole(item: &Item<'_>, cold: bool, workspace: &mut HostMemory) -> Result<Scaled> {
     let plan = &item.plan;
     let Some(chain) = plan.chain else {
         return Err(Error::Internal("a plan without its chain".into()));
@@ -170,14 +170,14 @@ fn whole(item: &Item<'_>, cold: bool, room: &mut HostMemory) -> Result<Scaled> {
     with_trains!(chain, item.x, item.y, trains => {
         let mut sum = Scaled::ZERO;
         for index in 0..plan.blocks() {
-            sum = sum.plus(block(plan, &trains, plan.pairs.block(index, plan.block), room.as_mut_slice()?)?);
+            sum = sum.plus(block(plan, &trains, plan.pairs.block(index, plan.block), workspace.as_mut_slice()?)?);
         }
         Ok(sum)
     })
 }
 
 /// The sum over a block of pairs, in their order.
-fn block<X, Y>(plan: &Plan, trains: &Trains<'_, X, Y>, pairs: Range<usize>, room: &mut [X::Part]) -> Result<Scaled>
+fn block<X, Y>(plan: &Plan, trains: &Trains<'_, X, Y>, pairs: Range<usize>, workspace: &mut [X::Part]) -> Result<Scaled>
 where
     X: Scalar<Part: Vectorised>,
     Y: Scalar<Part = X::Part>,
@@ -188,7 +188,7 @@ where
     let mut first = pairs.start;
     while first < pairs.end {
         let count = (pairs.end - first).min(terms.len());
-        trains.chain.run(&trains.x, &trains.y, &|q| all.get(first + q), room, &mut terms[..count])?;
+        trains.chain.run(&trains.x, &trains.y, &|q| all.get(first + q), workspace, &mut terms[..count])?;
         for (q, term) in terms[..count].iter().enumerate() {
             let term = if all.halved { term.re() } else { *term };
             sum = sum.plus(term.times(Scaled::real(all.weight(all.get(first + q)))));

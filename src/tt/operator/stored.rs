@@ -25,8 +25,8 @@ const WHAT: &str = "environments of graded bonds";
 /// A loss beyond all others.
 const LOST: i64 = i64::MAX / 8;
 
-/// An environment, and the powers by which its entries must be multiplied.
-pub(super) struct Kept<T> {
+/// An environment that is stored for later calls, and the powers by which its entries must be multiplied.
+pub(super) struct Stored<T> {
     pub held: Held<Environment<T>>,
     gauge: Option<Gauge>,
     /// Exponent difference between the largest entry and the least that the values of all its bonds may have together.
@@ -40,7 +40,7 @@ pub(super) struct Kept<T> {
     pub lost: bool,
 }
 
-impl<T> Kept<T> {
+impl<T> Stored<T> {
     /// An environment without such powers.
     pub(super) fn plain(held: Held<Environment<T>>) -> Self {
         Self { held, gauge: None, apart: 0, has_unused: true, loss: 0, lost: false }
@@ -76,7 +76,7 @@ fn sides(ops: &Ops, view: &CoreView<'_>, mirrored: bool) -> Result<[Vec<f64>; 2]
 
 impl Step<'_, '_> {
     /// Runs the step into `to`.
-    pub(super) fn run<T: Scalar>(&self, work: &mut Work<T>, from: &Kept<T>, to: Environment<T>) -> Result<Kept<T>> {
+    pub(super) fn run<T: Scalar>(&self, work: &mut Work<T>, from: &Stored<T>, to: Environment<T>) -> Result<Stored<T>> {
         let site = self.chain.between(self.t, self.gather, self.mirrored);
         let may_be_plain = from.gauge.is_none() && (!self.chain.scaled || self.is_within(from, &site)?);
         if !may_be_plain {
@@ -88,14 +88,14 @@ impl Step<'_, '_> {
         let (stepped, lost) = flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &site, self.split, to));
         let ((held, peaks), lost) = (stepped?, lost || copy_lost || from.lost);
         if !self.chain.scaled {
-            return Ok(Kept::plain(held));
+            return Ok(Stored::plain(held));
         }
         let sizes = self.ops.sizes(&held.data, held.extent)?;
         // Numbers that are not finite stay so.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
-        let kept = Kept { held, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
-        if apart > budget(self.chain.dtype) / 2 { self.balanced_or_applied(kept) } else { Ok(kept) }
+        let stored = Stored { held, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
+        if apart > budget(self.chain.dtype) / 2 { self.balanced_or_applied(stored) } else { Ok(stored) }
     }
 
     /// How far the result of a step is below the product of the largest numbers of its cores, if that is far.
@@ -116,7 +116,7 @@ impl Step<'_, '_> {
     }
 
     /// Whether the step loses no number that contributes to the result.
-    fn is_within<T: Scalar>(&self, from: &Kept<T>, site: &Site<'_>) -> Result<bool> {
+    fn is_within<T: Scalar>(&self, from: &Stored<T>, site: &Site<'_>) -> Result<bool> {
         let mut need = from.apart;
         // Cores whose exponents are beyond the limit are scaled to 1.
         let limit = site.limit.unwrap_or(0);
@@ -177,10 +177,10 @@ impl Step<'_, '_> {
     fn balanced<T: Scalar>(
         &self,
         work: &mut Work<T>,
-        from: &Kept<T>,
+        from: &Stored<T>,
         site: &Site<'_>,
         to: Environment<T>,
-    ) -> Result<Kept<T>> {
+    ) -> Result<Stored<T>> {
         let extent = from.extent();
         let sizes = self.ops.sizes(&from.held.data, extent)?;
         let mut near = match &from.gauge {
@@ -219,7 +219,7 @@ impl Step<'_, '_> {
         *gauge.layer_mut(BRA) = bra;
         *gauge.layer_mut(SLOT) = slots;
         *gauge.layer_mut(PAIR) = alloc::copied(WHAT, near.layer(PAIR))?;
-        self.balanced_or_applied(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
+        self.balanced_or_applied(Stored { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
     }
 
     /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
@@ -241,8 +241,8 @@ impl Step<'_, '_> {
     }
 
     /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
-    fn balanced_or_applied<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
-        let Kept { mut held, gauge, loss, lost, .. } = kept;
+    fn balanced_or_applied<T: Scalar>(&self, stored: Stored<T>) -> Result<Stored<T>> {
+        let Stored { mut held, gauge, loss, lost, .. } = stored;
         let extent = held.extent;
         let mut values = alloc::filled(WHAT, extent.elements()?, T::default())?;
         self.ops.read(&held.data, &mut values)?;
@@ -263,30 +263,30 @@ impl Step<'_, '_> {
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;
             let sizes = Sizes::new(extent, &rows, &columns)?;
             let (apart, has_unused) = (sizes.apart(), sizes.has_unused());
-            return Ok(Kept { held, gauge: None, apart, has_unused, loss, lost });
+            return Ok(Stored { held, gauge: None, apart, has_unused, loss, lost });
         }
         self.ops.write(&mut held.data, &values)?;
-        Ok(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
+        Ok(Stored { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
     }
 }
 
 /// The entries on the host.
-fn entries<T: Scalar>(ops: &Ops, kept: &Kept<T>) -> Result<Vec<T>> {
-    let mut values = alloc::filled(WHAT, kept.extent().elements()?, T::default())?;
-    ops.read(&kept.held.data, &mut values)?;
+fn entries<T: Scalar>(ops: &Ops, stored: &Stored<T>) -> Result<Vec<T>> {
+    let mut values = alloc::filled(WHAT, stored.extent().elements()?, T::default())?;
+    ops.read(&stored.held.data, &mut values)?;
     Ok(values)
 }
 
 /// Reads an environment, and returns the exponent to add to its own.
-pub(super) fn read<T: Scalar>(ops: &Ops, kept: &Kept<T>, out: &mut [T]) -> Result<i64> {
-    ops.read(&kept.held.data, out)?;
-    Ok(kept.gauge.as_ref().map_or(0, |gauge| gauge.unfold(kept.extent(), out)))
+pub(super) fn read<T: Scalar>(ops: &Ops, stored: &Stored<T>, out: &mut [T]) -> Result<i64> {
+    ops.read(&stored.held.data, out)?;
+    Ok(stored.gauge.as_ref().map_or(0, |gauge| gauge.unfold(stored.extent(), out)))
 }
 
 /// The entries of an environment, without its own exponent.
-fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, kept: &Kept<T>) -> Result<Wide<T::Wide>> {
-    let (values, extent) = (entries(ops, kept)?, kept.extent());
-    Wide::of(budget, extent, &values, |at| kept.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
+fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, stored: &Stored<T>) -> Result<Wide<T::Wide>> {
+    let (values, extent) = (entries(ops, stored)?, stored.extent());
+    Wide::of(budget, extent, &values, |at| stored.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
 }
 
 /// [`value::meet`] for stored environments; `None` if they have lost numbers below the range of the type, and for a ring
@@ -294,8 +294,8 @@ fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, kept: &Kept<T>) -> Result
 pub(super) fn meet<T: Scalar>(
     ops: &Ops,
     (chain, memory): (&Chain<'_>, &Arc<Budget>),
-    left: &Kept<T>,
-    right: &Kept<T>,
+    left: &Stored<T>,
+    right: &Stored<T>,
     split: usize,
 ) -> Result<Option<[Scaled; 2]>> {
     if chain.scaled && (left.lost || right.lost) {
@@ -323,7 +323,7 @@ pub(super) fn meet<T: Scalar>(
 }
 
 /// Whether a result with this exponent is far above all that its environments have lost.
-fn is_near<T>(exponent: i64, chain: &Chain<'_>, left: &Kept<T>, right: &Kept<T>) -> bool {
+fn is_near<T>(exponent: i64, chain: &Chain<'_>, left: &Stored<T>, right: &Stored<T>) -> bool {
     exponent.saturating_sub(left.loss.saturating_add(right.loss)) >= -budget(chain.dtype) / 2
 }
 
@@ -341,7 +341,7 @@ pub(super) fn apply<T: Scalar>(
     ops: &Ops,
     work: &mut Work<T>,
     (chain, memory): (&Chain<'_>, &Arc<Budget>),
-    (left, right): (&Kept<T>, &Kept<T>),
+    (left, right): (&Stored<T>, &Stored<T>),
     gathers: &[Gather],
     v: &[T],
     out: &mut [T],
