@@ -19,6 +19,8 @@ executables() {
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
+    if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
+        sys.stderr.write(message["message"]["rendered"])
     if message.get("reason") == "compiler-artifact" and message.get("executable") and message["profile"]["test"] | ("bench" in message["target"]["kind"]):
         kind = message["target"]["kind"][0]
         name = message["target"]["name"].removeprefix("purlin_")
