@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,54 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
             assert abs(number(result) - again) <= bound * session.norm(a) * session.norm(b)
             assert abs(number(norm) - session.norm(a)) <= bound * session.norm(a)
             assert abs(again - first) > bound * abs(first)
+
+
+def nodes(graph: Any) -> int:
+    """Number of operations in a captured graph."""
+    count = ctypes.c_size_t(-1)
+    get = ctypes.CDLL("libcuda.so.1").cuGraphGetNodes
+    assert get(ctypes.c_void_p(graph.graph), None, ctypes.byref(count)) == 0
+    return count.value
+
+
+@pytest.mark.parametrize("on_device", [True, False])
+@pytest.mark.parametrize("kind", ["chain", "ring", "grid"])
+def test_calls_that_wait_leave_nothing_in_a_graph(gpu: purlin.Context, kind: str, on_device: bool) -> None:
+    x, y = cores(RANKS[kind], np.float64, 1), cores(RANKS[kind], np.float64, 2)
+    h = [cupy.asfortranarray(cupy.ones((1, 2, 2, 1))) for _ in x]
+    if not on_device:
+        x, y, h = ([core.get(order="F") for core in given] for given in (x, y, h))
+    queue = cupy.cuda.Stream(non_blocking=True)
+    with (
+        tt.Contraction(context=gpu) as session,
+        tt.Contraction(context=gpu, norm_method="qr") as factors,
+        tt.Train(x, context=gpu) as a,
+        tt.Train(y, context=gpu) as b,
+        tt.TrainMatrix(h, context=gpu) as operator,
+        purlin.Stream(gpu, cuda_stream=queue.ptr) as stream,
+    ):
+        calls = [
+            lambda: session.inner(a, b, stream=stream),
+            lambda: session.inner_scaled(a, b, stream=stream),
+            lambda: session.norm(a, stream=stream),
+            lambda: session.distance(a, b, stream=stream),
+            lambda: session.inner_batch([a], [b], stream=stream),
+            lambda: session.gram([a, b], stream=stream),
+            lambda: session.sandwich(a, operator, b, stream=stream),
+            lambda: session.rayleigh(operator, a, stream=stream),
+            lambda: factors.norm(a, stream=stream),
+            lambda: factors.distance(a, b, stream=stream),
+        ]
+        for number_of_call, call in enumerate(calls):
+            queue.begin_capture()
+            try:
+                with pytest.raises(purlin.NotSupported, match="stream: is being captured"):
+                    call()
+            finally:
+                graph = queue.end_capture()
+            assert nodes(graph) == 0, number_of_call
+        # The session is as before.
+        assert np.isfinite(session.norm(a)) and np.isfinite(factors.norm(a))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])

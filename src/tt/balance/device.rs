@@ -124,10 +124,12 @@ pub(super) struct Look {
     wants_peaks: bool,
 }
 
+/// The queue of an examination whose answers are waited for, which is therefore no part of a graph.
 fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStream)> {
     let gpu = context.gpu("x")?.clone();
-    let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream()).clone();
-    Ok((gpu, stream))
+    let queue = stream::select(context, stream)?;
+    stream::expect_not_captured(queue)?;
+    Ok((gpu.clone(), queue.unwrap_or_else(|| gpu.default_stream()).clone()))
 }
 
 /// Bytes of the keys of trains with these bonds, behind which the table begins, and of both.
