@@ -265,7 +265,9 @@ impl Solver {
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        self.calls.run(call, body)
+        let done = self.calls.run(call, body);
+        exit::watch_call();
+        done
     }
 
     /// Address of a workspace of `length` elements.

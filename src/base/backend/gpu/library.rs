@@ -46,6 +46,7 @@ impl Library {
     pub(super) fn load(self) -> Result<Loaded> {
         let (base, versions) = self.names();
         expect_memory()?;
+        let _inside = exit::Inside::new()?;
         let mut problem = String::new();
         for version in versions {
             let name = format!("{base}.{version}");

@@ -344,7 +344,9 @@ impl Blas {
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        self.calls.run(call, body)
+        let done = self.calls.run(call, body);
+        exit::watch_call();
+        done
     }
 
     /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back unless the product threw, after which
