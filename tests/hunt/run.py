@@ -13,6 +13,8 @@ import argparse
 import faulthandler
 import gc
 import importlib
+import os
+import secrets
 import subprocess
 import sys
 import time
@@ -82,7 +84,9 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # The oracles' matrices are small: threads of NumPy would only take the processors from hunts that run beside.
+        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def run(self, name: str, case: int) -> tuple[str, str, str]:
         assert self.process.stdin and self.process.stdout
@@ -116,7 +120,8 @@ def main() -> int:
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.seconds > 0 and arguments.seed == 0:
-        arguments.seed = int(time.time())
+        # Hunts that start at the same moment differ.
+        arguments.seed = 1 + secrets.randbelow(2**31 - 1)
     if arguments.work:
         return work(arguments)
 
