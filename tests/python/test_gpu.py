@@ -166,6 +166,14 @@ def test_triplets_of_a_device_array_stay_there(gpu: purlin.Context, to_device: A
     assert np.linalg.norm(a - (left * s) @ right) < 1.01 * 0.8**6 / 0.6
 
 
+def test_tolerances_take_device_arrays_by_rows(gpu: purlin.Context, to_device: Any) -> None:
+    rng = np.random.default_rng(4)
+    left, right = (np.linalg.qr(rng.standard_normal((rows, 40)))[0] for rows in (90, 60))
+    full = np.ascontiguousarray((left * 0.7 ** np.arange(40)) @ right.T)
+    u, s, vt = rsvd.compute(to_device(full), tolerance=1e-3, context=gpu)
+    assert np.linalg.norm(full - (u.numpy() * s) @ vt.numpy()) <= 1e-3 * np.linalg.norm(full)
+
+
 @pytest.mark.parametrize("method", ["fused", "gram", "merge"])
 def test_streaming_moves_what_the_formula_says(method: Any) -> None:
     a = np.tile(snapshots(np.float32), (40, 1))

@@ -66,3 +66,38 @@ fn empty_and_scalar_tensors_copy() {
         copy(&c, None, &a, &mut b).unwrap();
     }
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn device_tensors_copy_from_order_to_order() {
+    let c = Context::new(Options { backend: BackendChoice::Cuda, ..Options::default() }).unwrap();
+    let orders = [Order::ColumnMajor, Order::RowMajor];
+    let shapes: [&[usize]; 7] = [&[7, 9], &[1, 7, 1, 9], &[64, 33], &[5], &[3, 4, 5], &[1, 1], &[0, 4]];
+    for dtype in [DType::U8, DType::I16, DType::F32, DType::I32, DType::F64, DType::CF32, DType::CF64] {
+        for dims in shapes {
+            for (from, to) in [(orders[0], orders[1]), (orders[1], orders[0])] {
+                let tensor = |location, order| Tensor::create(&c, dtype, location, order, dims).unwrap();
+                let mut here = tensor(Location::Host, from);
+                let bytes = here.memory_mut("here").unwrap();
+                if let Memory::Host(host) = bytes {
+                    // Among the bit patterns are those of signalling NaN.
+                    host.as_mut_slice::<u8>()
+                        .unwrap()
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(i, b)| *b = (i * 37 % 255) as u8);
+                }
+                let (mut there, mut other) = (tensor(Location::Device, from), tensor(Location::Device, to));
+                copy(&c, None, &here, &mut there).unwrap();
+                copy(&c, None, &there, &mut other).unwrap();
+                let mut back = tensor(Location::Host, from);
+                copy(&c, None, &other, &mut back).unwrap();
+                let content = |t: &Tensor| match t.memory() {
+                    Memory::Host(host) => host.as_slice::<u8>().unwrap().to_vec(),
+                    Memory::Device(_) => Vec::new(),
+                };
+                assert_eq!(content(&back), content(&here), "{} {dims:?}", dtype.name());
+            }
+        }
+    }
+}
