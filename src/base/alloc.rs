@@ -85,13 +85,20 @@ fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
     Ok(())
 }
 
+/// Whatever refuses a buffer before the allocator is asked.
+#[cfg_attr(feature = "fault-injection", track_caller)]
+#[inline(never)]
+fn check(what: &'static str, bytes: usize) -> Result<()> {
+    take(what, bytes)?;
+    fault_point(what, bytes)?;
+    check_reserve(what, bytes)
+}
+
 /// An empty vector with capacity for `len` elements.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
-    take(what, bytes)?;
-    fault_point(what, bytes)?;
-    check_reserve(what, bytes)?;
+    check(what, bytes)?;
     let mut v = Vec::new();
     refusable(|| v.try_reserve_exact(len)).map_err(|_| out_of_memory(what, bytes))?;
     Ok(v)

@@ -15,6 +15,7 @@
 //! | [`alloc`], [`thread`] | fallible buffers and threads |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
 //! | [`scalar`], [`shape`], [`choice`], [`rng`] | number types, checked sizes, choices by number, random numbers |
+//! | [`instances`] | generic functions that are compiled once for each number type |
 
 #![deny(unsafe_code)]
 
@@ -29,6 +30,7 @@ pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 pub mod group;
+pub mod instances;
 pub mod log;
 pub mod matrix;
 pub mod message;

@@ -7,6 +7,7 @@ pub use num_complex::Complex;
 use crate::backend::cpu::simd::Vectorised;
 use crate::choice::{FromC, ToC};
 use crate::error::{Error, Result};
+use crate::instances::{Each, EachReal, GenericReal};
 
 /// Element type of a tensor or matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -219,6 +220,8 @@ pub trait Real:
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// The value for this type.
+    fn of_each_real<G: GenericReal>(each: &EachReal<G>) -> &G::Of<Self>;
 }
 
 macro_rules! real {
@@ -251,6 +254,10 @@ macro_rules! real {
             fn is_finite(self) -> bool {
                 $t::is_finite(self)
             }
+            #[inline(always)]
+            fn of_each_real<G: GenericReal>(each: &EachReal<G>) -> &G::Of<Self> {
+                &each.$t
+            }
         }
     )*};
 }
@@ -282,6 +289,8 @@ pub trait Scalar:
     fn narrow(wide: Self::Wide) -> Self;
     /// The value under the name of this type, for code that differs from type to type.
     fn known<G: Generic>(value: G::Of<Self>) -> Known<G>;
+    /// The value for this type.
+    fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self>;
 }
 
 /// Types with one variant for each type of linear algebra, as arguments of [`Scalar::known`].
@@ -303,7 +312,7 @@ pub enum Known<G: Generic> {
 }
 
 macro_rules! scalar {
-    ($($t:ident => $real:ident, $complex:ident);*) => {$(
+    ($($t:ident => $real:ident, $complex:ident, $each:ident);*) => {$(
         impl Scalar for $t {
             type Part = $t;
             type Wide = f64;
@@ -339,6 +348,10 @@ macro_rules! scalar {
             #[inline(always)]
             fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
                 Known::$real(value)
+            }
+            #[inline(always)]
+            fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self> {
+                &each.$t
             }
         }
 
@@ -378,10 +391,14 @@ macro_rules! scalar {
             fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
                 Known::$complex(value)
             }
+            #[inline(always)]
+            fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self> {
+                &each.$each
+            }
         }
     )*};
 }
-scalar!(f32 => F32, CF32; f64 => F64, CF64);
+scalar!(f32 => F32, CF32, cf32; f64 => F64, CF64, cf64);
 
 /// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
 /// or not finite.

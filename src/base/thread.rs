@@ -14,9 +14,44 @@ use crate::error::{Error, Result};
 
 /// A thread of a scope.
 pub struct Started<'scope, T> {
-    /// Returns with the result whether the thread lost digits below the range of a type.
-    handle: ScopedJoinHandle<'scope, Option<(T, bool)>>,
+    handle: ScopedJoinHandle<'scope, ()>,
+    result: Arc<dyn Returns<T> + 'scope>,
     name: &'static str,
+}
+
+/// The work of a thread and its result, with which it returns whether the thread lost digits below the range of a type.
+struct Job<F, T> {
+    work: Mutex<Option<F>>,
+    result: Mutex<Option<(T, bool)>>,
+}
+
+impl<F, T> Job<F, T> {
+    fn take_work(&self) -> Option<F> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A [`Job`] for the thread that runs it, so that threads are started by code that is compiled once.
+trait Runs: Send + Sync {
+    fn run(&self);
+}
+
+impl<F: FnOnce() -> T + Send, T: Send> Runs for Job<F, T> {
+    fn run(&self) {
+        let done = self.take_work().map(|work| flags::watch(work));
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = done;
+    }
+}
+
+/// A [`Job`] for the thread that waits for it.
+trait Returns<T>: Send + Sync {
+    fn result(&self) -> Option<(T, bool)>;
+}
+
+impl<F: Send, T: Send> Returns<T> for Job<F, T> {
+    fn result(&self) -> Option<(T, bool)> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// The system refused to start a thread.
@@ -38,8 +73,10 @@ impl<T> Started<'_, T> {
     /// # Errors
     /// [`Error::Internal`] if the thread panicked.
     pub fn join(self) -> Result<T> {
-        let lost = || Error::Internal(format!("the thread {} panicked", self.name));
-        let (result, underflow) = self.handle.join().ok().flatten().ok_or_else(lost)?;
+        let name = self.name;
+        let lost = || Error::Internal(format!("the thread {name} panicked"));
+        self.handle.join().map_err(|_| lost())?;
+        let (result, underflow) = self.result.result().ok_or_else(lost)?;
         flags::hand_on(underflow);
         Ok(result)
     }
@@ -65,23 +102,23 @@ where
         return Err(refused(&problem, work));
     }
     // std drops the closure of a thread that it cannot start, so the work stays outside of it.
-    let shared = Arc::new(Mutex::new(Some(work)));
-    let theirs = Arc::clone(&shared);
-    let take = |shared: &Mutex<Option<F>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let run = move || {
-        let work = take(&theirs);
-        drop(theirs);
-        work.map(|work| flags::watch(work))
-    };
-    let start = start_blocked(|| Builder::new().name(name.into()).spawn_scoped(scope, run));
-    match (start, shared) {
-        (Ok(handle), _) => Ok(Started { handle, name }),
-        (Err(problem), shared) => match take(&shared) {
+    let job = Arc::new(Job { work: Mutex::new(Some(work)), result: Mutex::new(None) });
+    match start_scoped(scope, name, job.clone()) {
+        Ok(handle) => Ok(Started { handle, result: job, name }),
+        Err(problem) => match job.take_work() {
             Some(work) => Err(refused(&problem, work)),
             // A thread that was not started has taken nothing.
             None => unreachable!("the work of a thread that was refused is gone"),
         },
     }
+}
+
+fn start_scoped<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &'static str,
+    job: Arc<dyn Runs + 'scope>,
+) -> io::Result<ScopedJoinHandle<'scope, ()>> {
+    start_blocked(|| Builder::new().name(name.into()).spawn_scoped(scope, move || job.run()))
 }
 
 /// Starts a thread that outlives the call.

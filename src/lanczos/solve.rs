@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
@@ -70,11 +71,33 @@ pub fn eigenpairs<T: Scalar>(
     eigenpairs_to(context, operator, options, given, progress, Vectors::Returned)
 }
 
-/// As [`eigenpairs`]; `vectors` says where the eigenvectors are written.
-///
-/// # Errors
-/// As [`eigenpairs`]; [`Error::NotSupported`] for vectors on a device that are not column-major.
-pub fn eigenpairs_to<T: Scalar>(
+compiled_here! {
+    /// As [`eigenpairs`]; `vectors` says where the eigenvectors are written.
+    ///
+    /// # Errors
+    /// As [`eigenpairs`]; [`Error::NotSupported`] for vectors on a device that are not column-major.
+    pub fn eigenpairs_to<T: Scalar>(
+        context: &Arc<Context>,
+        operator: &mut Symmetric<'_, T>,
+        options: &Options,
+        given: &Given<'_, T>,
+        progress: &Progress<'_>,
+        vectors: Vectors<'_>,
+    ) -> Result<Pairs<T>> = eigenpairs_of;
+
+    /// As [`tridiagonalize`] with the seed and the start vector `from`. Progress is reported as that of one recurrence of
+    /// several: its index and their number.
+    pub fn tridiagonalize_within<T: Scalar>(
+        context: &Arc<Context>,
+        operator: &mut Symmetric<'_, T>,
+        steps: usize,
+        from: (u64, Option<&[T]>),
+        at: (usize, usize),
+        progress: &Progress<'_>,
+    ) -> Result<Recurrence> = tridiagonalize_of;
+}
+
+fn eigenpairs_of<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     options: &Options,
@@ -164,8 +187,7 @@ pub fn tridiagonalize<T: Scalar>(
     tridiagonalize_within(context, operator, steps, (seed, start), (0, 1), progress)
 }
 
-/// As [`tridiagonalize`]. Progress is reported as that of recurrence `at` of `all`.
-pub fn tridiagonalize_within<T: Scalar>(
+fn tridiagonalize_of<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     steps: usize,

@@ -16,6 +16,7 @@ use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::row_sums;
 use crate::scalar::{Real, Scalar, with_scalar};
@@ -94,9 +95,13 @@ impl Operator {
 }
 
 impl Plan {
-    /// The row sums of a square matrix, in the matrix's order. If its values are on a device, a product computes them.
-    /// An operator returns the row sums that it knows.
-    pub fn degrees<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
+    compiled_here! {
+        /// The row sums of a square matrix, in the matrix's order. If its values are on a device, a product computes them.
+        /// An operator returns the row sums that it knows.
+        pub fn degrees<T: Scalar>(&self: Plan, a: &Matrix) -> Result<Vec<f64>> = Plan::degrees_of;
+    }
+
+    fn degrees_of<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
         if let Some(own) = known::operator(a) {
             return Self::known_degrees(a, own, self.options().kind);
         }

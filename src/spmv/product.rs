@@ -7,6 +7,7 @@ use super::tiles::csr;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -199,13 +200,24 @@ impl Plan {
         }
     }
 
-    /// Y = alpha op(A) X + beta Y for `width` vectors, whatever the plan's kind. X and Y are row-major: rows of `width`
-    /// numbers without gaps. A is read once for all vectors, and each entry gathers consecutive numbers. Rows are in
-    /// the plan's order ([`Plan::renumbering`]).
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
-    pub fn compute_block<T: Scalar>(
+    compiled_here! {
+        /// Y = alpha op(A) X + beta Y for `width` vectors, whatever the plan's kind. X and Y are row-major: rows of `width`
+        /// numbers without gaps. A is read once for all vectors, and each entry gathers consecutive numbers. Rows are in
+        /// the plan's order ([`Plan::renumbering`]).
+        ///
+        /// # Errors
+        /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
+        pub fn compute_block<T: Scalar>(
+            &self: Plan,
+            a: &Matrix,
+            factors: (T, T),
+            width: usize,
+            x: &[T],
+            y: &mut [T],
+        ) -> Result<()> = Plan::compute_block_of;
+    }
+
+    fn compute_block_of<T: Scalar>(
         &self,
         a: &Matrix,
         (alpha, beta): (T, T),
@@ -252,12 +264,23 @@ impl Plan {
         cpu::block::product(self.context(), self.shares(), &job, y)
     }
 
-    /// y = `finish` applied to the sums op(A) `gathered`, whatever the plan's kind. Slices have the matrix's type and
-    /// the plan's order ([`Plan::renumbering`]).
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for other lengths; [`Error::OutOfMemory`].
-    pub fn compute<T: Scalar>(
+    compiled_here! {
+        /// y = `finish` applied to the sums op(A) `gathered`, whatever the plan's kind. Slices have the matrix's type and
+        /// the plan's order ([`Plan::renumbering`]).
+        ///
+        /// # Errors
+        /// [`Error::InvalidArgument`] for other lengths; [`Error::OutOfMemory`].
+        pub fn compute<T: Scalar>(
+            &self: Plan,
+            a: &Matrix,
+            finish: Finish<'_, T>,
+            gathered: &[T],
+            x: &[T],
+            y: &mut [T],
+        ) -> Result<()> = Plan::compute_of;
+    }
+
+    fn compute_of<T: Scalar>(
         &self,
         a: &Matrix,
         finish: Finish<'_, T>,

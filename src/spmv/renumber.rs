@@ -10,6 +10,7 @@ use crate::backend::gpu::kernels::spmv::{Strided, renumber};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Ordering, order};
 use crate::scalar::Scalar;
@@ -114,11 +115,22 @@ impl Renumbering {
         Ok(())
     }
 
-    /// As [`Renumbering::apply`] on the device, in the order of `stream`.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
-    pub fn apply_on_device<T: Scalar>(
+    compiled_here! {
+        /// As [`Renumbering::apply`] on the device, in the order of `stream`.
+        ///
+        /// # Errors
+        /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
+        pub fn apply_on_device<T: Scalar>(
+            &self: Renumbering,
+            on: (&Gpu, &GpuStream),
+            way: Way,
+            width: usize,
+            from: Strided<'_>,
+            to: Strided<'_>,
+        ) -> Result<()> = Renumbering::apply_on_device_of;
+    }
+
+    fn apply_on_device_of<T: Scalar>(
         &self,
         (gpu, stream): (&Gpu, &GpuStream),
         way: Way,

@@ -8,6 +8,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "degrees of a graph";
@@ -113,8 +114,12 @@ impl<P: Real> Terms<P> {
     }
 }
 
-/// z = s x for rows of `width` numbers.
-pub fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
+compiled_here! {
+    /// z = s x for rows of `width` numbers.
+    pub fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) = scaled_of;
+}
+
+fn scaled_of<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
     let block = PIECE * width.max(1);
     context.pool().run_here(|| {
         let pieces = z.par_chunks_mut(block).zip(x.par_chunks(block)).zip(s.par_chunks(PIECE)).with_min_len(LIGHT);
@@ -130,8 +135,17 @@ pub fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T]
     });
 }
 
-/// factor d . x for one of the `width` columns of x. The order of the sum does not depend on the number of threads.
-pub fn dot<T: Scalar>(
+compiled_here! {
+    /// factor d . x for one of the `width` columns of x. The order of the sum does not depend on the number of threads.
+    pub fn dot<T: Scalar>(
+        context: &Context,
+        d: &[T::Part],
+        column: (&[T], usize, usize),
+        factor: f64,
+    ) -> T::Wide = dot_of;
+}
+
+fn dot_of<T: Scalar>(
     context: &Context,
     d: &[T::Part],
     (x, width, column): (&[T], usize, usize),
@@ -150,8 +164,17 @@ pub fn dot<T: Scalar>(
     <T::Wide as Scalar>::from_parts(factor * re, factor * im)
 }
 
-/// y += along d, for column `column` of the `width` columns of y.
-pub fn add_along<T: Scalar>(context: &Context, d: &[T::Part], along: T, (y, width, column): (&mut [T], usize, usize)) {
+compiled_here! {
+    /// y += along d, for column `column` of the `width` columns of y.
+    pub fn add_along<T: Scalar>(
+        context: &Context,
+        d: &[T::Part],
+        along: T,
+        column: (&mut [T], usize, usize),
+    ) = add_along_of;
+}
+
+fn add_along_of<T: Scalar>(context: &Context, d: &[T::Part], along: T, (y, width, column): (&mut [T], usize, usize)) {
     context.pool().run_here(|| {
         y.par_chunks_mut(PIECE * width).zip(d.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(y, d)| {
             y.chunks_exact_mut(width).zip(d).for_each(|(y, d)| y[column] += along * T::from_parts(d.re(), 0.0));

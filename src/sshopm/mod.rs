@@ -33,9 +33,10 @@ use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::{Gpu, GpuStream};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::log::Level;
 use crate::progress::Progress;
-use crate::scalar::with_real;
+use crate::scalar::{Real, with_real};
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Symmetric, Tensor};
 use algorithm::Outputs;
@@ -134,8 +135,17 @@ pub fn plan(context: &Context, tensors: &Tensor, options: &Options) -> Result<In
     })
 }
 
-/// What is known before [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
-pub fn planned<T: Vectorised>(
+compiled_here! {
+    /// What is known before [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
+    pub fn planned<T: Real>(
+        context: &Context,
+        plan: &plan::Plan<T>,
+        input: &Tensor,
+        peaks: Option<plan::PeakForm>,
+    ) -> Result<Info> = planned_of;
+}
+
+fn planned_of<T: Vectorised>(
     context: &Context,
     plan: &plan::Plan<T>,
     input: &Tensor,
@@ -198,8 +208,20 @@ pub(crate) fn ops<'a, T: Vectorised>(
     }
 }
 
-/// Runs a checked plan on the context's backend. Host tensors of a shape without GPU kernels are computed on the CPU.
-pub fn run<T: Vectorised>(
+compiled_here! {
+    /// Runs a checked plan on the context's backend. Host tensors of a shape without GPU kernels are computed on the CPU.
+    pub fn run<T: Real>(
+        context: &Context,
+        queue: Option<&GpuStream>,
+        plan: &plan::Plan<T>,
+        input: &Tensor,
+        mask: Option<&Tensor>,
+        outputs: &mut Outputs<'_, '_>,
+        progress: &Progress<'_>,
+    ) -> Result<Info> = run_of;
+}
+
+fn run_of<T: Vectorised>(
     context: &Context,
     queue: Option<&GpuStream>,
     plan: &plan::Plan<T>,

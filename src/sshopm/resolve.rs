@@ -5,6 +5,7 @@ use super::plan::{ConstantShift, Iteration, Plan, Reduction, SignRule, Starts};
 use super::starts::{icosahedral_count, points};
 use crate::alloc;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::{DType, Real};
 use crate::shape::product;
 use crate::tensor::{Symmetric, Tensor};
@@ -89,8 +90,17 @@ pub fn check(options: &Options) -> Result<Iteration> {
     }
 }
 
-/// Resolves the options of a solve. `pairs` is K. Returns the plan and whether the tolerance was raised.
-pub fn resolve<T: Real>(
+compiled_here! {
+    /// Resolves the options of a solve. `pairs` is K. Returns the plan and whether the tolerance was raised.
+    pub fn resolve<T: Real>(
+        shape: Symmetric,
+        options: &Options,
+        starts: Option<&Tensor>,
+        pairs: usize,
+    ) -> Result<(Plan<T>, bool)> = resolve_of;
+}
+
+fn resolve_of<T: Real>(
     shape: Symmetric,
     options: &Options,
     starts: Option<&Tensor>,

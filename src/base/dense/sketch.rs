@@ -20,6 +20,7 @@
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
 use crate::choice::numbered;
+use crate::instances::compiled_here;
 use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -124,8 +125,17 @@ impl Sketch {
         if word[0] % GROUP == column % GROUP { (sign(word[1], 0), sign(word[1], 1)) } else { (0.0, 0.0) }
     }
 
-    /// Rows from `first_row` on of one column.
-    pub fn fill_column<T: Scalar>(&self, first_row: u64, column: u32, out: &mut [T]) {
+    compiled_here! {
+        /// Rows from `first_row` on of one column.
+        pub fn fill_column<T: Scalar>(
+            &self: Sketch,
+            first_row: u64,
+            column: u32,
+            out: &mut [T],
+        ) = Sketch::fill_column_of;
+    }
+
+    fn fill_column_of<T: Scalar>(&self, first_row: u64, column: u32, out: &mut [T]) {
         let (cell, odd) = if T::IS_COMPLEX { (column, false) } else { (column / 2, column % 2 == 1) };
         match self.distribution {
             Distribution::Gaussian | Distribution::Uniform if odd => self.fill_cells(first_row, cell, &mut [], out),
@@ -138,8 +148,18 @@ impl Sketch {
         }
     }
 
-    /// Rows from `first_row` on of columns `column`, which is even, and `column + 1`.
-    pub fn fill_pair<T: Scalar>(&self, first_row: u64, column: u32, even: &mut [T], odd: &mut [T]) {
+    compiled_here! {
+        /// Rows from `first_row` on of columns `column`, which is even, and `column + 1`.
+        pub fn fill_pair<T: Scalar>(
+            &self: Sketch,
+            first_row: u64,
+            column: u32,
+            even: &mut [T],
+            odd: &mut [T],
+        ) = Sketch::fill_pair_of;
+    }
+
+    fn fill_pair_of<T: Scalar>(&self, first_row: u64, column: u32, even: &mut [T], odd: &mut [T]) {
         match self.distribution {
             Distribution::Gaussian | Distribution::Uniform if !T::IS_COMPLEX => {
                 self.fill_cells(first_row, column / 2, even, odd);

@@ -25,6 +25,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::sparse::{Ordering, first_not_finite, has_symmetric_values};
 use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::scalar::{Real, Scalar};
@@ -87,6 +88,26 @@ pub(super) struct Parts<'o, T: Scalar> {
     pub(super) rank_one: Option<(&'o [T::Part], f64)>,
 }
 
+compiled_here! {
+    fn operator_in_order<'a, T: Scalar>(
+        context: &Arc<Context>,
+        a: &'a Matrix,
+        kind: Kind,
+        shift: f64,
+        ordering: Option<Ordering>,
+    ) -> Result<Symmetric<'a, T>> = made;
+}
+
+fn made<'a, T: Scalar>(
+    context: &Arc<Context>,
+    a: &'a Matrix,
+    kind: Kind,
+    shift: f64,
+    ordering: Option<Ordering>,
+) -> Result<Symmetric<'a, T>> {
+    Symmetric::made(context, a, kind, shift, ordering)
+}
+
 impl<'a, T: Scalar> Symmetric<'a, T> {
     /// Operator `kind` of `a`, plus `shift` times the identity. If `kind` needs a symmetric matrix, a sparse one is
     /// checked for symmetry, O(nnz). If its values are on a device, two products with random vectors test it when it is
@@ -114,6 +135,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         shift: f64,
         ordering: Option<Ordering>,
     ) -> Result<Self> {
+        operator_in_order(context, a, kind, shift, ordering)
+    }
+
+    fn made(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64, ordering: Option<Ordering>) -> Result<Self> {
         check::<T>(context, a, kind, shift, ordering)?;
         let (rows, cols) = (a.rows(), a.cols());
         let own = matches!(a.storage(), Storage::Operator(_));

@@ -34,6 +34,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
+use crate::instances::compiled_here;
 use crate::matrix::sparse::row_sums;
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::Progress;
@@ -45,16 +46,28 @@ pub use partition::{Block, Partition, Transfer};
 
 const WHAT: &str = "rows of several contexts";
 
-/// As [`super::solve::eigenpairs_to`] for operator `kind` of `a` plus `shift` times the identity, computed by all
-/// members of a group: several GPUs of one model, or several contexts on the CPU, which run one after another. The matrix,
-/// the vectors in `given` and device outputs belong to the first member. Rows are cut so that entries and rows are
-/// balanced ([`Partition`]). The matrix keeps the parts, which are copies of its rows, if its values are known not to
-/// change. With one member this is [`super::solve::eigenpairs_to`].
-///
-/// # Errors
-/// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; with several members [`Error::NotSupported`] for a
-/// matrix that is not sparse, and for kinds of operators whose matrix need not be square.
-pub fn eigenpairs_over<T: Scalar>(
+compiled_here! {
+    /// As [`super::solve::eigenpairs_to`] for an operator of `a`, its kind plus a shift times the identity, computed by all
+    /// members of a group: several GPUs of one model, or several contexts on the CPU, which run one after another. The matrix,
+    /// the vectors in `given` and device outputs belong to the first member. Rows are cut so that entries and rows are
+    /// balanced ([`Partition`]). The matrix keeps the parts, which are copies of its rows, if its values are known not to
+    /// change. With one member this is [`super::solve::eigenpairs_to`].
+    ///
+    /// # Errors
+    /// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; with several members [`Error::NotSupported`] for a
+    /// matrix that is not sparse, and for kinds of operators whose matrix need not be square.
+    pub fn eigenpairs_over<T: Scalar>(
+        group: &Group,
+        a: &Matrix,
+        operator: (Kind, f64),
+        options: &Options,
+        given: &Given<'_, T>,
+        progress: &Progress<'_>,
+        vectors: Vectors<'_>,
+    ) -> Result<Pairs<T>> = eigenpairs_over_of;
+}
+
+fn eigenpairs_over_of<T: Scalar>(
     group: &Group,
     a: &Matrix,
     (kind, shift): (Kind, f64),

@@ -29,6 +29,7 @@ use crate::backend::gpu::kernels::spmv::{
 };
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::matrix::sparse::Rows;
 use crate::matrix::{Csr, Matrix};
 use crate::scalar::{Complex, DType, Scalar};
@@ -245,11 +246,15 @@ impl Plan {
         Ok((gpu, prepared.ok_or_else(|| Error::Internal("a plan on a GPU with nothing there".into()))?))
     }
 
-    /// Allocates workspace for the products of this plan on `stream`.
-    ///
-    /// # Errors
-    /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
-    pub fn device_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
+    compiled_here! {
+        /// Allocates workspace for the products of this plan on `stream`.
+        ///
+        /// # Errors
+        /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
+        pub fn device_space<T: Scalar>(&self: Plan, stream: &GpuStream) -> Result<Space> = Plan::device_space_of;
+    }
+
+    fn device_space_of<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
         let (gpu, prepared) = self.prepared()?;
         let (pieces, longs, products) = prepared.workspace_lengths();
         let memory =
@@ -286,17 +291,28 @@ impl Plan {
         Ok(made)
     }
 
-    /// Applies `finish` to the sums op(A) `gathered`, whatever the plan's kind, all on the device, in the order of
-    /// `stream`. Rows are in the plan's order ([`Plan::renumbering`]). Does not wait or allocate. With alpha = 0, A and
-    /// `gathered` are not read.
-    ///
-    /// The order of sums depends only on the structure of A: equal calls give equal bits. O(rows + entries). Values on
-    /// the host were copied when the plan was made or [`Plan::update`] was called.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on
-    /// the CPU; [`Error::Cuda`]; [`Error::Internal`] for vectors that are too short.
-    pub fn multiply_device<T: Scalar>(
+    compiled_here! {
+        /// Applies `finish` to the sums op(A) `gathered`, whatever the plan's kind, all on the device, in the order of
+        /// `stream`. Rows are in the plan's order ([`Plan::renumbering`]). Does not wait or allocate. With alpha = 0, A and
+        /// `gathered` are not read.
+        ///
+        /// The order of sums depends only on the structure of A: equal calls give equal bits. O(rows + entries). Values on
+        /// the host were copied when the plan was made or [`Plan::update`] was called.
+        ///
+        /// # Errors
+        /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on
+        /// the CPU; [`Error::Cuda`]; [`Error::Internal`] for vectors that are too short.
+        pub fn multiply_device<T: Scalar>(
+            &self: Plan,
+            a: &Matrix,
+            stream: &GpuStream,
+            space: &Space,
+            gathered: Region<'_>,
+            finish: &DeviceFinish<'_>,
+        ) -> Result<()> = Plan::multiply_device_of;
+    }
+
+    fn multiply_device_of<T: Scalar>(
         &self,
         a: &Matrix,
         stream: &GpuStream,
@@ -326,13 +342,25 @@ impl Plan {
         }
     }
 
-    /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: number `r * x_stride + k` is element
-    /// (r, k) of X, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
-    /// bits.
-    ///
-    /// # Errors
-    /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for a width of 0, or strides less than the width.
-    pub fn multiply_device_block<T: Scalar>(
+    compiled_here! {
+        /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: number `r * x_stride + k` is element
+        /// (r, k) of X, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
+        /// bits.
+        ///
+        /// # Errors
+        /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for a width of 0, or strides less than the width.
+        pub fn multiply_device_block<T: Scalar>(
+            &self: Plan,
+            a: &Matrix,
+            stream: &GpuStream,
+            factors: (Complex<f64>, Complex<f64>),
+            width: usize,
+            from: (Region<'_>, usize),
+            to: (Region<'_>, usize),
+        ) -> Result<()> = Plan::multiply_device_block_of;
+    }
+
+    fn multiply_device_block_of<T: Scalar>(
         &self,
         a: &Matrix,
         stream: &GpuStream,

@@ -5,6 +5,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::rng;
 use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::shape::to_u64;
@@ -84,11 +85,19 @@ fn rank_one(modes: &[usize]) -> Result<Shape> {
     Shape::new("modes", modes, &ranks)
 }
 
-/// The train of rank 1 of the outer product of vectors, which follow one another in `vectors`.
-///
-/// # Errors
-/// As [`zeros`]; [`Error::InvalidArgument`] for another number of elements than the mode sizes add up to.
-pub fn product_state<T: Element>(at: &Place<'_>, modes: &[usize], vectors: &[T]) -> Result<TensorTrain> {
+compiled_here! {
+    /// The train of rank 1 of the outer product of vectors, which follow one another in `vectors`.
+    ///
+    /// # Errors
+    /// As [`zeros`]; [`Error::InvalidArgument`] for another number of elements than the mode sizes add up to.
+    pub fn product_state<T: Scalar>(
+        at: &Place<'_>,
+        modes: &[usize],
+        vectors: &[T],
+    ) -> Result<TensorTrain> = product_state_of;
+}
+
+fn product_state_of<T: Element>(at: &Place<'_>, modes: &[usize], vectors: &[T]) -> Result<TensorTrain> {
     at.check()?;
     let shape = rank_one(modes)?;
     if vectors.len() != shape.elements() {

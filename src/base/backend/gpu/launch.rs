@@ -1,5 +1,8 @@
 //! Kernel launches: one parameter struct by value, a grid, and dynamic shared memory.
 
+use std::ffi::c_void;
+use std::ptr;
+
 use cudarc::driver::sys::CUDA_KERNEL_NODE_PARAMS_st;
 
 use super::module::Kernel;
@@ -43,6 +46,7 @@ impl Grid {
 /// # Safety
 /// `P` is the kernel's parameter type, and every address in `parameters` is 0 where the kernel allows it or leads to as
 /// many elements as the kernel touches, in memory that stays until the queue has passed this launch.
+#[inline]
 pub(super) unsafe fn launch<P: Parameters>(
     kernel: &Kernel,
     stream: &GpuStream,
@@ -50,13 +54,14 @@ pub(super) unsafe fn launch<P: Parameters>(
     parameters: &P,
 ) -> Result<()> {
     // SAFETY: the caller's promise is the same.
-    unsafe { start(kernel, stream, grid, parameters, false) }
+    unsafe { start(kernel, stream, grid, ptr::from_ref(parameters).cast(), false) }
 }
 
 /// As [`launch`], of blocks that wait for each other: an error if the device does not hold them all at once.
 ///
 /// # Safety
 /// As for [`launch`].
+#[inline]
 pub(super) unsafe fn launch_together<P: Parameters>(
     kernel: &Kernel,
     stream: &GpuStream,
@@ -64,16 +69,16 @@ pub(super) unsafe fn launch_together<P: Parameters>(
     parameters: &P,
 ) -> Result<()> {
     // SAFETY: the caller's promise is the same.
-    unsafe { start(kernel, stream, grid, parameters, true) }
+    unsafe { start(kernel, stream, grid, ptr::from_ref(parameters).cast(), true) }
 }
 
 /// # Safety
-/// As for [`launch`].
-unsafe fn start<P: Parameters>(
+/// As for [`launch`], with a pointer to the parameters.
+unsafe fn start(
     kernel: &Kernel,
     stream: &GpuStream,
     grid: Grid,
-    parameters: &P,
+    parameters: *const c_void,
     together: bool,
 ) -> Result<()> {
     if grid.blocks.contains(&0) {
@@ -94,8 +99,8 @@ unsafe fn start<P: Parameters>(
     fault()?;
     let shared = u32::try_from(grid.shared).map_err(|_| Error::Internal("shared memory over 4 GB".into()))?;
     let entered = kernel.device().enter()?;
-    let mut argument = *parameters;
-    let mut arguments = [(&raw mut argument).cast()];
+    // The driver only reads it.
+    let mut arguments = [parameters.cast_mut()];
     let [x, y, z] = grid.blocks;
     if let Some(recording) = stream.queue().recording() {
         let parameters = CUDA_KERNEL_NODE_PARAMS_st {
@@ -108,9 +113,9 @@ unsafe fn start<P: Parameters>(
             blockDimZ: 1,
             sharedMemBytes: shared,
             kernelParams: arguments.as_mut_ptr(),
-            extra: std::ptr::null_mut(),
+            extra: ptr::null_mut(),
         };
-        // SAFETY: the one argument is alive; the rest is the caller's promise.
+        // SAFETY: the one argument lives as long as the call; the rest is the caller's promise.
         unsafe { recording.add(&parameters, together) };
         return Ok(());
     }
@@ -145,7 +150,7 @@ unsafe fn start<P: Parameters>(
             shared,
             stream.queue().raw(),
             arguments.as_mut_ptr(),
-            std::ptr::null_mut(),
+            ptr::null_mut(),
         )
     };
     entered.check("cuLaunchKernel", code)

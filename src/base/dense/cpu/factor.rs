@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::dense::serial::{self, MemBuffer, MemStack, StackReq};
 use crate::dense::{Mat, MatMut, Step, Svd};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
@@ -28,13 +29,25 @@ fn with_uncharged_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R
     Ok(work(MemStack::new(&mut memory)))
 }
 
-/// `serial::cholesky` with its working memory, which is charged to nobody.
-pub fn cholesky<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> {
+compiled_here! {
+    /// `serial::cholesky` with its working memory, which is charged to nobody.
+    pub fn cholesky<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> = cholesky_of;
+}
+
+fn cholesky_of<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> {
     with_uncharged_stack(serial::cholesky_scratch::<T>(a.rows()), |stack| serial::cholesky(a, stack))
 }
 
-/// `serial::reflect` with its working memory.
-pub fn reflect<T: Scalar>(context: &Context, a: MatMut<'_, T>, coefficients: MatMut<'_, T>) -> Result<()> {
+compiled_here! {
+    /// `serial::reflect` with its working memory.
+    pub fn reflect<T: Scalar>(
+        context: &Context,
+        a: MatMut<'_, T>,
+        coefficients: MatMut<'_, T>,
+    ) -> Result<()> = reflect_of;
+}
+
+fn reflect_of<T: Scalar>(context: &Context, a: MatMut<'_, T>, coefficients: MatMut<'_, T>) -> Result<()> {
     let (rows, cols) = a.shape();
     with_stack(context, serial::reflections_scratch::<T>(rows, cols), |stack| serial::reflect(a, coefficients, stack))
 }
@@ -114,8 +127,17 @@ fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: Mat<'_, T::Wide>) -
     })
 }
 
-/// One step of CholeskyQR, see [`super::Algebra::cholesky_step`].
-pub fn cholesky_step<T: Scalar>(
+compiled_here! {
+    /// One step of CholeskyQR, see [`super::Algebra::cholesky_step`].
+    pub fn cholesky_step<T: Scalar>(
+        context: &Context,
+        x: &mut CpuMatrix<T>,
+        shift: f64,
+        r: &mut CpuMatrix<T>,
+    ) -> Result<Step> = cholesky_step_of;
+}
+
+fn cholesky_step_of<T: Scalar>(
     context: &Context,
     x: &mut CpuMatrix<T>,
     shift: f64,
@@ -159,8 +181,16 @@ pub fn cholesky_step<T: Scalar>(
     Ok(Step::Done { spread: least / most })
 }
 
-/// X = Q R, see [`super::Algebra::householder`].
-pub fn householder<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut CpuMatrix<T>) -> Result<()> {
+compiled_here! {
+    /// X = Q R, see [`super::Algebra::householder`].
+    pub fn householder<T: Scalar>(
+        context: &Context,
+        x: &mut CpuMatrix<T>,
+        r: &mut CpuMatrix<T>,
+    ) -> Result<()> = householder_of;
+}
+
+fn householder_of<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut CpuMatrix<T>) -> Result<()> {
     let (rows, cols) = x.shape();
     if r.shape() != (cols, cols) || rows < cols {
         return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
@@ -206,8 +236,12 @@ fn upper<T: Scalar>(from: Mat<'_, T>, mut to: MatMut<'_, T>) {
     }
 }
 
-/// The thin singular value decomposition, see [`super::Algebra::svd`]; in double precision for every type.
-pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> {
+compiled_here! {
+    /// The thin singular value decomposition, see [`super::Algebra::svd`]; in double precision for every type.
+    pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> = svd_of;
+}
+
+fn svd_of<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> {
     let (rows, cols) = a.shape();
     let rank = rows.min(cols);
     let budget = context.host_budget();
@@ -309,8 +343,12 @@ fn square_svd<T: Scalar<Wide = T>>(
     Ok(s)
 }
 
-/// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`]; in double precision for every type.
-pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> {
+compiled_here! {
+    /// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`]; in double precision for every type.
+    pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> = eigen_of;
+}
+
+fn eigen_of<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> {
     let (order, cols) = a.shape();
     if order != cols {
         return Err(mismatch("eigenvalues", &[a.shape()]));

@@ -8,6 +8,7 @@ use crate::backend::memory::{Budget, HostMemory};
 use crate::context::Context;
 use crate::dense::{Mat, MatMut};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 use crate::shape::product;
 
@@ -121,9 +122,20 @@ pub fn split_columns<T>(mut m: MatMut<'_, T>, chunk: usize) -> Vec<MatMut<'_, T>
 /// Side of the squares that are transposed in cache.
 const TILE: usize = 32;
 
-/// `to`, whose columns have `to_rows` elements, becomes the transpose of `from`, whose columns have `from_rows`; with
-/// `conjugate` the conjugate transpose.
-pub fn transpose<T: Scalar>(
+compiled_here! {
+    /// `to`, whose columns have `to_rows` elements, becomes the transpose of `from`, whose columns have `from_rows`; with
+    /// `conjugate` the conjugate transpose.
+    pub fn transpose<T: Scalar>(
+        context: &Context,
+        from: &[T],
+        from_rows: usize,
+        to: &mut [T],
+        to_rows: usize,
+        conjugate: bool,
+    ) = transpose_of;
+}
+
+fn transpose_of<T: Scalar>(
     context: &Context,
     from: &[T],
     from_rows: usize,

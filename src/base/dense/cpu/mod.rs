@@ -3,6 +3,7 @@
 //! [`super::serial`] does the arithmetic of one task. The partition into tasks depends on the shape of the problem alone, and the tasks'
 //! sums are added in order. A result is therefore the same bit for bit with any number of threads.
 
+mod columns;
 pub mod factor;
 pub mod matrix;
 pub mod product;
@@ -15,12 +16,10 @@ use std::sync::Arc;
 
 use super::sketch::Sketch;
 use super::{Accum, Algebra, Op, Step, Svd};
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use matrix::{CpuMatrix, pieces, split_rows};
-use sums::squares;
+use matrix::CpuMatrix;
 
 /// Dense algebra on the threads of a context.
 pub struct CpuAlgebra {
@@ -42,38 +41,6 @@ impl CpuAlgebra {
 /// The error of operands that do not fit each other.
 pub(crate) fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
     Error::Internal(format!("{what} of matrices of {shapes:?}"))
-}
-
-/// Elements of a sum that one task adds up.
-const STRETCH: usize = 1 << 14;
-
-/// Sum over equal stretches of `values`, each by `sum`, added in order.
-fn in_stretches<T: Scalar>(values: &[T], sum: impl Fn(&[T]) -> f64 + Sync) -> f64 {
-    let length = values.len().div_ceil(1024).max(STRETCH);
-    let parts: Vec<f64> = values.par_chunks(length).map(&sum).collect();
-    parts.iter().sum()
-}
-
-/// Euclidean norm, without overflow or underflow on the way.
-fn norm<T: Scalar>(values: &[T]) -> f64 {
-    let sum = in_stretches(values, squares);
-    if sum > 1e-280 && sum < 1e280 {
-        return sum.sqrt();
-    }
-    let largest = values.iter().fold(0.0f64, |most, x| {
-        // `max` would lose a NaN.
-        let size = x.re().abs() + x.im().abs();
-        if size > most || size.is_nan() { size } else { most }
-    });
-    if largest == 0.0 || !largest.is_finite() {
-        return largest;
-    }
-    // By a power of two no number loses digits; two steps, as the inverse of a subnormal number is infinite.
-    let scale = 2.0f64.powi(-(largest.log2().floor() as i32) / 2);
-    let sum = in_stretches(values, |part| {
-        part.iter().map(|x| (x.re() * scale * scale).powi(2) + (x.im() * scale * scale).powi(2)).sum()
-    });
-    sum.sqrt() / scale / scale
 }
 
 impl<T: Scalar> Algebra<T> for CpuAlgebra {
@@ -147,20 +114,7 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
     }
 
     fn scale_columns(&mut self, m: &mut CpuMatrix<T>, factors: &[f64]) -> Result<()> {
-        let (rows, cols) = m.shape();
-        if factors.len() != cols {
-            return Err(mismatch("a scaling", &[(rows, cols), (1, factors.len())]));
-        }
-        if rows == 0 {
-            return Ok(());
-        }
-        let values = m.slice_mut()?;
-        self.context.pool().run(|| {
-            values.par_chunks_mut(rows).zip(factors).for_each(|(column, &factor)| {
-                column.iter_mut().for_each(|x| *x = T::from_parts(x.re() * factor, x.im() * factor));
-            });
-        });
-        Ok(())
+        columns::scale(&self.context, m, factors)
     }
 
     fn adjoint(&mut self, what: &'static str, m: &CpuMatrix<T>) -> Result<CpuMatrix<T>> {
@@ -170,62 +124,19 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
     }
 
     fn fill(&mut self, m: &mut CpuMatrix<T>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
-        let chunk = pieces(m.rows(), 2048);
-        let parts = split_rows(m.view_mut()?, chunk);
-        self.context.pool().run(|| {
-            parts.into_par_iter().enumerate().for_each(|(i, mut part)| {
-                let first = first_row + crate::shape::to_u64(i * chunk);
-                let (cols, mut j) = (part.cols(), 0);
-                let mut column = first_column;
-                while j < cols {
-                    let pair = j + 1 < cols && column.is_multiple_of(2);
-                    let (left, right) = part.as_mut().subcols(j, if pair { 2 } else { 1 }).split_at_col(1);
-                    match (left.into_column(0), pair.then_some(right).and_then(|right| right.into_column(0))) {
-                        (Some(left), Some(right)) => sketch.fill_pair(first, column, left, right),
-                        (Some(left), None) => sketch.fill_column(first, column, left),
-                        (None, _) => {}
-                    }
-                    let step = if pair { 2 } else { 1 };
-                    (j, column) = (j + step, column + if pair { 2 } else { 1 });
-                }
-            });
-        });
-        Ok(())
+        columns::fill(&self.context, m, sketch, first_row, first_column)
     }
 
     fn norm2(&mut self, m: &CpuMatrix<T>) -> Result<f64> {
-        let values = m.slice()?;
-        Ok(self.context.pool().run(|| in_stretches(values, squares)))
+        columns::norm2(&self.context, m)
     }
 
     fn column_norms(&mut self, m: &CpuMatrix<T>) -> Result<Vec<f64>> {
-        let mut norms = crate::alloc::filled("norms of columns", m.cols(), 0.0)?;
-        if m.rows() > 0 {
-            let values = m.slice()?;
-            self.context.pool().run(|| {
-                values.par_chunks(m.rows()).zip(&mut norms).for_each(|(column, n)| *n = norm(column));
-            });
-        }
-        Ok(norms)
+        columns::norms(&self.context, m)
     }
 
     fn column_peaks(&mut self, m: &CpuMatrix<T>) -> Result<Vec<(f64, f64)>> {
-        let mut peaks = crate::alloc::filled("peaks of columns", m.cols(), (0.0, 0.0))?;
-        if m.rows() > 0 {
-            let values = m.slice()?;
-            self.context.pool().run(|| {
-                values.par_chunks(m.rows()).zip(&mut peaks).for_each(|(column, peak)| {
-                    let mut most = 0.0;
-                    for x in column {
-                        let size = x.re() * x.re() + x.im() * x.im();
-                        if size > most {
-                            (most, *peak) = (size, (x.re(), x.im()));
-                        }
-                    }
-                });
-            });
-        }
-        Ok(peaks)
+        columns::peaks(&self.context, m)
     }
 
     fn cholesky_step(&mut self, x: &mut CpuMatrix<T>, shift: f64, r: &mut CpuMatrix<T>) -> Result<Step> {
@@ -252,12 +163,7 @@ impl CpuAlgebra {
             return Ok(Accum::Replace);
         }
         if beta != 1.0 {
-            let values = c.slice_mut()?;
-            self.context.pool().run(|| {
-                values
-                    .par_chunks_mut(STRETCH)
-                    .for_each(|part| part.iter_mut().for_each(|x| *x = T::from_parts(x.re() * beta, x.im() * beta)));
-            });
+            columns::scale_all(&self.context, c.slice_mut()?, beta);
         }
         Ok(Accum::Add)
     }

@@ -7,6 +7,7 @@ use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// Number of multiplications below which a second thread costs more time than it saves.
@@ -34,8 +35,19 @@ pub fn working_elements(rows: usize, cols: usize, depth: usize) -> usize {
     rows.saturating_mul(cols).saturating_mul(depth.div_ceil(depth_of_a_task(rows, cols, depth)))
 }
 
-/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads of the pool. Must not be called on one of them.
-pub fn multiply<T: Scalar>(
+compiled_here! {
+    /// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads of the pool. Must not be called on one of them.
+    pub fn multiply<T: Scalar>(
+        context: &Context,
+        alpha: f64,
+        a: Mat<'_, T>,
+        b: Mat<'_, T>,
+        accumulate: Accum,
+        c: MatMut<'_, T>,
+    ) -> Result<()> = multiply_of;
+}
+
+fn multiply_of<T: Scalar>(
     context: &Context,
     alpha: f64,
     a: Mat<'_, T>,

@@ -12,6 +12,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::{Accum, Delta, Mat, MatMut, serial};
 use crate::error::Result;
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// Numbers of a panel that is converted to double precision at a time.
@@ -20,9 +21,18 @@ const PANEL: usize = 1 << 15;
 /// Converts columns of A, from the given one on, to double precision.
 type Load<'a, W> = &'a (dyn Fn(usize, &mut [W]) + Sync);
 
-/// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular values may have
-/// errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
-pub fn left_vectors<T: Scalar>(
+compiled_here! {
+    /// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular values may have
+    /// errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
+    pub fn left_vectors<T: Scalar>(
+        context: &Context,
+        a: &[T],
+        shape: (usize, usize),
+        delta: Delta,
+    ) -> Result<(CpuMatrix<T>, Vec<f64>)> = left_vectors_of;
+}
+
+fn left_vectors_of<T: Scalar>(
     context: &Context,
     a: &[T],
     (rows, cols): (usize, usize),
@@ -218,8 +228,17 @@ impl<W: Scalar> Stack<W> {
     }
 }
 
-/// U^H A for a packed A.
-pub fn project<T: Scalar>(
+compiled_here! {
+    /// U^H A for a packed A.
+    pub fn project<T: Scalar>(
+        context: &Context,
+        u: &CpuMatrix<T>,
+        a: &[T],
+        shape: (usize, usize),
+    ) -> Result<CpuMatrix<T>> = project_of;
+}
+
+fn project_of<T: Scalar>(
     context: &Context,
     u: &CpuMatrix<T>,
     a: &[T],
@@ -234,8 +253,18 @@ pub fn project<T: Scalar>(
     Ok(out)
 }
 
-/// C = alpha A B^H into packed memory.
-pub fn product_to<T: Scalar>(
+compiled_here! {
+    /// C = alpha A B^H into packed memory.
+    pub fn product_to<T: Scalar>(
+        context: &Context,
+        alpha: f64,
+        a: &CpuMatrix<T>,
+        b: &CpuMatrix<T>,
+        c: &mut [T],
+    ) -> Result<()> = product_to_of;
+}
+
+fn product_to_of<T: Scalar>(
     context: &Context,
     alpha: f64,
     a: &CpuMatrix<T>,

@@ -5,6 +5,7 @@ use super::{GpuAlgebra, GpuMatrix, mismatch};
 use crate::backend::gpu::kernels::dense::{self, Beside};
 use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// Largest size in bytes of the panel in which rows in single precision are converted to double.
@@ -56,8 +57,17 @@ impl GpuAlgebra {
         }
     }
 
-    /// G = X^H X + beta G, both triangles, in double precision.
-    pub fn gram_add<T: Scalar>(&mut self, x: View<'_>, beta: f64, g: &mut GpuMatrix<T::Wide>) -> Result<()> {
+    compiled_here! {
+        /// G = X^H X + beta G, both triangles, in double precision.
+        pub fn gram_add<T: Scalar>(
+            &mut self: GpuAlgebra,
+            x: View<'_>,
+            beta: f64,
+            g: &mut GpuMatrix<T::Wide>,
+        ) -> Result<()> = GpuAlgebra::gram_add_of;
+    }
+
+    fn gram_add_of<T: Scalar>(&mut self, x: View<'_>, beta: f64, g: &mut GpuMatrix<T::Wide>) -> Result<()> {
         let cols = x.cols;
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
             return self.square_add::<T::Wide>(x, beta, g.view());
@@ -82,9 +92,18 @@ impl GpuAlgebra {
         self.blas.multiply::<W>(1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
     }
 
-    /// R with G + shift tr(G) I = R^H R, which is also written to `r`; `None` if there is none to working precision. Consumes
-    /// G. Waits for the stream.
-    pub fn cholesky<T: Scalar>(
+    compiled_here! {
+        /// R with G + shift tr(G) I = R^H R, which is also written to `r`; `None` if there is none to working precision. Consumes
+        /// G. Waits for the stream.
+        pub fn cholesky<T: Scalar>(
+            &mut self: GpuAlgebra,
+            g: GpuMatrix<T::Wide>,
+            shift: f64,
+            r: &mut GpuMatrix<T>,
+        ) -> Result<Option<Divisor<T>>> = GpuAlgebra::cholesky_of;
+    }
+
+    fn cholesky_of<T: Scalar>(
         &mut self,
         g: GpuMatrix<T::Wide>,
         shift: f64,
@@ -134,8 +153,15 @@ impl GpuAlgebra {
         Ok(Some(Divisor { triangle: g, inverse, condition, spread: least / most }))
     }
 
-    /// A matrix in double precision rounded to T; the matrix itself if T is double precision.
-    pub(super) fn narrowed<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
+    compiled_here! {
+        /// A matrix in double precision rounded to T; the matrix itself if T is double precision.
+        pub(super) fn narrowed<T: Scalar>(
+            &self: GpuAlgebra,
+            wide: GpuMatrix<T::Wide>,
+        ) -> Result<GpuMatrix<T>> = GpuAlgebra::narrowed_of;
+    }
+
+    fn narrowed_of<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
         let (rows, cols) = wide.shape();
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
             return GpuMatrix::from_memory(wide.into_memory(), rows, cols);
@@ -155,8 +181,16 @@ impl GpuAlgebra {
         self.blas.multiply::<T>(1.0, x, plain, inverse, plain, 0.0, q)
     }
 
-    /// X := X R^-1 by substitution, which is stable for any R.
-    pub fn divide<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>) -> Result<()> {
+    compiled_here! {
+        /// X := X R^-1 by substitution, which is stable for any R.
+        pub fn divide<T: Scalar>(
+            &self: GpuAlgebra,
+            x: View<'_>,
+            divisor: &Divisor<T>,
+        ) -> Result<()> = GpuAlgebra::divide_of;
+    }
+
+    fn divide_of<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>) -> Result<()> {
         let triangle = divisor.triangle.view();
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
             return self.blas.solve_upper::<T>(triangle, x, true);
@@ -173,13 +207,17 @@ impl GpuAlgebra {
         Ok(())
     }
 
-    /// See [`Algebra::cholesky_step`].
-    pub(super) fn cholesky_qr<T: Scalar>(
-        &mut self,
-        x: &mut GpuMatrix<T>,
-        shift: f64,
-        r: &mut GpuMatrix<T>,
-    ) -> Result<Step> {
+    compiled_here! {
+        /// See [`Algebra::cholesky_step`].
+        pub(super) fn cholesky_qr<T: Scalar>(
+            &mut self: GpuAlgebra,
+            x: &mut GpuMatrix<T>,
+            shift: f64,
+            r: &mut GpuMatrix<T>,
+        ) -> Result<Step> = GpuAlgebra::cholesky_qr_of;
+    }
+
+    fn cholesky_qr_of<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
         let (rows, cols) = x.shape();
         if r.shape() != (cols, cols) {
             return Err(mismatch("a CholeskyQR step", &[x.shape(), r.shape()]));
@@ -203,8 +241,15 @@ impl GpuAlgebra {
         Ok(Step::Done { spread: divisor.spread })
     }
 
-    /// See [`Algebra::inverse`].
-    pub(super) fn inverse_of<T: Scalar>(&mut self, r: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
+    compiled_here! {
+        /// See [`Algebra::inverse`].
+        pub(super) fn inverse_of<T: Scalar>(
+            &mut self: GpuAlgebra,
+            r: &GpuMatrix<T>,
+        ) -> Result<GpuMatrix<T>> = GpuAlgebra::inverse_of_of;
+    }
+
+    fn inverse_of_of<T: Scalar>(&mut self, r: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
         let order = r.cols();
         if r.rows() != order {
             return Err(mismatch("an inverse", &[r.shape()]));
@@ -250,8 +295,16 @@ impl GpuAlgebra {
         Ok(true)
     }
 
-    /// See [`Algebra::householder`].
-    pub(super) fn householder_qr<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
+    compiled_here! {
+        /// See [`Algebra::householder`].
+        pub(super) fn householder_qr<T: Scalar>(
+            &mut self: GpuAlgebra,
+            x: &mut GpuMatrix<T>,
+            r: &mut GpuMatrix<T>,
+        ) -> Result<()> = GpuAlgebra::householder_qr_of;
+    }
+
+    fn householder_qr_of<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
         let (rows, cols) = x.shape();
         if r.shape() != (cols, cols) || rows < cols {
             return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
@@ -291,8 +344,15 @@ impl GpuAlgebra {
         Ok(())
     }
 
-    /// See [`Algebra::eigen`].
-    pub(super) fn eigenvalues<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
+    compiled_here! {
+        /// See [`Algebra::eigen`].
+        pub(super) fn eigenvalues<T: Scalar>(
+            &mut self: GpuAlgebra,
+            a: &GpuMatrix<T>,
+        ) -> Result<(Vec<f64>, GpuMatrix<T>)> = GpuAlgebra::eigenvalues_of;
+    }
+
+    fn eigenvalues_of<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
         let (order, cols) = a.shape();
         if order != cols {
             return Err(mismatch("eigenvalues", &[a.shape()]));

@@ -22,6 +22,7 @@ use crate::backend::gpu::kernels::{constants, dense};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Rows, Solver, Transpose, View, Work};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 pub use matrix::GpuMatrix;
 
@@ -125,15 +126,27 @@ impl GpuAlgebra {
         Ok(numbers)
     }
 
-    /// Sums of the squares of the columns of `m`.
-    pub fn column_sums<T: Scalar>(&self, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
+    compiled_here! {
+        /// Sums of the squares of the columns of `m`.
+        pub fn column_sums<T: Scalar>(
+            &self: GpuAlgebra,
+            m: View<'_>,
+            factor: f64,
+        ) -> Result<Vec<f64>> = GpuAlgebra::column_sums_of;
+    }
+
+    fn column_sums_of<T: Scalar>(&self, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "norms of columns", m.cols * 8)?;
         dense::columns::<T>(&self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
         self.numbers(&output, m.cols)
     }
 
-    /// Real and imaginary part of the first entry of largest modulus of each column of `m`.
-    pub fn peaks<T: Scalar>(&self, m: View<'_>) -> Result<Vec<(f64, f64)>> {
+    compiled_here! {
+        /// Real and imaginary part of the first entry of largest modulus of each column of `m`.
+        pub fn peaks<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<(f64, f64)>> = GpuAlgebra::peaks_of;
+    }
+
+    fn peaks_of<T: Scalar>(&self, m: View<'_>) -> Result<Vec<(f64, f64)>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "peaks of columns", m.cols * 16)?;
         dense::columns::<T>(&self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
         let numbers = self.numbers(&output, 2 * m.cols)?;
@@ -142,8 +155,12 @@ impl GpuAlgebra {
         Ok(peaks)
     }
 
-    /// Euclidean norms of the columns of `m`, without overflow or underflow of intermediate results.
-    pub fn norms<T: Scalar>(&self, m: View<'_>) -> Result<Vec<f64>> {
+    compiled_here! {
+        /// Euclidean norms of the columns of `m`, without overflow or underflow of intermediate results.
+        pub fn norms<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<f64>> = GpuAlgebra::norms_of;
+    }
+
+    fn norms_of<T: Scalar>(&self, m: View<'_>) -> Result<Vec<f64>> {
         let mut norms = self.column_sums::<T>(m, 1.0)?;
         for (j, norm) in norms.iter_mut().enumerate() {
             if *norm > 1e-280 && *norm < 1e280 {
@@ -167,8 +184,18 @@ impl GpuAlgebra {
         Ok(norms)
     }
 
-    /// Random numbers for a view whose first entry is entry (`first_row`, `first_column`) of the sketch.
-    pub fn draw<T: Scalar>(&self, m: View<'_>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
+    compiled_here! {
+        /// Random numbers for a view whose first entry is entry (`first_row`, `first_column`) of the sketch.
+        pub fn draw<T: Scalar>(
+            &self: GpuAlgebra,
+            m: View<'_>,
+            sketch: &Sketch,
+            first_row: u64,
+            first_column: u32,
+        ) -> Result<()> = GpuAlgebra::draw_of;
+    }
+
+    fn draw_of<T: Scalar>(&self, m: View<'_>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
         let distribution = match sketch.distribution {
             Distribution::Gaussian => constants::DENSE_GAUSSIAN,
             Distribution::Uniform => constants::DENSE_UNIFORM,
@@ -179,16 +206,32 @@ impl GpuAlgebra {
         dense::fill::<T>(&self.gpu, &self.stream, m, draw)
     }
 
-    /// A copy of a matrix in host memory.
-    fn fetch<T: Scalar>(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<CpuMatrix<T>> {
+    compiled_here! {
+        /// A copy of a matrix in host memory.
+        fn fetch<T: Scalar>(
+            &mut self: GpuAlgebra,
+            what: &'static str,
+            m: &GpuMatrix<T>,
+        ) -> Result<CpuMatrix<T>> = GpuAlgebra::fetch_of;
+    }
+
+    fn fetch_of<T: Scalar>(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<CpuMatrix<T>> {
         let (rows, cols) = m.shape();
         let mut copy: CpuMatrix<T> = self.host.zeros(what, rows, cols)?;
         self.gpu.load_numbers(&self.stream, m.memory(), 0, copy.slice_mut()?)?;
         Ok(copy)
     }
 
-    /// A copy of a host matrix in device memory.
-    fn send<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<GpuMatrix<T>> {
+    compiled_here! {
+        /// A copy of a host matrix in device memory.
+        fn send<T: Scalar>(
+            &self: GpuAlgebra,
+            what: &'static str,
+            m: &CpuMatrix<T>,
+        ) -> Result<GpuMatrix<T>> = GpuAlgebra::send_of;
+    }
+
+    fn send_of<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<GpuMatrix<T>> {
         let (rows, cols) = m.shape();
         let mut copy = self.uninitialised::<T>(what, rows, cols)?;
         self.gpu.store_numbers(&self.stream, m.slice()?, copy.memory_mut(), 0)?;

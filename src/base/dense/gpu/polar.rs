@@ -19,6 +19,7 @@ use crate::alloc;
 use crate::backend::gpu::kernels::dense::{self, Reduction};
 use crate::backend::gpu::{Region, Transpose, View};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// The first polynomial, which maps singular values to near 1.
@@ -46,8 +47,15 @@ const GENTLE: f64 = 4.0;
 const GENTLE_VARIANCE: f64 = 1.6;
 
 impl GpuAlgebra {
-    /// See [`Algebra::svd`].
-    pub(super) fn singular_values<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<Svd<GpuMatrix<T>>> {
+    compiled_here! {
+        /// See [`Algebra::svd`].
+        pub(super) fn singular_values<T: Scalar>(
+            &mut self: GpuAlgebra,
+            a: &GpuMatrix<T>,
+        ) -> Result<Svd<GpuMatrix<T>>> = GpuAlgebra::singular_values_of;
+    }
+
+    fn singular_values_of<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<Svd<GpuMatrix<T>>> {
         let (rows, cols) = a.shape();
         let wide = self.converted::<T, T::Wide>("singular values", a.view(), false)?;
         let found = if rows.min(cols) > LEFT_TO_HOST && self.has_solver()? { self.wide_svd(&wide)? } else { None };

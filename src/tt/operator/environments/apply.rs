@@ -6,6 +6,7 @@ use super::{Environments, Side, Store, expect_bond, expect_type, find_exact, wro
 use crate::alloc;
 use crate::backend::gpu::Region;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 use crate::stream::Stream;
 use crate::tt::operator::chain::Chain;
@@ -17,14 +18,25 @@ use crate::tt::operator::trains::Trains;
 use crate::tt::operator::wide;
 
 impl Environments {
-    /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
-    /// out\[a, i, a'\] = sum over b, j, b' of (L H_k R)\[a i a', b j b'\] v\[b, j, b'\], first index fastest; with 0 the
-    /// vector is a matrix of bond k, with 2 it has both modes between its bonds. Returns the power of two that `out` is
-    /// to be multiplied with. Missing environments are built.
-    ///
-    /// # Errors
-    /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
-    pub fn apply<T: Scalar>(
+    compiled_here! {
+        /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
+        /// out\[a, i, a'\] = sum over b, j, b' of (L H_k R)\[a i a', b j b'\] v\[b, j, b'\], first index fastest; with 0 the
+        /// vector is a matrix of bond k, with 2 it has both modes between its bonds. Returns the power of two that `out` is
+        /// to be multiplied with. Missing environments are built.
+        ///
+        /// # Errors
+        /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
+        pub fn apply<T: Scalar>(
+            &mut self: Environments,
+            stream: Option<&Stream>,
+            trains: &Trains<'_>,
+            at: (usize, usize),
+            v: &[T],
+            out: &mut [T],
+        ) -> Result<i64> = Environments::apply_of;
+    }
+
+    fn apply_of<T: Scalar>(
         &mut self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,
@@ -66,13 +78,24 @@ impl Environments {
         self.context.pool().run(|| Ok(wide::fold(&left.apply(right, &gathers, &wide::widened(v)?)?, out)))
     }
 
-    /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
-    /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
-    ///
-    /// # Errors
-    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
-    /// captured before environments or cuBLAS have been created.
-    pub fn apply_on_device<T: Scalar>(
+    compiled_here! {
+        /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
+        /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
+        ///
+        /// # Errors
+        /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
+        /// captured before environments or cuBLAS have been created.
+        pub fn apply_on_device<T: Scalar>(
+            &mut self: Environments,
+            stream: Option<&Stream>,
+            trains: &Trains<'_>,
+            at: (usize, usize),
+            v: Region<'_>,
+            out: Region<'_>,
+        ) -> Result<i64> = Environments::apply_on_device_of;
+    }
+
+    fn apply_on_device_of<T: Scalar>(
         &mut self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,

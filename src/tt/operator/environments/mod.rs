@@ -23,6 +23,7 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
@@ -300,13 +301,24 @@ impl Environments {
         Ok([extent.bra, rank, extent.slots / rank * extent.pairs, extent.ket])
     }
 
-    /// The environment at bond k, which is built if it is missing. Returns the exponent of the power of two that it
-    /// must be multiplied by. The boundary value of the third dimension is p_w + w (p_y + r p_x).
-    ///
-    /// # Errors
-    /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than that of
-    /// [`Environments::dims`].
-    pub fn get<T: Scalar>(
+    compiled_here! {
+        /// The environment at bond k, which is built if it is missing. Returns the exponent of the power of two that it
+        /// must be multiplied by. The boundary value of the third dimension is p_w + w (p_y + r p_x).
+        ///
+        /// # Errors
+        /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than that of
+        /// [`Environments::dims`].
+        pub fn get<T: Scalar>(
+            &mut self: Environments,
+            stream: Option<&Stream>,
+            trains: &Trains<'_>,
+            side: Side,
+            k: usize,
+            out: &mut [T],
+        ) -> Result<i64> = Environments::get_of;
+    }
+
+    fn get_of<T: Scalar>(
         &mut self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,

@@ -18,6 +18,7 @@ use crate::backend::gpu::stream::GpuStream;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::backend::gpu::{Gpu, library_fault};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
 
@@ -367,9 +368,22 @@ impl Blas {
         &self.stream
     }
 
-    /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 C is not read.
+    compiled_here! {
+        /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 C is not read.
+        pub fn multiply<T: Scalar>(
+            &self: Blas,
+            alpha: f64,
+            a: View<'_>,
+            op_a: Transpose,
+            b: View<'_>,
+            op_b: Transpose,
+            beta: f64,
+            c: View<'_>,
+        ) -> Result<()> = Blas::multiply_of;
+    }
+
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    pub fn multiply<T: Scalar>(
+    fn multiply_of<T: Scalar>(
         &self,
         alpha: f64,
         a: View<'_>,
@@ -415,8 +429,18 @@ impl Blas {
         })
     }
 
-    /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
-    pub fn multiply_by<T: Scalar>(
+    compiled_here! {
+        /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
+        pub fn multiply_by<T: Scalar>(
+            &self: Blas,
+            scalars: Scalars<'_>,
+            left: (View<'_>, Transpose),
+            right: (View<'_>, Transpose),
+            c: View<'_>,
+        ) -> Result<()> = Blas::multiply_by_of;
+    }
+
+    fn multiply_by_of<T: Scalar>(
         &self,
         scalars: Scalars<'_>,
         (a, op_a): (View<'_>, Transpose),
@@ -461,8 +485,19 @@ impl Blas {
         self.with_device_scalars("cublasXgemm", product)
     }
 
-    /// [`Blas::multiply_by`] for each of `count` matrices.
-    pub fn multiply_all_by<T: Scalar>(
+    compiled_here! {
+        /// [`Blas::multiply_by`] for each of `count` matrices.
+        pub fn multiply_all_by<T: Scalar>(
+            &self: Blas,
+            scalars: Scalars<'_>,
+            left: (Series<'_>, Transpose),
+            right: (Series<'_>, Transpose),
+            c: Series<'_>,
+            count: usize,
+        ) -> Result<()> = Blas::multiply_all_by_of;
+    }
+
+    fn multiply_all_by_of<T: Scalar>(
         &self,
         scalars: Scalars<'_>,
         (a, op_a): (Series<'_>, Transpose),

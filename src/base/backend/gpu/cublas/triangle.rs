@@ -6,6 +6,7 @@ use super::{Aligned, Blas, int, operation};
 use crate::backend::gpu::library_fault;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
+use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
 /// `CUBLAS_FILL_MODE_LOWER`.
@@ -20,8 +21,19 @@ const RIGHT: c_int = 1;
 const NON_UNIT: c_int = 0;
 
 impl Blas {
-    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is not changed.
-    pub fn rank_update<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
+    compiled_here! {
+        /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is not changed.
+        pub fn rank_update<T: Scalar>(
+            &self: Blas,
+            alpha: f64,
+            a: View<'_>,
+            outer: bool,
+            beta: f64,
+            c: View<'_>,
+        ) -> Result<()> = Blas::rank_update_of;
+    }
+
+    fn rank_update_of<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
         let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
         if (c.rows, c.cols) != (n, n) {
             return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
@@ -60,8 +72,17 @@ impl Blas {
         })
     }
 
-    /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
-    pub fn solve_upper<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
+    compiled_here! {
+        /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
+        pub fn solve_upper<T: Scalar>(
+            &self: Blas,
+            r: View<'_>,
+            b: View<'_>,
+            right: bool,
+        ) -> Result<()> = Blas::solve_upper_of;
+    }
+
+    fn solve_upper_of<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
         let order = if right { b.cols } else { b.rows };
         if (r.rows, r.cols) != (order, order) {
             return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
