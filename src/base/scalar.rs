@@ -101,6 +101,12 @@ impl DType {
         }
     }
 
+    /// Bytes of a real or an imaginary part.
+    #[inline]
+    pub const fn part_size(self) -> usize {
+        if self.is_complex() { self.size() / 2 } else { self.size() }
+    }
+
     /// Whether its numbers have imaginary parts.
     #[inline]
     pub const fn is_complex(self) -> bool {

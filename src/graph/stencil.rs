@@ -131,7 +131,7 @@ impl<T: Scalar> OnDevice for DevicePairs<T> {
     fn multiply(&self, stream: &GpuStream, _: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()> {
         let (weights, offsets) = (self.weights.whole(), self.offsets.whole());
         let image = Pixels { weights, offsets, pairs: self.count, size: self.size };
-        pixels::<T>(&self.gpu, stream, image, gathered, finish)
+        pixels(T::DTYPE, &self.gpu, stream, image, gathered, finish)
     }
 
     fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {

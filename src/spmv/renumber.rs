@@ -140,7 +140,7 @@ impl Renumbering {
     ) -> Result<()> {
         let [list, places] = self.device.as_ref().ok_or_else(|| Error::Internal("an order off the device".into()))?;
         let list = if way == Way::In { list } else { places };
-        renumber::<T>(gpu, stream, list.whole(), (self.list.len(), width), from, to)
+        renumber(T::DTYPE, gpu, stream, list.whole(), (self.list.len(), width), from, to)
     }
 }
 

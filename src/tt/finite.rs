@@ -125,7 +125,7 @@ fn is_finite_there<T: Scalar>(train: &TensorTrain) -> Result<bool> {
         let (memory, offset) = train.memory(k);
         let count = train.shape().core_len(k);
         let core = memory.device("x")?.region(offset * size_of::<T>(), count * size_of::<T>())?;
-        find_peaks::<T>(gpu, stream, core, (1, 1, 1), count, keys.whole())?;
+        find_peaks(T::DTYPE, gpu, stream, core, (1, 1, 1), count, keys.whole())?;
     }
     let mut peaks = [0.0f64; 2];
     gpu.load_numbers(stream, &keys, 0, &mut peaks)?;

@@ -95,11 +95,11 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> OnDevice for Enqueued<T, F>
             x: Some(sums.whole()),
             ..DeviceFinish::plain(finish.y, zero, finish.beta)
         };
-        rest::<T>(&self.gpu, stream, rows, &multiplied)?;
+        rest(T::DTYPE, &self.gpu, stream, rows, &multiplied)?;
         if finish.shift == zero && finish.diagonal.is_none() && finish.more.is_none() {
             return Ok(());
         }
-        rest::<T>(&self.gpu, stream, rows, &DeviceFinish { alpha: zero, beta: one, ..*finish })
+        rest(T::DTYPE, &self.gpu, stream, rows, &DeviceFinish { alpha: zero, beta: one, ..*finish })
     }
 
     fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {

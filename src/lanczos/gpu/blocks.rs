@@ -45,7 +45,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Largest number of totals for each column of a space of `columns`, for steps of any kind. A block step needs less
     /// for each of its columns than two projections and two passes within the largest block.
     pub(super) fn most_totals(columns: usize) -> usize {
-        Self::record(columns) + 4 * (parts::<T>() * MOST_BLOCK + 1)
+        Self::record(columns) + 4 * (parts(T::DTYPE) * MOST_BLOCK + 1)
     }
 
     /// As [`Krylov::extend_block`] says.
@@ -56,7 +56,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         b: usize,
         poll: &mut Poll<'_>,
     ) -> Result<Vec<BlockStep<T::Wide>>> {
-        let layout = |j: usize| Layout { parts: parts::<T>(), count: locked + j + b, b };
+        let layout = |j: usize| Layout { parts: parts(T::DTYPE), count: locked + j + b, b };
         let mut at = 0;
         for j in (from..to).step_by(b) {
             let step = layout(j);
@@ -105,7 +105,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let own = self.column(column)?;
         let square = Some(self.totals(at, 1)?);
         let one = Scale { from: own, to: own, rows: self.n, square, parts: None, factor: 1.0, keep: 0.0 };
-        scale::<T>(&self.gpu, &self.stream, one)
+        scale(T::DTYPE, &self.gpu, &self.stream, one)
     }
 }
 

@@ -126,7 +126,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let (n, rows, terms_norm) = (operator.order(), operator.rows(), operator.terms_norm());
         let memory =
             gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
-        let numbers = parts::<T>() * columns + 2;
+        let numbers = parts(T::DTYPE) * columns + 2;
         let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
         let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::most_totals(columns), columns)?)?;
         // An inverse takes vectors in the matrix's order. Vectors have that order on the host.
@@ -375,7 +375,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         width: usize,
         h: &mut [T::Wide],
     ) -> Result<Vec<f64>> {
-        let numbers = parts::<T>() * count;
+        let numbers = parts(T::DTYPE) * count;
         for c in 0..width {
             self.enqueue_projection((first, count), column + c, (numbers + 1) * c)?;
         }
@@ -385,7 +385,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         for (c, found) in read.chunks_exact(numbers + 1).enumerate() {
             let (sums, square) = found.split_at(numbers);
             let own = h[c * count..(c + 1) * count].iter_mut();
-            own.zip(sums.chunks_exact(parts::<T>()))
+            own.zip(sums.chunks_exact(parts(T::DTYPE)))
                 .for_each(|(h, s)| *h = T::Wide::from_parts(s[0], s.get(1).copied().unwrap_or(0.0)));
             norms.push(square[0].sqrt());
         }
@@ -395,13 +395,13 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
         product_less(self, u, v, w)?;
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
-        let (pieces, numbers) = (pieces(n), parts::<T>());
+        let (pieces, numbers) = (pieces(n), parts(T::DTYPE));
         let empty = self.reading((v, 1), w)?;
         let partials = self.partials.whole();
-        pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { partials: Some(partials), ..empty })?;
         total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(0, numbers)?)?;
         let (weights, squares) = (Some(self.totals(0, numbers)?), Some(self.squares(0)?));
-        pass::<T>(gpu, stream, Pass { weights, squares, ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { weights, squares, ..empty })?;
         let after = self.partials.region(8 * pieces, 8 * pieces)?;
         total(gpu, stream, after, (1, pieces), 1.0, self.totals(numbers, 1)?)?;
         let mut found = [0.0f64; 3];
@@ -440,7 +440,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let n = self.n;
         let weights = self.numbers(&y[..m * l])?;
         let space = columns::<T>(&self.memory, n, first, m)?;
-        if turn::<T>(&self.gpu, &self.stream, space, n, (m, l), weights.whole())? {
+        if turn(T::DTYPE, &self.gpu, &self.stream, space, n, (m, l), weights.whole())? {
             return Ok(());
         }
         let mut turn = alloc::with_capacity(WHAT, m * l)?;
@@ -454,7 +454,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             let part = all.rows::<T>(row, rows)?;
             let turn = GpuMatrix::<T>::view(&turn);
             self.algebra.blas().multiply::<T>(1.0, part, Transpose::Plain, turn, Transpose::Plain, 0.0, turned)?;
-            place::<T>(&self.gpu, &self.stream, turned, target.rows::<T>(row, rows)?, false, false)?;
+            place(T::DTYPE, &self.gpu, &self.stream, turned, target.rows::<T>(row, rows)?, false, false)?;
         }
         Ok(())
     }
@@ -497,7 +497,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         self.put_back(first, count)?;
         let own = columns::<T>(&self.memory, n, first, count)?;
         let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
-        orient::<T>(&self.gpu, &self.stream, own, n, count, (own, n), workspace.whole())?;
+        orient(T::DTYPE, &self.gpu, &self.stream, own, n, count, (own, n), workspace.whole())?;
         self.gpu.load_numbers(&self.stream, &self.memory, first * n * size_of::<T>(), to)
     }
 
@@ -509,7 +509,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let own = columns::<T>(&self.memory, self.n, first, count)?;
         let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
         let target = (to.memory.device("vectors")?.whole(), to.layout.strides()[1]);
-        orient::<T>(&self.gpu, &self.stream, own, self.n, count, target, workspace.whole())?;
+        orient(T::DTYPE, &self.gpu, &self.stream, own, self.n, count, target, workspace.whole())?;
         self.stream.synchronize()
     }
 
@@ -536,6 +536,6 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     fn spread_one(&self, from: usize, factor: f64, to: usize, keep: f64) -> Result<()> {
         let (from, to) = (self.column(from)?, self.column(to)?);
         let one = Scale { from, to, rows: self.n, square: None, parts: None, factor, keep };
-        scale::<T>(&self.gpu, &self.stream, one)
+        scale(T::DTYPE, &self.gpu, &self.stream, one)
     }
 }

@@ -114,8 +114,8 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                 Some(RankOne {
                     degrees: gpu.upload_numbers(stream, "degrees of a graph", &own)?,
                     inverse,
-                    partials: gpu.allocate_on(stream, WHAT, 8 * parts::<T>() * pieces(order))?,
-                    sum: gpu.allocate_on(stream, WHAT, 8 * parts::<T>())?,
+                    partials: gpu.allocate_on(stream, WHAT, 8 * parts(T::DTYPE) * pieces(order))?,
+                    sum: gpu.allocate_on(stream, WHAT, 8 * parts(T::DTYPE))?,
                 })
             }
         };
@@ -176,7 +176,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     pub(super) fn gather(&self, x: Region<'_>) -> Result<()> {
         let (to, parts) = (self.gathered()?, self.scale.as_ref().map(DeviceMemory::whole));
         let one = Scale { from: x, to, rows: self.order, square: None, parts, factor: 1.0, keep: 0.0 };
-        scale::<T>(&self.gpu, &self.stream, one)
+        scale(T::DTYPE, &self.gpu, &self.stream, one)
     }
 
     /// As [`DeviceOperator::affine`] for the operator's own rows. [`DeviceOperator::gathered`] must hold all entries
@@ -222,7 +222,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             let parts = parts.map(DeviceMemory::whole);
             (0..width).try_for_each(|j| {
                 let (from, to) = (from.part(j * length, length)?, to.part(j * length, length)?);
-                scale::<T>(gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
+                scale(T::DTYPE, gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
             })
         };
         let own = match &self.products {
@@ -241,10 +241,18 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let space = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
         let (input, output) = (space()?, space()?);
         let (input, output) = (input.whole(), output.whole());
-        place::<T>(gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
+        place(
+            T::DTYPE,
+            gpu,
+            stream,
+            View::packed(gathered, rows, width),
+            View::packed(input, width, rows),
+            true,
+            false,
+        )?;
         let factors = (real(self.alpha), real(0.0));
         own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, (input, width), (output, width))?;
-        place::<T>(gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
+        place(T::DTYPE, gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {
             each(y, y, Some(parts), 1.0, 0.0)?;
         }
@@ -305,8 +313,8 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         squares: None,
                         keep: true,
                     };
-                    pass::<T>(gpu, stream, one)?;
-                    let sums = (parts::<T>(), pieces(rows));
+                    pass(T::DTYPE, gpu, stream, one)?;
+                    let sums = (parts(T::DTYPE), pieces(rows));
                     total(gpu, stream, r.partials.whole(), sums, step.scale * r.inverse, r.sum.whole())?;
                 }
                 let gathered = match &self.scale {
@@ -314,7 +322,8 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                     Some(s) => {
                         let to = between()?.whole();
                         let parts = Some(s.whole());
-                        scale::<T>(
+                        scale(
+                            T::DTYPE,
                             gpu,
                             stream,
                             Scale { from: x, to, rows, square: None, parts, factor: 1.0, keep: 0.0 },
@@ -334,7 +343,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         squares: None,
                         keep: false,
                     };
-                    pass::<T>(gpu, stream, taken)?;
+                    pass(T::DTYPE, gpu, stream, taken)?;
                 }
                 Ok(())
             }

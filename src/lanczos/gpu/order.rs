@@ -39,7 +39,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             self.renumber(order, Way::Out, self.column(j)?, vector.whole())?;
             let (from, to) = (vector.whole(), self.column(j)?);
             let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
-            scale::<T>(&self.gpu, &self.stream, one)?;
+            scale(T::DTYPE, &self.gpu, &self.stream, one)?;
         }
         Ok(())
     }

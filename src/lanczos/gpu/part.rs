@@ -86,7 +86,7 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
         let (own, operator) = (&self.krylov, self.operator()?);
         operator.gather(column::<T>(&own.memory, own.n, from)?)?;
         let (list, to) = (self.sends.whole(), self.packed.whole());
-        pick::<T>(&own.gpu, &own.stream, list, (self.count, own.n), operator.gathered()?, to)
+        pick(T::DTYPE, &own.gpu, &own.stream, list, (self.count, own.n), operator.gathered()?, to)
     }
 
     fn exchange(all: &mut [Self], transfers: &[Transfer]) -> Result<()> {
@@ -116,7 +116,7 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
         let Reading { first, count, column, weights, forms } = reading;
         let own = &self.krylov;
         let (gpu, stream, n) = (&own.gpu, &own.stream, own.n);
-        let formed = if forms { parts::<T>() * count } else { 0 };
+        let formed = if forms { parts(T::DTYPE) * count } else { 0 };
         let weights = weights.map(|h| own.numbers(h)).transpose()?;
         let partials = own.partials.whole();
         let one = Pass {
@@ -129,14 +129,14 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
             squares: Some(own.squares(formed)?),
             keep: false,
         };
-        pass::<T>(gpu, stream, one)?;
+        pass(T::DTYPE, gpu, stream, one)?;
         total(gpu, stream, partials, (formed + 2, pieces(n)), 1.0, own.totals(0, formed + 2)?)?;
         self.forms = if forms { count } else { 0 };
         Ok(())
     }
 
     fn sums(&mut self) -> Result<Sums<T::Wide>> {
-        let (own, parts) = (&self.krylov, parts::<T>());
+        let (own, parts) = (&self.krylov, parts(T::DTYPE));
         let mut read = alloc::filled(WHAT, parts * self.forms + 2, 0.0f64)?;
         own.gpu.load_numbers(&own.stream, &own.totals, 0, &mut read)?;
         let (found, squares) = read.split_at(parts * self.forms);

@@ -17,7 +17,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     pub(super) fn sample(&mut self) -> Result<()> {
         (0..2).try_for_each(|j| self.random(0, PROBES + j, j as usize))?;
         let weights = self.numbers(&[0.0; 2])?;
-        let numbers = parts::<T>();
+        let numbers = parts(T::DTYPE);
         // For both vectors: |x|^2, |A x|^2, and the product of the other vector with A x.
         let each = 2 + numbers;
         for j in 0..2 {
@@ -26,7 +26,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             self.enqueue_distance(2, weights.whole(), 2, each * j + 1)?;
             let partials = self.partials.whole();
             let one = Pass { partials: Some(partials), keep: true, ..self.reading((1 - j, 1), 2)? };
-            pass::<T>(&self.gpu, &self.stream, one)?;
+            pass(T::DTYPE, &self.gpu, &self.stream, one)?;
             let place = self.totals(each * j + 2, numbers)?;
             total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, place)?;
         }
@@ -45,7 +45,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Length of a step's record in F64: coefficients of the first pass and |w|^2 before it, coefficients of the second
     /// pass, and |w|^2 after it.
     pub(super) fn record(columns: usize) -> usize {
-        2 * parts::<T>() * columns + 2
+        2 * parts(T::DTYPE) * columns + 2
     }
 
     pub(super) fn squares(&self, numbers: usize) -> Result<Region<'_>> {
@@ -71,27 +71,27 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// `scaled`, the division by the norm. The figures go to record `at`.
     pub(super) fn enqueue(&self, (first, count): (usize, usize), column: usize, at: usize, scaled: bool) -> Result<()> {
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
-        let numbers = parts::<T>() * count;
+        let numbers = parts(T::DTYPE) * count;
         let base = at * Self::record(self.columns);
-        let second = base + parts::<T>() * self.columns + 1;
+        let second = base + parts(T::DTYPE) * self.columns + 1;
         let last = base + Self::record(self.columns) - 1;
         let pieces = pieces(n);
         let empty = self.reading((first, count), column)?;
         let partials = self.partials.whole();
-        pass::<T>(gpu, stream, Pass { partials: Some(partials), squares: Some(self.squares(numbers)?), ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { partials: Some(partials), squares: Some(self.squares(numbers)?), ..empty })?;
         total(gpu, stream, partials, (numbers + 1, pieces), 1.0, self.totals(base, numbers + 1)?)?;
         let weights = Some(self.totals(base, numbers)?);
-        pass::<T>(gpu, stream, Pass { partials: Some(partials), weights, ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { partials: Some(partials), weights, ..empty })?;
         total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(second, numbers)?)?;
         let weights = Some(self.totals(second, numbers)?);
-        pass::<T>(gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
         let after = self.partials.region(8 * pieces, 8 * pieces)?;
         total(gpu, stream, after, (1, pieces), 1.0, self.totals(last, 1)?)?;
         if scaled {
             let own = self.column(column)?;
             let square = Some(self.totals(last, 1)?);
             let one = Scale { from: own, to: own, rows: n, square, parts: None, factor: 1.0, keep: 0.0 };
-            scale::<T>(gpu, stream, one)?;
+            scale(T::DTYPE, gpu, stream, one)?;
         }
         Ok(())
     }
@@ -101,15 +101,15 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// ten times as long.
     pub(super) fn enqueue_projection(&self, (first, count): (usize, usize), column: usize, at: usize) -> Result<()> {
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
-        let (numbers, pieces) = (parts::<T>() * count, pieces(n));
+        let (numbers, pieces) = (parts(T::DTYPE) * count, pieces(n));
         let partials = self.partials.whole();
         let empty = self.reading((first, count), column)?;
         if count > 0 {
-            pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
+            pass(T::DTYPE, gpu, stream, Pass { partials: Some(partials), ..empty })?;
             total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(at, numbers)?)?;
         }
         let weights = if count > 0 { Some(self.totals(at, numbers)?) } else { None };
-        pass::<T>(gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
+        pass(T::DTYPE, gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
         let after = self.partials.region(8 * pieces, 8 * pieces)?;
         total(gpu, stream, after, (1, pieces), 1.0, self.totals(at + numbers, 1)?)
     }
@@ -121,10 +121,10 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read)?;
         let mut found = alloc::with_capacity(WHAT, steps)?;
         for (j, record) in read.chunks_exact(length).enumerate() {
-            let numbers = parts::<T>() * (first + j);
-            let last = |from: usize| if numbers == 0 { 0.0 } else { record[from + numbers - parts::<T>()] };
+            let numbers = parts(T::DTYPE) * (first + j);
+            let last = |from: usize| if numbers == 0 { 0.0 } else { record[from + numbers - parts(T::DTYPE)] };
             found.push(Projection {
-                along: last(0) + last(parts::<T>() * self.columns + 1),
+                along: last(0) + last(parts(T::DTYPE) * self.columns + 1),
                 before: record[numbers].sqrt(),
                 after: record[length - 1].sqrt(),
             });
@@ -137,7 +137,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let pieces = pieces(self.n);
         let squares = Some(self.squares(0)?);
         let one = Pass { weights: Some(weights), squares, keep: true, ..self.reading((x, 1), w)? };
-        pass::<T>(&self.gpu, &self.stream, one)?;
+        pass(T::DTYPE, &self.gpu, &self.stream, one)?;
         let after = self.partials.region(8 * pieces, 8 * pieces)?;
         total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(at, 1)?)
     }

@@ -64,14 +64,14 @@ struct Stretch {
 impl Steps {
     /// Allocates the workspace of steps on `columns` vectors of `n` numbers; `None` if one launch cannot take so many.
     pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, n: usize, columns: usize) -> Result<Option<Self>> {
-        let blocks = step_blocks::<T>(gpu, n, columns)?;
+        let blocks = step_blocks(T::DTYPE, gpu, n, columns)?;
         if blocks == 0 {
             return Ok(None);
         }
         let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
         Ok(Some(Self {
             blocks,
-            partials: gpu.allocate_uninitialised_on(stream, WHAT, step_workspace::<T>(blocks, columns)?)?,
+            partials: gpu.allocate_uninitialised_on(stream, WHAT, step_workspace(T::DTYPE, blocks, columns)?)?,
             arrivals: gpu.allocate_on(stream, WHAT, 8)?,
             records: gpu.allocate_uninitialised_on(stream, WHAT, records)?,
             watched: None,
@@ -268,6 +268,6 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             previous: previous.map(record).transpose()?,
             watch,
         };
-        step::<T>(&self.gpu, &self.stream, one)
+        step(T::DTYPE, &self.gpu, &self.stream, one)
     }
 }

@@ -291,7 +291,7 @@ impl<'a, T: Scalar> Member<'a, T> {
     fn place(&self, panel: Region<'_>, rows: usize, target: View<'_>, transposed: bool) -> Result<()> {
         let (fast, slow) = self.cut.axes(rows);
         let turn = self.cut.by_rows != transposed;
-        dense::place::<T>(&self.gpu, &self.stream, View::packed(panel, fast, slow), target, turn, false)
+        dense::place(T::DTYPE, &self.gpu, &self.stream, View::packed(panel, fast, slow), target, turn, false)
     }
 
     /// Writes the member's rows of L, or with `sparse` of S, to `target`.
@@ -318,7 +318,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         let memory = self.gpu.upload_numbers(&self.stream, "rows of another device", values)?;
         let part = target.rows::<T>(first, rows)?;
         let from = View::packed(memory.whole(), rows, self.cut.n);
-        dense::place::<T>(&self.gpu, &self.stream, from, part, !target.by_columns, false)?;
+        dense::place(T::DTYPE, &self.gpu, &self.stream, from, part, !target.by_columns, false)?;
         self.scale_part(part, target.unit)
     }
 
@@ -328,7 +328,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         }
         let factors = alloc::filled("unit of a part", part.cols, unit)?;
         let factors = self.gpu.upload_numbers(&self.stream, "unit of a part", &factors)?;
-        dense::scale::<T>(&self.gpu, &self.stream, part, factors.whole())
+        dense::scale(T::DTYPE, &self.gpu, &self.stream, part, factors.whole())
     }
 
     pub(super) fn set_scale(&mut self, scale: f64) {
@@ -343,7 +343,7 @@ impl<'a, T: Scalar> Member<'a, T> {
             self.flag.check()?;
             self.bring_entries(panel)?;
             let load = kernels::Load { x_scale: 1.0, y_scale: 0.0 };
-            self.panel(panel, false, true)?.load::<T>(&self.gpu, &self.stream, load)?;
+            self.panel(panel, false, true)?.load(T::DTYPE, &self.gpu, &self.stream, load)?;
             self.x.keep(&self.gpu, &self.stream, &self.cut, panel, size_of::<T>())?;
         }
         self.totals()
@@ -389,7 +389,7 @@ impl<'a, T: Scalar> Member<'a, T> {
             match step.first {
                 Some((x_scale, y_scale)) => {
                     let load = kernels::Load { x_scale, y_scale };
-                    self.panel(panel, true, false)?.load::<T>(&self.gpu, &self.stream, load)?;
+                    self.panel(panel, true, false)?.load(T::DTYPE, &self.gpu, &self.stream, load)?;
                 }
                 None => {
                     self.bring_x(panel)?;
@@ -407,7 +407,7 @@ impl<'a, T: Scalar> Member<'a, T> {
                 last: step.last,
                 measured: step.measured,
             };
-            self.panel(panel, true, true)?.update::<T>(&self.gpu, &self.stream, &update)?;
+            self.panel(panel, true, true)?.update(T::DTYPE, &self.gpu, &self.stream, &update)?;
             let beta = if panel == 0 { 0.0 } else { 1.0 };
             self.add_product(panel, kind, w.as_ref(), out.view(), sum.as_ref(), beta)?;
             self.x.keep(&self.gpu, &self.stream, &self.cut, panel, size)?;

@@ -284,7 +284,7 @@ impl<T: Scalar> Member<'_, T> {
         let line = |memory| Strided { memory, row: 1, column: numbers.len() };
         let how = Copying { conjugate: false, add: true };
         let shape = (numbers.len(), 1);
-        copy::<T::Wide>(&self.gpu, &self.stream, shape, line(more.whole()), line(sum.memory().whole()), how)
+        copy(T::Wide::DTYPE, &self.gpu, &self.stream, shape, line(more.whole()), line(sum.memory().whole()), how)
     }
 }
 

@@ -25,7 +25,7 @@ impl<T: Scalar> Member<'_, T> {
             return Ok(copy);
         }
         let other = self.algebra.uninitialised::<T>("factor", copy.rows(), copy.cols())?;
-        dense::place::<T>(&self.gpu, &self.stream, copy.view(), other.view(), false, true)?;
+        dense::place(T::DTYPE, &self.gpu, &self.stream, copy.view(), other.view(), false, true)?;
         Ok(other)
     }
 
@@ -145,12 +145,12 @@ impl<T: Scalar> Member<'_, T> {
             (Product::Normal(_), Some(sum)) => {
                 let wide = self.algebra.converted::<T, T::Wide>("X^H X W", sum.view(), false)?;
                 let adjoint = self.cut.by_rows && T::IS_COMPLEX;
-                dense::place::<T::Wide>(&self.gpu, &self.stream, wide.view(), out.view(), adjoint, adjoint)
+                dense::place(T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), out.view(), adjoint, adjoint)
             }
             (Product::Gram, _) if self.cut.by_rows && T::IS_COMPLEX => {
                 let (n, _) = out.shape();
                 let other = self.algebra.uninitialised::<T::Wide>("X^H X", n, n)?;
-                dense::place::<T::Wide>(&self.gpu, &self.stream, out.view(), other.view(), false, true)?;
+                dense::place(T::Wide::DTYPE, &self.gpu, &self.stream, out.view(), other.view(), false, true)?;
                 *out = other;
                 Ok(())
             }

@@ -93,7 +93,7 @@ impl<T: Scalar> Block<'_, T> {
         let memory = site.scratch(Use::Flipped, bytes::<T>(t.rows, t.cols)?)?;
         let sum = Sum::new(packed::<T>(&memory, t.rows, t.cols)?, true);
         self.adjoint(site, p, sum, false)?;
-        place::<T>(&site.gpu, &site.stream, sum.view, t, true, true)
+        place(T::DTYPE, &site.gpu, &site.stream, sum.view, t, true, true)
     }
 }
 

@@ -33,7 +33,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             let more = site.gpu.upload_numbers(&site.stream, "sum between devices", &numbers)?;
             let row = |memory| Strided { memory, row: 1, column: count };
             let how = Copying { conjugate: false, add: true };
-            copy::<S>(&site.gpu, &site.stream, (count, 1), row(more.whole()), row(sums[0].whole()), how)?;
+            copy(S::DTYPE, &site.gpu, &site.stream, (count, 1), row(more.whole()), row(sums[0].whole()), how)?;
         }
         Ok(())
     }

@@ -178,9 +178,17 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 let memory = site.scratch(Use::Wide, bytes::<T>(rows, width)?)?;
                 let from = Strided { memory: x.memory, row: 1, column: x.ld };
                 let to = Strided { memory: memory.whole(), row: width, column: 1 };
-                kernels::copy::<T>(&site.gpu, &site.stream, (rows, width), from, to, Copying::default())?;
+                kernels::copy(T::DTYPE, &site.gpu, &site.stream, (rows, width), from, to, Copying::default())?;
                 let half = if op == Op::Plain { halves.plain() } else { halves.adjoint() };
-                kernels::sparse::<T>(&site.gpu, &site.stream, half, (memory.whole(), width), (y.memory, y.ld), width)
+                kernels::sparse(
+                    T::DTYPE,
+                    &site.gpu,
+                    &site.stream,
+                    half,
+                    (memory.whole(), width),
+                    (y.memory, y.ld),
+                    width,
+                )
             }
             Product::Operator(operator) => {
                 let (inner, outer) =
@@ -195,7 +203,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 let mut memory = site.take(Use::Wide, bytes::<T>(inner.max(outer), x.cols)?)?;
                 let from = Strided { memory: x.memory, row: 1, column: x.ld };
                 let to = Strided { memory: memory.whole(), row: 1, column: inner };
-                kernels::copy::<T>(&site.gpu, &site.stream, (inner, x.cols), from, to, Copying::default())?;
+                kernels::copy(T::DTYPE, &site.gpu, &site.stream, (inner, x.cols), from, to, Copying::default())?;
                 site.gpu.download_numbers(&site.stream, &memory, &mut input)?;
                 operator.lock().unwrap_or_else(PoisonError::into_inner).apply(op, &input, x.cols, &mut output)?;
                 if !output.iter().all(|v| (v.re() + v.im()).is_finite()) {
@@ -206,7 +214,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 site.gpu.store_numbers(&site.stream, &output, &mut memory, 0)?;
                 let from = Strided { memory: memory.whole(), row: 1, column: outer };
                 let to = Strided { memory: y.memory, row: 1, column: y.ld };
-                kernels::copy::<T>(&site.gpu, &site.stream, (outer, x.cols), from, to, Copying::default())?;
+                kernels::copy(T::DTYPE, &site.gpu, &site.stream, (outer, x.cols), from, to, Copying::default())?;
                 site.put(Use::Wide, memory);
                 Ok(())
             }
@@ -250,5 +258,5 @@ fn scale_rows<T: Scalar>(site: &Site, from: View<'_>, to: View<'_>, factors: &De
     let output = Lines { memory: to.memory, inner: to.rows, outer: to.cols, stride: to.ld };
     let centre = Some(Centre { records: factors.whole(), axis: Axis::Inner, divides: true });
     let convert = Convert { source, dtype: T::DTYPE, output: Some(output), centre, factor: 1.0, tally: None };
-    convert.run::<T>(&site.gpu, &site.stream)
+    convert.run(T::DTYPE, &site.gpu, &site.stream)
 }

@@ -159,7 +159,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         })?;
         self.gather::<T>(&sums, &begun)?;
         let site = &self.parts[0].site;
-        place::<T>(&site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
+        place(T::DTYPE, &site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
     }
 
     /// Adds the devices' matrices to the first one. Matrices that were not `begun` count as 0.
@@ -265,7 +265,7 @@ fn in_place<T: Scalar>(
     let memory = site.take(Use::Products, bytes::<T>(x.rows, after)?)?;
     let product = packed::<T>(&memory, x.rows, after)?;
     work(site, product)?;
-    place::<T>(&site.gpu, &site.stream, product, x.columns::<T>(0, after)?, false, false)?;
+    place(T::DTYPE, &site.gpu, &site.stream, product, x.columns::<T>(0, after)?, false, false)?;
     site.put(Use::Products, memory);
     Ok(())
 }

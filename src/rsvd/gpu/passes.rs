@@ -184,7 +184,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         };
         let to = Strided { memory: t.memory().whole(), row: 1, column: rows };
         let how = Copying { conjugate: flipped, add: false };
-        kernels::copy::<T>(&site.gpu, &site.stream, (rows, columns), from, to, how)
+        kernels::copy(T::DTYPE, &site.gpu, &site.stream, (rows, columns), from, to, how)
     }
 
     pub(super) fn multiply_pass(&mut self, w: &GpuMatrix<T>, p: &Tall<T>) -> Result<()> {
@@ -295,7 +295,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         self.add_up::<T::Wide>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), n * n)?;
         let site = &mut self.parts[0].site;
         let (wide, to) = ((sums[0].whole(), n), (g.memory().whole(), n));
-        kernels::mirror::<T>(&site.gpu, &site.stream, n, wide, to, is_flipped::<T>(row_major))?;
+        kernels::mirror(T::DTYPE, &site.gpu, &site.stream, n, wide, to, is_flipped::<T>(row_major))?;
         drop(sums);
         for part in &mut self.parts {
             part.site.forget(Use::Gram);
@@ -321,7 +321,7 @@ fn shift<T: Scalar>(site: &Site, m: View<'_>, e: i64) -> Result<()> {
     }
     let factors = crate::alloc::filled("factors", m.cols, power(e))?;
     let factors = site.gpu.upload_numbers(&site.stream, "factors", &factors)?;
-    dense::scale::<T>(&site.gpu, &site.stream, m, factors.whole())
+    dense::scale(T::DTYPE, &site.gpu, &site.stream, m, factors.whole())
 }
 
 /// Fills a matrix with the rows of a sketch from `first` on.
@@ -349,7 +349,7 @@ fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View
         let source = Lines { memory: part, inner, outer: outer_lines, stride: lines.stride };
         let wide = Lines { memory: memory.whole(), inner, outer: outer_lines, stride: inner };
         let convert = Convert { source, dtype: T::DTYPE, output: Some(wide), centre: None, factor: 1.0, tally: None };
-        convert.run::<T::Wide>(&site.gpu, &site.stream)?;
+        convert.run(T::Wide::DTYPE, &site.gpu, &site.stream)?;
         let beta = if k > 0 { 1.0 } else { beta };
         site.blas().rank_update::<T::Wide>(1.0, stored(&wide), outer, beta, sum)?;
     }

@@ -158,14 +158,14 @@ impl Recipe {
                 // Moments are computed from the converted entries.
                 let convert =
                     Convert { source: raw, dtype, output: Some(work), centre: None, factor: 1.0, tally: None };
-                convert.run::<T>(gpu, stream)?;
+                convert.run(T::DTYPE, gpu, stream)?;
                 (lines, dtype) = (work, T::DTYPE);
             }
             let scratch = this.moments.as_ref().ok_or_else(missing)?.whole();
             let records = this.records.as_ref().ok_or_else(missing)?;
             let (records, before) =
                 if by_rows { (records.region(0, span.rows * RECORD * 8)?, 0) } else { (records.whole(), before) };
-            kernels::moments::<T>(gpu, stream, lines, over, scratch, records, before)?;
+            kernels::moments(T::DTYPE, gpu, stream, lines, over, scratch, records, before)?;
         }
         if turn.moments {
             return Ok(raw);
@@ -193,7 +193,7 @@ impl Recipe {
         };
         let output = this.converts::<T>(input.dtype).then(|| work.unwrap_or(lines));
         if output.is_some() || tally.is_some() {
-            Convert { source: lines, dtype, output, centre, factor: this.factor, tally }.run::<T>(gpu, stream)?;
+            Convert { source: lines, dtype, output, centre, factor: this.factor, tally }.run(T::DTYPE, gpu, stream)?;
         }
         Ok(output.unwrap_or(lines))
     }

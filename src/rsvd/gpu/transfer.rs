@@ -99,7 +99,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
             let region = memory.region(offset, memory.bytes() - offset)?;
             let source = Strided { memory: view.memory, row: 1, column: view.ld };
             let to = Strided { memory: region, row: at.row, column: at.column };
-            return copy::<T>(&site.gpu, &site.stream, shape, source, to, how);
+            return copy(T::DTYPE, &site.gpu, &site.stream, shape, source, to, how);
         }
         Memory::Host(memory) => memory.as_mut_slice::<u8>()?,
     };
@@ -113,7 +113,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
         let packed = site.take(Use::Exchange, bytes)?;
         let source = Strided { memory: view.memory, row: 1, column: view.ld };
         let to = Strided { memory: packed.whole(), row, column };
-        copy::<T>(&site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
+        copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
         if is_pinned || (rows.count == 1 && bytes <= FEW_BYTES) {
             for k in 0..rows.count {
                 let begin = rows.offset + k * rows.pitch;
@@ -186,7 +186,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize,
             let region = memory.region(offset, memory.bytes() - offset)?;
             let from = Strided { memory: region, row: at.row, column: at.column };
             let to = Strided { memory: view.memory, row: 1, column: view.ld };
-            return copy::<T>(&site.gpu, &site.stream, shape, from, to, how);
+            return copy(T::DTYPE, &site.gpu, &site.stream, shape, from, to, how);
         }
         Memory::Host(memory) => memory.as_slice::<u8>()?,
     };
@@ -207,7 +207,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize,
         })?;
         let from = Strided { memory: packed.whole(), row, column };
         let to = Strided { memory: view.memory, row: 1, column: view.ld };
-        copy::<T>(&site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
+        copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
         site.put(Use::Exchange, packed);
     }
     site.put_ring(pieces);
@@ -310,7 +310,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                     None => fetch::<T>(site, memory, at, first, view),
                     Some(numbers) => {
                         let m: GpuMatrix<T> = site.algebra.upload(what, span.rows, width, numbers, span.rows)?;
-                        place::<T>(&site.gpu, &site.stream, m.view(), view, false, false)
+                        place(T::DTYPE, &site.gpu, &site.stream, m.view(), view, false, false)
                     }
                 })?;
             }
@@ -362,7 +362,7 @@ impl<T: Scalar> GpuOps<'_, T> {
 /// Copies the elements of a view to the host, packed.
 fn numbers<T: Scalar>(site: &mut Site, view: View<'_>) -> Result<Vec<T>> {
     let packed = site.algebra.uninitialised::<T>("matrix between devices", view.rows, view.cols)?;
-    place::<T>(&site.gpu, &site.stream, view, packed.view(), false, false)?;
+    place(T::DTYPE, &site.gpu, &site.stream, view, packed.view(), false, false)?;
     let mut numbers = alloc::filled("matrix between devices", view.rows * view.cols, T::default())?;
     site.algebra.download(&packed, &mut numbers, view.rows)?;
     Ok(numbers)

@@ -31,7 +31,7 @@ impl Plan {
         // Y = shift X + beta Y.
         let spread = |shift: Complex<f64>, beta: Complex<f64>, from: Block<'_>, to: Block<'_>| {
             let made = DeviceFinish { shift, x: Some(from.memory), ..DeviceFinish::plain(to.memory, real(0.0), beta) };
-            kernels::rest_block::<T>(gpu, stream, (rows, width), &made, (from.stride, to.stride))
+            kernels::rest_block(T::DTYPE, gpu, stream, (rows, width), &made, (from.stride, to.stride))
         };
         self.once_there::<T>((gpu, stream), a, (real(1.0 / options.half()), real(0.0)), width, (x, here))?;
         for step in 1..options.degree {

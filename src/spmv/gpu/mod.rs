@@ -221,7 +221,7 @@ impl Prepared {
 
     /// Tiles for a block of `width` vectors.
     fn block_tiles<T: Scalar>(&self, gpu: &Gpu, a: &Csr, width: usize) -> Result<Arc<DeviceCut>> {
-        let entries = kernels::block_entries::<T>(width);
+        let entries = kernels::block_entries(T::DTYPE, width);
         let mut made = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made.iter().find(|m| m.0 == entries) {
             return Ok(Arc::clone(&found.1));
@@ -324,7 +324,7 @@ impl Plan {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         if finish.alpha == Complex::new(0.0, 0.0) {
-            return kernels::rest::<T>(gpu, stream, prepared.structure.rows, finish);
+            return kernels::rest(T::DTYPE, gpu, stream, prepared.structure.rows, finish);
         }
         let (partials, arrivals) = (space.partials.whole(), space.arrivals.whole());
         let own = csr(self.matrix(a))?;
@@ -332,11 +332,11 @@ impl Plan {
         let _alone = space.launches.lock().unwrap_or_else(PoisonError::into_inner);
         match &prepared.kernels {
             Kernels::Rows(lanes) => {
-                kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
+                kernels::multiply(T::DTYPE, gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
             }
             Kernels::Shares(form, cut) => {
                 let shares = cut.shares(partials, arrivals);
-                kernels::multiply::<T>(gpu, stream, *form, &rows, Some(shares), gathered, finish)
+                kernels::multiply(T::DTYPE, gpu, stream, *form, &rows, Some(shares), gathered, finish)
             }
             Kernels::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, space, gathered, finish),
         }
@@ -400,7 +400,7 @@ impl Plan {
         let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
         let strides = (own_stride, y_stride);
         if finish.alpha == Complex::new(0.0, 0.0) {
-            return kernels::rest_block::<T>(gpu, stream, (rows.rows, width), finish, strides);
+            return kernels::rest_block(T::DTYPE, gpu, stream, (rows.rows, width), finish, strides);
         }
         for first in (0..width).step_by(MOST_WIDTH) {
             let count = MOST_WIDTH.min(width - first);
@@ -411,7 +411,7 @@ impl Plan {
             let gathered = Vectors { memory: columns::<T>(gathered.memory, first)?, ..gathered };
             let x = finish.x.map(|x| columns::<T>(x, first)).transpose()?;
             let finish = DeviceFinish { y: columns::<T>(finish.y, first)?, x, ..*finish };
-            kernels::block::<T>(gpu, stream, &rows, shares, count, gathered, &finish, strides)?;
+            kernels::block(T::DTYPE, gpu, stream, &rows, shares, count, gathered, &finish, strides)?;
         }
         Ok(())
     }

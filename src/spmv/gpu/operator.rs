@@ -97,7 +97,7 @@ impl Plan {
         };
         if alpha == zero {
             let kept = DeviceFinish::plain(y.memory, zero, beta);
-            return kernels::rest_block::<T>(on.0, on.1, (self.size().0, width), &kept, (0, y.stride));
+            return kernels::rest_block(T::DTYPE, on.0, on.1, (self.size().0, width), &kept, (0, y.stride));
         }
         let has_rank_one = operator.device.as_ref().is_some_and(|d| d.rank_one.is_some());
         if has_rank_one && !is_single {
@@ -165,7 +165,7 @@ impl Plan {
                             x: Some(x.memory),
                             ..DeviceFinish::plain(scaled.whole(), real(0.0), real(0.0))
                         };
-                        kernels::rest_block::<T>(gpu, stream, (rows, width), &own, (x.stride, width))?;
+                        kernels::rest_block(T::DTYPE, gpu, stream, (rows, width), &own, (x.stride, width))?;
                         packed(scaled.whole(), width)
                     }
                 };
@@ -190,7 +190,7 @@ impl Plan {
                     x: Some(whole.whole()),
                     ..DeviceFinish::plain(y.memory, real(0.0), beta)
                 };
-                kernels::rest::<T>(gpu, stream, rows, &scaled)
+                kernels::rest(T::DTYPE, gpu, stream, rows, &scaled)
             }
         }
     }
@@ -207,7 +207,8 @@ impl Plan {
         if let Some(own) = known::operator(a) {
             let gpu = self.context().gpu("plan")?;
             if finish.alpha == real(0.0) {
-                return kernels::rest_block::<T>(
+                return kernels::rest_block(
+                    T::DTYPE,
                     gpu,
                     stream,
                     (self.matrix_size().0, width),
@@ -243,15 +244,15 @@ impl Plan {
         let (long, wide) = (bytes(rows)?, bytes(cols)?);
         let buffer = |length| gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
         let (from, to) = (buffer(wide)?, buffer(long)?);
-        place::<T>(gpu, stream, side_by_side(x, cols, width), columns(&from, cols, width), true, false)?;
+        place(T::DTYPE, gpu, stream, side_by_side(x, cols, width), columns(&from, cols, width), true, false)?;
         if beta != real(0.0) {
-            place::<T>(gpu, stream, side_by_side(y, rows, width), columns(&to, rows, width), true, false)?;
+            place(T::DTYPE, gpu, stream, side_by_side(y, rows, width), columns(&to, rows, width), true, false)?;
         }
         for j in 0..width {
             let (x, y) = (from.region(j * wide, wide)?, to.region(j * long, long)?);
             self.once_there::<T>(on, a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))?;
         }
-        place::<T>(gpu, stream, columns(&to, rows, width), side_by_side(y, rows, width), true, false)
+        place(T::DTYPE, gpu, stream, columns(&to, rows, width), side_by_side(y, rows, width), true, false)
     }
 }
 
@@ -281,8 +282,8 @@ fn component<T: Scalar>(
     x: Region<'_>,
     rows: usize,
 ) -> Result<DeviceMemory> {
-    let partials = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts::<T>() * pieces(rows))?;
-    let sum = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts::<T>())?;
+    let partials = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts(T::DTYPE) * pieces(rows))?;
+    let sum = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts(T::DTYPE))?;
     let one = Pass {
         space: degrees.whole(),
         vector: x,
@@ -293,8 +294,8 @@ fn component<T: Scalar>(
         squares: None,
         keep: true,
     };
-    pass::<T>(gpu, stream, one)?;
-    total(gpu, stream, partials.whole(), (parts::<T>(), pieces(rows)), inverse, sum.whole())?;
+    pass(T::DTYPE, gpu, stream, one)?;
+    total(gpu, stream, partials.whole(), (parts(T::DTYPE), pieces(rows)), inverse, sum.whole())?;
     Ok(sum)
 }
 
@@ -316,5 +317,5 @@ fn taken<T: Scalar>(
         squares: None,
         keep: false,
     };
-    pass::<T>(gpu, stream, away)
+    pass(T::DTYPE, gpu, stream, away)
 }

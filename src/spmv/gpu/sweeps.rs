@@ -51,10 +51,10 @@ pub(super) struct Sweeps {
 
 /// Whether the sweeps support a matrix: products are counted in 32 bits, and the table of runs must fit into shared
 /// memory.
-pub(super) fn fits<T>(cols: usize, entries: usize) -> bool {
+pub(super) fn fits<T: Scalar>(cols: usize, entries: usize) -> bool {
     let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
     let most_entries = u32::MAX as usize - blocks * PAD;
-    entries < most_entries && kernels::collect_shared::<T>(blocks, capacity::<T>()) <= 200 << 10
+    entries < most_entries && kernels::collect_shared(T::DTYPE, blocks, capacity::<T>()) <= 200 << 10
 }
 
 impl Sweeps {
@@ -134,7 +134,7 @@ impl Sweeps {
             Some(memory) => memory,
             None => gpu.allocate_uninitialised(WHAT, product(WHAT, self.entries, size_of::<T>())?)?,
         };
-        kernels::permute::<T>(gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
+        kernels::permute(T::DTYPE, gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
         self.values = Some(sorted);
         Ok(())
     }
@@ -169,7 +169,20 @@ impl Sweeps {
         let pieces = self.cut.pieces(space.partials.whole(), space.arrivals.whole());
         let units = (self.units.whole(), self.unit_count);
         let products = space.products.whole();
-        kernels::sweep::<T>(gpu, stream, a, &self.swept(), units, values, products, pieces, LANES, gathered, finish)
+        kernels::sweep(
+            T::DTYPE,
+            gpu,
+            stream,
+            a,
+            &self.swept(),
+            units,
+            values,
+            products,
+            pieces,
+            LANES,
+            gathered,
+            finish,
+        )
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -125,7 +125,7 @@ fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Res
     };
     let (gpu, queue) = (at.context.gpu("tensor")?, at.queue()?);
     let keys = gpu.allocate_on(queue, "largest entries of a tensor", KEYS)?;
-    find_peaks::<T>(gpu, queue, memory.region(0, elements * size_of::<T>())?, (1, 1, 1), elements, keys.whole())?;
+    find_peaks(T::DTYPE, gpu, queue, memory.region(0, elements * size_of::<T>())?, (1, 1, 1), elements, keys.whole())?;
     let mut peaks = [0.0f64; 2];
     gpu.load_numbers(queue, &keys, 0, &mut peaks)?;
     Ok(peaks.iter().all(|peak| peak.is_finite()))

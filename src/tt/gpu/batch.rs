@@ -283,11 +283,11 @@ impl GpuContraction {
         let Some(form) = chain::form_of::<T>(gpu, &shapes, length, blocks)? else {
             return Ok(Vec::new());
         };
-        let tables = Tables::new::<T>(gpu, queue, shapes, x_places, y_places, numbers)?;
+        let tables = Tables::new(T::DTYPE, gpu, queue, shapes, x_places, y_places, numbers)?;
         let bytes = product("products", blocks, RESULT_WORDS * 8)?;
         let results = gpu.allocate_uninitialised_on(queue, "terms of a contraction", bytes)?;
         let all = (0, pairs);
-        tt::chain_pairs::<T>(gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
+        tt::chain_pairs(T::DTYPE, gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
         let terms = read(gpu, queue, &results, blocks)?;
         let unscaled = is_unscaled(plan);
         let mut doubtful = alloc::with_capacity(WHAT, numbers.len())?;

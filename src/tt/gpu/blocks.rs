@@ -159,7 +159,7 @@ pub(super) fn block<T: Scalar>(
     };
     let (first, last) = (edge(0), edge(call.length - 1));
     gpu.clear(stream, workspace.state)?;
-    tt::begin::<T>(gpu, stream, &first, workspace.f, workspace.state)?;
+    tt::begin(T::DTYPE, gpu, stream, &first, workspace.f, workspace.state)?;
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
@@ -176,7 +176,7 @@ pub(super) fn block<T: Scalar>(
         let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
         measured = match workspace.scaling {
             Scaling::Measured if i.is_multiple_of(interval(call)) || i + 2 == call.length => {
-                tt::measure::<T>(gpu, stream, workspace.f, elements, workspace.state, call.unscaled)?;
+                tt::measure(T::DTYPE, gpu, stream, workspace.f, elements, workspace.state, call.unscaled)?;
                 true
             }
             Scaling::Measured => false,
@@ -188,7 +188,7 @@ pub(super) fn block<T: Scalar>(
         };
         call.work.step()?;
     }
-    tt::end::<T>(gpu, stream, &last, workspace.f, workspace.state, results)?;
+    tt::end(T::DTYPE, gpu, stream, &last, workspace.f, workspace.state, results)?;
     call.work.step()
 }
 

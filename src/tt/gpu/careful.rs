@@ -63,6 +63,6 @@ impl Careful<'_> {
     ) -> Result<()> {
         let [first, second] = now.map_or([None; 2], |now| pair(now).map(Some));
         let cores = Factors { first, second, next: next.map(|next| pair(next)[0]) };
-        tt::factors::<T>(gpu, stream, self.keys, environment, count, cores, state, self.second)
+        tt::factors(T::DTYPE, gpu, stream, self.keys, environment, count, cores, state, self.second)
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn form_of<T: Scalar>(gpu: &Gpu, sites: &[Site], length: usize, count
     // Measured: blocks of sixteen warps are never faster than those of four, which receive their slices as early.
     let order = if count <= FEW { [Form::B, Form::D, Form::C, Form::A] } else { [Form::A, Form::B, Form::D, Form::C] };
     for form in order {
-        if tt::chain_fits::<T>(gpu, form, edge)? {
+        if tt::chain_fits(T::DTYPE, gpu, form, edge)? {
             return Ok(Some(form));
         }
     }
@@ -31,9 +31,9 @@ fn tables<'a, T: Scalar>(call: &Call<'a>, careful: bool) -> Result<Tables<'a>> {
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
     let (x, y) = ([call.x.clone()], [call.y.clone()]);
     let (x, y) = (Places::Cores(&x), Places::Cores(&y));
-    let mut tables = Tables::new::<T>(call.gpu, call.stream, sites, x, y, &[(0, 0)])?;
+    let mut tables = Tables::new(T::DTYPE, call.gpu, call.stream, sites, x, y, &[(0, 0)])?;
     if careful {
-        tables.measure::<T>(call.gpu, call.stream)?;
+        tables.measure(T::DTYPE, call.gpu, call.stream)?;
     }
     Ok(tables)
 }
@@ -59,7 +59,7 @@ fn swept<T: Scalar>(
     while first < terms.end {
         let count = PAIRS.min(terms.end - first);
         let at = (first, count);
-        tt::chain_pairs::<T>(call.gpu, call.stream, form, tables, &sweep, at, careful, results.whole())?;
+        tt::chain_pairs(T::DTYPE, call.gpu, call.stream, form, tables, &sweep, at, careful, results.whole())?;
         doubt |= sums.add(first, &call.read(&results, count)?)?;
         first += count;
         call.steps(call.length.saturating_mul(count.div_ceil(call.plan().block.max(1))))?;
@@ -78,12 +78,12 @@ pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<
     let states = call.gpu.allocate_on(call.stream, "states of a contraction", 2 * STATE_BYTES)?;
     let sweep = call.sweep(Some(middle));
     let space = (environments.whole(), count);
-    tt::chain_ends::<T>(call.gpu, call.stream, form, &tables, &sweep, false, space, states.whole())?;
+    tt::chain_ends(T::DTYPE, call.gpu, call.stream, form, &tables, &sweep, false, space, states.whole())?;
     let (left, right) = (environments.region(0, bytes / 2)?, environments.region(bytes / 2, bytes / 2)?);
     let results = call.results(tt::sum_blocks(count))?;
     let flags = (false, call.unscaled);
     let all = (count, 0);
-    tt::join::<T>(call.gpu, call.stream, left, Some(right), all, states.whole(), None, flags, results.whole())?;
+    tt::join(T::DTYPE, call.gpu, call.stream, left, Some(right), all, states.whole(), None, flags, results.whole())?;
     let doubt = joined(call, &results, count, sums)?;
     call.steps(call.length)?;
     Ok(doubt && call.rescues())
@@ -127,7 +127,7 @@ pub(super) fn one_by_one<T: Scalar>(
         let places = zeros.region(2 * STATE_BYTES + words, 16)?;
         let keys = zeros.region(2 * STATE_BYTES, words)?;
         let space = GridSpace { elements: elements.whole(), states, keys, places };
-        tt::grid::<T>(gpu, stream, &tables, &sweep, call.plan().pairs.get(q), careful, largest > 192, space)?;
+        tt::grid(T::DTYPE, gpu, stream, &tables, &sweep, call.plan().pairs.get(q), careful, largest > 192, space)?;
         let site = call.sites[middle.unwrap_or(0)];
         let count = if middle.is_some() { product("rank", site.r[0], site.s[0])? } else { 1 };
         let results = call.results(tt::sum_blocks(count))?;
@@ -135,7 +135,7 @@ pub(super) fn one_by_one<T: Scalar>(
         let left = elements.region(0, each)?;
         let flags = (false, call.unscaled);
         let all = (count, environment);
-        tt::join::<T>(gpu, stream, left, right, all, states, Some(places), flags, results.whole())?;
+        tt::join(T::DTYPE, gpu, stream, left, right, all, states, Some(places), flags, results.whole())?;
         let parts = call.read(&results, tt::sum_blocks(count))?;
         doubt |= sums.add(q, &[Term::of_parts(&parts, call.plan().dtype)])?;
         if (q + 1).is_multiple_of(call.plan().block.max(1)) || q + 1 == call.plan().pairs.len() {

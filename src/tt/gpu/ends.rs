@@ -159,7 +159,7 @@ pub(super) fn join<T: Scalar>(
     let other = (ends[1].sites > 0).then_some(ends[1].f);
     let flags = (call.plan().conjugate, call.unscaled && matches!(ends[0].scaling, Scaling::Measured));
     let all = (joined(call, ends)?, 0);
-    tt::join::<T>(call.gpu, call.stream, ends[0].f, other, all, states, None, flags, results)
+    tt::join(T::DTYPE, call.gpu, call.stream, ends[0].f, other, all, states, None, flags, results)
 }
 
 impl End<'_> {
@@ -323,7 +323,7 @@ impl End<'_> {
     /// Starts before the first site with the environment 1, so that the products of the first site are scaled by the
     /// cores, too.
     pub(super) fn open<T: Scalar>(&self, call: &Call<'_>) -> Result<()> {
-        result::store(call.gpu, self.stream(), &result::one::<T>(), self.f)
+        result::store(call.gpu, self.stream(), &result::one(T::DTYPE), self.f)
     }
 
     /// Measures the environment after site i.
@@ -331,7 +331,7 @@ impl End<'_> {
         let Site { r, s, .. } = call.sites[self.core(call, i)];
         let side = if self.is_right { 0 } else { 1 };
         let count = product("rank", r[side], s[side])?;
-        tt::measure::<T>(call.gpu, self.stream(), self.f, count, self.state, call.unscaled)?;
+        tt::measure(T::DTYPE, call.gpu, self.stream(), self.f, count, self.state, call.unscaled)?;
         self.measured = true;
         Ok(())
     }

@@ -214,7 +214,7 @@ fn enqueue<T: Scalar>(
         return Ok((run(call, &products, elements, states, results)?, Spoilt::default()));
     }
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
-    let tables = Tables::enqueued::<T>(gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
+    let tables = Tables::enqueued(T::DTYPE, gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
     let spoilt = Spoilt { known: false, keys: tables.core_keys() };
@@ -225,7 +225,7 @@ fn enqueue<T: Scalar>(
                 let now = PAIRS.min(count - first);
                 let word = RESULT_WORDS * 8;
                 let to = results.part(first * word, now * word)?;
-                tt::chain_pairs::<T>(gpu, stream, form, &tables, &sweep(None), (first, now), true, to)?;
+                tt::chain_pairs(T::DTYPE, gpu, stream, form, &tables, &sweep(None), (first, now), true, to)?;
             }
             Ok(count)
         }
@@ -233,11 +233,11 @@ fn enqueue<T: Scalar>(
             let count = bond(call.sites[middle])?;
             gpu.clear(stream, states)?;
             let ends = (elements, count);
-            tt::chain_ends::<T>(gpu, stream, form, &tables, &sweep(Some(middle)), true, ends, states)?;
+            tt::chain_ends(T::DTYPE, gpu, stream, form, &tables, &sweep(Some(middle)), true, ends, states)?;
             let half = elements.bytes() / 2;
             let (left, right) = (elements.part(0, half)?, elements.part(half, half)?);
             let all = (count, 0);
-            tt::join::<T>(gpu, stream, left, Some(right), all, states, None, (false, false), results)?;
+            tt::join(T::DTYPE, gpu, stream, left, Some(right), all, states, None, (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
         Way::Grid(middle) => {
@@ -249,13 +249,13 @@ fn enqueue<T: Scalar>(
             let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
             let work = GridSpace { elements, states, keys, places };
             let sweep = Sweep { halved: false, ..sweep(middle) };
-            tt::grid::<T>(gpu, stream, &tables, &sweep, (0, 0), true, largest > 192, work)?;
+            tt::grid(T::DTYPE, gpu, stream, &tables, &sweep, (0, 0), true, largest > 192, work)?;
             let count = middle.map_or(Ok(1), |m| bond(call.sites[m]))?;
             let each = product("work space", size_of::<T>(), 2 * environment + products)?;
             let left = elements.part(0, each)?;
             let right = middle.map(|_| elements.part(each, each)).transpose()?;
             let all = (count, environment);
-            tt::join::<T>(gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
+            tt::join(T::DTYPE, gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
         Way::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),

@@ -240,7 +240,7 @@ impl<'a> Dense<'a> {
             let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
             let from = View::packed(left.whole(), p, rows * bond);
             let to = View::packed(turned.whole(), rows * bond, p);
-            dense::place::<T>(call.gpu, call.stream, from, to, true, false)?;
+            dense::place(T::DTYPE, call.gpu, call.stream, from, to, true, false)?;
             left = turned;
         }
         let half = Half { is_x, leftwards: true };
@@ -257,7 +257,7 @@ impl<'a> Dense<'a> {
             let to = View::packed(turned.whole(), inner, columns);
             for q in 0..p {
                 let (from, to) = (from.columns::<T>(columns * q, columns)?, to.rows::<T>(bond * q, bond)?);
-                dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
+                dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
             }
             right = turned;
         }
@@ -282,7 +282,7 @@ impl<'a> Dense<'a> {
                 // The rows of the first tensor are the bond at the cut.
                 None => {
                     let (from, to) = (View::packed(core, size, 1), View::packed(next.whole(), size, 1));
-                    dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
+                    dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
                 }
                 Some(held) => {
                     let (a, b, shape) = if leftwards {
@@ -339,7 +339,7 @@ impl<'a> Dense<'a> {
         }
         let all = (x.rows * width, 0);
         let flags = (call.plan().conjugate, false);
-        tt::join::<T>(call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
+        tt::join(T::DTYPE, call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
     }
 
     /// The sum over all entries: panels of columns of both, each summed on its own, added in order.

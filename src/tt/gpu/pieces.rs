@@ -50,7 +50,7 @@ pub(super) fn identity<T: Scalar>(
     order: usize,
 ) -> Result<()> {
     let all = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
-    let copy = |from, to| dense::place::<T>(gpu, stream, from, to, false, false);
+    let copy = |from, to| dense::place(T::DTYPE, gpu, stream, from, to, false, false);
     copy(View::packed(one, 1, 1), all.columns::<T>(0, 1)?)?;
     let mut made = 1;
     while made < order {

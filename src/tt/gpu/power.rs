@@ -101,7 +101,7 @@ pub(super) fn enqueue<T: Scalar>(
     let weights = weights(call.plan().repeat)?;
     result::weigh(call.gpu, call.stream, exponents.states(0, count)?, &weights, exponents.states(count, 1)?)?;
     let (all, states) = ((order, 0), exponents.states(count, 2)?);
-    tt::join::<T>(call.gpu, call.stream, spare, None, all, states, None, (false, false), results)?;
+    tt::join(T::DTYPE, call.gpu, call.stream, spare, None, all, states, None, (false, false), results)?;
     Ok(tt::sum_blocks(order))
 }
 
@@ -183,7 +183,7 @@ fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>
             let pairs = (0, pairs);
             let (conjugate, site) = (plan.conjugate, *site);
             let edge = Edge { x, y, site, pairs, halved: false, conjugate, apart: true, careful: None };
-            tt::begin::<T>(gpu, stream, &edge, f, space.exponents.states(0, 1)?)?;
+            tt::begin(T::DTYPE, gpu, stream, &edge, f, space.exponents.states(0, 1)?)?;
         } else {
             step::<T>(call, space.products, i, (x, y), [f, t, g])?;
             std::mem::swap(&mut f, &mut g);
@@ -204,7 +204,7 @@ fn core<'a, T: Scalar>(
     let count = core.bytes() / size_of::<T>();
     let copy = space.part(0, core.bytes())?;
     let (from, to) = (View::packed(core, count, 1), View::packed(copy, count, 1));
-    dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
+    dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
     exponents.take::<T>(copy, count, 0)?;
     Ok(copy)
 }
@@ -250,7 +250,15 @@ fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Res
         let skip = order * p * size_of::<T>();
         let memory = to.part(skip, to.bytes() - skip)?;
         let columns = View { memory, rows: order, cols: pairs.r, ld: order * pairs.s };
-        dense::place::<T>(call.gpu, call.stream, matrix.columns::<T>(pairs.r * p, pairs.r)?, columns, false, false)?;
+        dense::place(
+            T::DTYPE,
+            call.gpu,
+            call.stream,
+            matrix.columns::<T>(pairs.r * p, pairs.r)?,
+            columns,
+            false,
+            false,
+        )?;
     }
     Ok(())
 }
@@ -259,7 +267,7 @@ fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Res
 fn diagonal<T: Scalar>(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> Result<()> {
     let order = call.plan().pairs.len();
     let diagonal = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
-    dense::place::<T>(call.gpu, call.stream, diagonal, View::packed(to, 1, order), false, false)
+    dense::place(T::DTYPE, call.gpu, call.stream, diagonal, View::packed(to, 1, order), false, false)
 }
 
 /// The sum of the diagonal of a matrix. Waits.

@@ -67,7 +67,7 @@ impl<'a> Products<'a> {
 
     /// The same in the caller's memory, without any copy from the host.
     pub(super) fn in_memory<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
-        let [low, high] = result::one::<T>();
+        let [low, high] = result::one(T::DTYPE);
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
         // The caller's memory has no space for digits and parts.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };

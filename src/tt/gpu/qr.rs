@@ -241,7 +241,7 @@ impl<'a> Norms<'a> {
         terms: &[Term<'_>],
         results: Region<'_>,
     ) -> Result<usize> {
-        let [low, high] = result::one::<T>();
+        let [low, high] = result::one(T::DTYPE);
         result::store(self.gpu, self.stream, &[low, high, 0, 0], self.numbers)?;
         let (mut held, mut rows) = (0, 1);
         let mut factor = self.begin::<T>(work, terms)?;
@@ -269,7 +269,7 @@ impl<'a> Norms<'a> {
         self.exponents.copy(0, 1)?;
         let (column, states) = (factor.whole(), self.exponents.states(0, 2)?);
         let flags = (T::IS_COMPLEX, false);
-        tt::join::<T>(self.gpu, self.stream, column, Some(column), (rows, 0), states, None, flags, results)?;
+        tt::join(T::DTYPE, self.gpu, self.stream, column, Some(column), (rows, 0), states, None, flags, results)?;
         Ok(tt::sum_blocks(rows))
     }
 
@@ -348,7 +348,7 @@ impl<'a> Norms<'a> {
         let wide = if is_single::<T>() {
             let wide = self.memory(WIDE, "Householder vectors", tall * columns, size_of::<T::Wide>())?;
             let (from, to) = (View::packed(product.whole(), tall, columns), View::packed(wide.whole(), tall, columns));
-            dense::convert::<T, T::Wide>(gpu, stream, from, to, false)?;
+            dense::convert(T::DTYPE, T::Wide::DTYPE, gpu, stream, from, to, false)?;
             drop(product);
             wide
         } else {
@@ -365,7 +365,7 @@ impl<'a> Norms<'a> {
         }
         let triangle = self.memory(held, "triangle of a factorisation", columns * columns, size_of::<T>())?;
         let (square, to) = (matrix.rows::<T::Wide>(0, columns)?, View::packed(triangle.whole(), columns, columns));
-        dense::upper::<T::Wide, T>(gpu, stream, square, to, dense::Beside::default())?;
+        dense::upper(T::Wide::DTYPE, T::DTYPE, gpu, stream, square, to, dense::Beside::default())?;
         Ok(triangle)
     }
 }

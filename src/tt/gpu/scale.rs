@@ -5,7 +5,7 @@ use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, STATE_BYTES};
 use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Element, Scalar};
 use crate::shape::product;
 
 /// Exponents of the powers of two by which numbers were divided.
@@ -39,8 +39,8 @@ impl<'a> Exponents<'a> {
     /// `index`-th. If the largest is 0 or not finite, the numbers are unchanged.
     pub(super) fn take<T: Scalar>(&self, numbers: Region<'_>, count: usize, index: usize) -> Result<()> {
         let state = self.states(index, 1)?;
-        tt::measure::<T>(self.gpu, self.stream, numbers, count, state, false)?;
-        tt::scale::<T>(self.gpu, self.stream, numbers, count, state)
+        tt::measure(T::DTYPE, self.gpu, self.stream, numbers, count, state, false)?;
+        tt::scale(T::DTYPE, self.gpu, self.stream, numbers, count, state)
     }
 
     /// The states of `count` exponents from `first` on.
@@ -51,7 +51,7 @@ impl<'a> Exponents<'a> {
     /// Copies exponent `from` to exponent `to`.
     pub(super) fn copy(&self, from: usize, to: usize) -> Result<()> {
         let words = |index| Ok::<_, Error>(View::packed(self.states(index, 1)?, STATE_BYTES / 8, 1));
-        dense::place::<f64>(self.gpu, self.stream, words(from)?, words(to)?, false, false)
+        dense::place(f64::DTYPE, self.gpu, self.stream, words(from)?, words(to)?, false, false)
     }
 
     /// All exponents. Waits.

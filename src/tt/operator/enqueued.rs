@@ -167,7 +167,7 @@ impl<'a> Enqueued<'a> {
         let to = self.allocate::<T>(view.dims.iter().product())?;
         let Some(space) = self.space else { return Ok(None) };
         let to = space.part(to.first, to.bytes)?;
-        kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
+        kernels::turn(T::DTYPE, &self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
         Ok(Some(to))
     }
 }
@@ -215,7 +215,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         self.gpu.clear(&self.stream, space.part(to.exponents.first, PAIR)?)?;
         let data = space.part(to.data.first, to.data.bytes)?;
         self.gpu.clear(&self.stream, data)?;
-        sandwich::boundary::<T>(&self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
+        sandwich::boundary(T::DTYPE, &self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
     }
 
     /// The exponents stay on the device; the returned one is 0.
@@ -303,7 +303,7 @@ impl Enqueued<'_> {
         let groups = (extent.bra, extent.slots, extent.slots - identity.min(extent.slots));
         let peaks = at(self.fixed.peaks)?;
         gpu.clear(stream, peaks)?;
-        kernels::find_peaks::<T>(gpu, stream, data, groups, extent.elements()?, peaks)?;
+        kernels::find_peaks(T::DTYPE, gpu, stream, data, groups, extent.elements()?, peaks)?;
         let alpha = at(self.fixed.alpha)?;
         let how = Ready {
             keys: peaks,
@@ -313,7 +313,7 @@ impl Enqueued<'_> {
             cores: keys,
             taken: [keys.cores() / 2 + site.ket.number, site.bra.number],
         };
-        sandwich::ready::<T>(gpu, stream, data, groups, extent.elements()?, how)?;
+        sandwich::ready(T::DTYPE, gpu, stream, data, groups, extent.elements()?, how)?;
 
         let (t, u) = (at(t)?, at(u)?);
         let from = (View::packed(data, rows, extent.ket), Transpose::Plain);
@@ -326,7 +326,7 @@ impl Enqueued<'_> {
             let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
             multiply::<T>(&blas, from, x, View::packed(t, rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
-            kernels::gather::<T>(gpu, stream, &terms, sizes, t, u, Some(alpha))?;
+            kernels::gather(T::DTYPE, gpu, stream, &terms, sizes, t, u, Some(alpha))?;
             let sums = (View::packed(u, extent.bra * m, width * now), Transpose::Plain);
             let place = after.bra * width * size_of::<T>();
             let out = View::packed(at(to.data)?.part(place * first, place * now)?, after.bra, width * now);
@@ -357,7 +357,7 @@ impl Enqueued<'_> {
             let Some(space) = self.space else { return Ok(()) };
             let at = |place: Place| space.part(place.first, place.bytes);
             let (a, b) = ((at(left.data.data)?, l.slots), (at(right.data.data)?, r.slots));
-            kernels::find_sums::<T>(&self.gpu, &self.stream, a, b, each, at(sums)?)?;
+            kernels::find_sums(T::DTYPE, &self.gpu, &self.stream, a, b, each, at(sums)?)?;
             let known = [0, 1].map(|g| left.exponent[g] + right.exponent[g]);
             let exponents = [at(left.data.exponents)?, at(right.data.exponents)?];
             let count = (split * blocks, l.slots * blocks);

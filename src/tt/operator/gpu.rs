@@ -11,7 +11,7 @@ use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose,
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Element, Scalar};
 use crate::shape::{product, to_u64};
 use crate::stream::{self, Stream};
 use crate::tt::scaled::exponent_of;
@@ -79,12 +79,12 @@ impl GpuOps {
     /// The largest |re| or |im| of every row and of every column of an array r x n x s. Waits.
     pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
-        bonds.add::<S>(&[dims], &Cores::Of(&[array]), 1)?;
+        bonds.add(S::DTYPE, &[dims], &Cores::Of(&[array]), 1)?;
         let list = bonds.table()?;
         let mut table = self.gpu.allocate_uninitialised_on(&self.stream, STEP, list.len() * 8)?;
         self.gpu.store_numbers(&self.stream, &list, &mut table, 0)?;
         let keys = self.gpu.allocate_on(&self.stream, STEP, bonds.key_bytes())?;
-        bonds.keys::<S>(&self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
+        bonds.keys(S::DTYPE, &self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
         // Keys are the bit patterns of doubles.
         let [r, _, s] = dims;
         let mut rows = alloc::filled(STEP, r + s, 0.0f64)?;
@@ -137,7 +137,7 @@ impl GpuOps {
         let mut exponent = 0;
         if let Some(limit) = site.limit {
             let parts = bytes / size_of::<T::Part>();
-            let [peak, _] = kernels::peaks::<T::Part>(&self.gpu, &self.stream, source, (1, 1, 1), parts)?;
+            let [peak, _] = kernels::peaks(T::Part::DTYPE, &self.gpu, &self.stream, source, (1, 1, 1), parts)?;
             let found = exponent_of(peak);
             exponent = if found.abs() > limit { found } else { 0 };
         }
@@ -148,7 +148,7 @@ impl GpuOps {
         }
         let to = turned.insert(self.allocate::<T>(count)?).whole();
         let how = (site.mirrored, widen);
-        kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
+        kernels::turn(T::DTYPE, &self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
         Ok((to, exponent))
     }
 
@@ -188,7 +188,7 @@ impl GpuOps {
             let bytes = Terms::enqueued_bytes(columns, gather.len())?;
             let space = self.gpu.allocate_uninitialised_on(&self.stream, STEP, bytes)?;
             let terms = Terms::enqueued(&self.gpu, &self.stream, columns, of, space.whole())?;
-            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
+            kernels::gather(T::DTYPE, &self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
             column *= gather.rows;
             now = next;
         }
@@ -313,7 +313,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
             let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
             multiply::<T>(blas, from, x, View::packed(t.whole(), rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
-            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
+            kernels::gather(T::DTYPE, &self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
             let sums = (View::packed(u.whole(), extent.bra * m, width * now), Transpose::Plain);
             let place = after.bra * width * size_of::<T>();
             let out = View::packed(to.region(place * first, place * now)?, after.bra, width * now);
@@ -324,12 +324,12 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
 
     fn peaks(&self, environment: &DeviceMemory, extent: Extent, split: usize) -> Result<[f64; 2]> {
         let groups = (extent.bra, extent.slots, split);
-        kernels::peaks::<T>(&self.gpu, &self.stream, environment.whole(), groups, extent.elements()?)
+        kernels::peaks(T::DTYPE, &self.gpu, &self.stream, environment.whole(), groups, extent.elements()?)
     }
 
     fn shift(&self, environment: &mut DeviceMemory, extent: Extent, split: usize, by: [i64; 2]) -> Result<()> {
         let groups = (extent.bra, extent.slots, split);
-        kernels::shift::<T>(&self.gpu, &self.stream, environment.whole(), groups, extent.elements()?, by)
+        kernels::shift(T::DTYPE, &self.gpu, &self.stream, environment.whole(), groups, extent.elements()?, by)
     }
 
     fn join(&self, left: (&DeviceMemory, Extent), right: (&DeviceMemory, Extent)) -> Result<Vec<Complex<f64>>> {
@@ -338,7 +338,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
             return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
         }
         let (a, b) = ((left.0.whole(), l.slots), (right.0.whole(), r.slots));
-        kernels::meet::<T>(&self.gpu, &self.stream, a, b, (l.bra, l.pairs * l.ket))
+        kernels::meet(T::DTYPE, &self.gpu, &self.stream, a, b, (l.bra, l.pairs * l.ket))
     }
 
     fn apply(

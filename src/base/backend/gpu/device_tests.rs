@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::kernels::lanczos::{Scale, scale};
 use super::kernels::selftest::selftest;
 use super::*;
+use crate::scalar::Element as _;
 
 fn gpu() -> Gpu {
     Gpu::open(0, &Budget::new(0)).unwrap()
@@ -357,7 +358,7 @@ fn recorded_launches_run_in_their_order_each_time() {
     let y = gpu.upload_numbers(&stream, "test", &ones).unwrap();
     let add = |stream: &GpuStream, factor: f64, keep: f64| {
         let (from, to) = (x.whole(), y.whole());
-        scale::<f64>(&gpu, stream, Scale { from, to, rows, square: None, parts: None, factor, keep })
+        scale(f64::DTYPE, &gpu, stream, Scale { from, to, rows, square: None, parts: None, factor, keep })
     };
     // y = 2 x + 3 y, then y = x - 2 y: the other way round gives something else.
     let recorded = Graph::record(&gpu, |stream| add(stream, 2.0, 3.0).and_then(|()| add(stream, 1.0, -2.0))).unwrap();

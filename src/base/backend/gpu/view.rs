@@ -2,7 +2,7 @@
 
 use super::memory::Region;
 use crate::error::{Error, Result};
-use crate::scalar::Element;
+use crate::scalar::{DType, Element};
 
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,11 @@ impl<'a> View<'a> {
     }
 
     /// The part from (`row`, `column`) on with the given rows and columns.
-    pub fn part<T: Element>(&self, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
+    pub fn part<T: Element>(&self, from: (usize, usize), size: (usize, usize)) -> Result<Self> {
+        self.part_of(T::DTYPE.size(), from, size)
+    }
+
+    fn part_of(&self, size: usize, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
         let inside = row.checked_add(rows).is_some_and(|r| r <= self.rows)
             && column.checked_add(cols).is_some_and(|c| c <= self.cols);
         if !inside {
@@ -62,9 +66,9 @@ impl<'a> View<'a> {
             return Err(Error::Internal(format!("{rows} x {cols} elements at ({row}, {column}) of {m} x {n}")));
         }
         let mut part = Self { rows, cols, ..*self };
-        let bytes = part.elements()?.checked_mul(size_of::<T>());
+        let bytes = part.elements()?.checked_mul(size);
         let offset = if bytes == Some(0) { Some(0) } else { column.checked_mul(self.ld).map(|c| c + row) };
-        let offset = offset.and_then(|o| o.checked_mul(size_of::<T>()));
+        let offset = offset.and_then(|o| o.checked_mul(size));
         let (Some(offset), Some(bytes)) = (offset, bytes) else {
             return Err(Error::Internal("a view past the end of memory".into()));
         };
@@ -93,6 +97,11 @@ impl<'a> View<'a> {
 
     /// The address, if the memory holds the matrix with elements of type `T`, aligned to their size.
     pub(super) fn address<T: Element>(&self, what: &str) -> Result<u64> {
-        self.memory.array(what, self.elements()?, size_of::<T>())
+        self.address_of(T::DTYPE, what)
+    }
+
+    /// As [`View::address`].
+    pub(super) fn address_of(&self, dtype: DType, what: &str) -> Result<u64> {
+        self.memory.array(what, self.elements()?, dtype.size())
     }
 }

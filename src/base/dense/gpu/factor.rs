@@ -6,7 +6,7 @@ use crate::backend::gpu::kernels::dense::{self, Beside};
 use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{Element, Scalar};
 
 /// Largest size in bytes of the panel in which rows in single precision are converted to double.
 const PANEL: usize = 64 << 20;
@@ -69,7 +69,7 @@ impl GpuAlgebra {
 
     fn gram_add_of<T: Scalar>(&mut self, x: View<'_>, beta: f64, g: &mut GpuMatrix<T::Wide>) -> Result<()> {
         let cols = x.cols;
-        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+        if T::DTYPE == T::Wide::DTYPE {
             return self.square_add::<T::Wide>(x, beta, g.view());
         }
         let height = (self.panel / size_of::<T::Wide>() / cols.max(1)).max(1).min(x.rows.max(1));
@@ -78,7 +78,7 @@ impl GpuAlgebra {
         loop {
             let rows = height.min(x.rows - first);
             let part = View { rows, ..panel.view() };
-            dense::convert::<T, T::Wide>(&self.gpu, &self.stream, x.rows::<T>(first, rows)?, part, false)?;
+            dense::convert(T::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, x.rows::<T>(first, rows)?, part, false)?;
             self.square_add::<T::Wide>(part, if first == 0 { beta } else { 1.0 }, g.view())?;
             first += rows;
             if first == x.rows {
@@ -116,7 +116,7 @@ impl GpuAlgebra {
         let mut g = g;
         let factored = if self.has_solver()? {
             if shift != 0.0 {
-                dense::shift::<T::Wide>(&self.gpu, &self.stream, g.view(), shift)?;
+                dense::shift(T::Wide::DTYPE, &self.gpu, &self.stream, g.view(), shift)?;
             }
             let (solver, work, info) = self.solver()?;
             solver.cholesky::<T::Wide>(g.view(), work, info.region(0, 4)?)?;
@@ -134,12 +134,12 @@ impl GpuAlgebra {
         let diagonal = numbers.region(0, (order + 1) * 8)?;
         let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
         let beside = Beside { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
-        dense::upper::<T::Wide, T>(&self.gpu, &self.stream, g.view(), r.view(), beside)?;
+        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, g.view(), r.view(), beside)?;
         // Solved from the right: the rows of I = S R hold to rounding. The error of X S R is bounded by the condition below.
         self.blas.solve_upper::<T::Wide>(g.view(), wide.view(), true)?;
         let (triangle, inverse) = (g.memory().whole(), wide.memory().whole());
         let output = numbers.region((order + 1) * 8, order * 8)?;
-        dense::condition::<T::Wide>(&self.gpu, &self.stream, order, triangle, inverse, output)?;
+        dense::condition(T::Wide::DTYPE, &self.gpu, &self.stream, order, triangle, inverse, output)?;
         let inverse = self.narrowed::<T>(wide)?;
         let numbers = self.numbers(&numbers, 2 * order + 1)?;
         let (diagonal, rest) = numbers.split_at(order);
@@ -163,7 +163,7 @@ impl GpuAlgebra {
 
     fn narrowed_of<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
         let (rows, cols) = wide.shape();
-        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+        if T::DTYPE == T::Wide::DTYPE {
             return GpuMatrix::from_memory(wide.into_memory(), rows, cols);
         }
         self.converted::<T::Wide, T>("rounded matrix", wide.view(), false)
@@ -192,7 +192,7 @@ impl GpuAlgebra {
 
     fn divide_of<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>) -> Result<()> {
         let triangle = divisor.triangle.view();
-        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+        if T::DTYPE == T::Wide::DTYPE {
             return self.blas.solve_upper::<T>(triangle, x, true);
         }
         let height = (self.panel / size_of::<T::Wide>() / x.cols.max(1)).max(1).min(x.rows.max(1));
@@ -200,9 +200,9 @@ impl GpuAlgebra {
         for first in (0..x.rows).step_by(height) {
             let rows = height.min(x.rows - first);
             let (part, of) = (View { rows, ..panel.view() }, x.rows::<T>(first, rows)?);
-            dense::convert::<T, T::Wide>(&self.gpu, &self.stream, of, part, false)?;
+            dense::convert(T::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, of, part, false)?;
             self.blas.solve_upper::<T::Wide>(triangle, part, true)?;
-            dense::convert::<T::Wide, T>(&self.gpu, &self.stream, part, of, false)?;
+            dense::convert(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, part, of, false)?;
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ impl GpuAlgebra {
         let triangle = self.uninitialised::<T::Wide>(what, order, order)?;
         let inverse = self.uninitialised::<T::Wide>(what, order, order)?;
         let beside = Beside { identity: Some(inverse.memory().whole()), ..Beside::default() };
-        dense::upper::<T::Wide, T::Wide>(&self.gpu, &self.stream, wide.view(), triangle.view(), beside)?;
+        dense::upper(T::Wide::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), triangle.view(), beside)?;
         self.blas.solve_upper::<T::Wide>(triangle.view(), inverse.view(), true)?;
         self.narrowed(inverse)
     }
@@ -327,7 +327,7 @@ impl GpuAlgebra {
         let (solver, work, info) = self.solver()?;
         solver.qr::<T::Wide>(wide.view(), tau.whole(), work, info.region(0, 4)?)?;
         let square = wide.view().rows::<T::Wide>(0, cols)?;
-        dense::upper::<T::Wide, T>(&self.gpu, &self.stream, square, r.view(), Beside::default())?;
+        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, square, r.view(), Beside::default())?;
         let (solver, work, info) = self.solver()?;
         solver.orthogonal::<T::Wide>(wide.view(), tau.whole(), work, info.region(4, 4)?)?;
         let mut ended = [0i32; 2];

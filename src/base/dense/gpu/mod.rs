@@ -112,9 +112,9 @@ impl GpuAlgebra {
     ) -> Result<GpuMatrix<S>> {
         let copy = self.uninitialised::<S>(what, like.rows, like.cols)?;
         if T::DTYPE == S::DTYPE && !reverse {
-            dense::place::<S>(&self.gpu, &self.stream, like, copy.view(), false, false)?;
+            dense::place(S::DTYPE, &self.gpu, &self.stream, like, copy.view(), false, false)?;
         } else {
-            dense::convert::<T, S>(&self.gpu, &self.stream, like, copy.view(), reverse)?;
+            dense::convert(T::DTYPE, S::DTYPE, &self.gpu, &self.stream, like, copy.view(), reverse)?;
         }
         Ok(copy)
     }
@@ -137,7 +137,7 @@ impl GpuAlgebra {
 
     fn column_sums_of<T: Scalar>(&self, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "norms of columns", m.cols * 8)?;
-        dense::columns::<T>(&self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
+        dense::columns(T::DTYPE, &self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
         self.numbers(&output, m.cols)
     }
 
@@ -148,7 +148,7 @@ impl GpuAlgebra {
 
     fn peaks_of<T: Scalar>(&self, m: View<'_>) -> Result<Vec<(f64, f64)>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "peaks of columns", m.cols * 16)?;
-        dense::columns::<T>(&self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
+        dense::columns(T::DTYPE, &self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
         let numbers = self.numbers(&output, 2 * m.cols)?;
         let mut peaks = alloc::with_capacity("peaks of columns", m.cols)?;
         peaks.extend(numbers.chunks_exact(2).map(|p| (p[0], p[1])));
@@ -203,7 +203,7 @@ impl GpuAlgebra {
             Distribution::SparseSign => constants::DENSE_SPARSE_SIGN,
         };
         let draw = dense::Draw { distribution, seed: sketch.seed, stream: sketch.stream, first_row, first_column };
-        dense::fill::<T>(&self.gpu, &self.stream, m, draw)
+        dense::fill(T::DTYPE, &self.gpu, &self.stream, m, draw)
     }
 
     compiled_here! {
@@ -308,12 +308,12 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
         let what = "factors of columns";
         let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, what, size_of_val(factors))?;
         self.gpu.store_numbers(&self.stream, factors, &mut memory, 0)?;
-        dense::scale::<T>(&self.gpu, &self.stream, m.view(), memory.whole())
+        dense::scale(T::DTYPE, &self.gpu, &self.stream, m.view(), memory.whole())
     }
 
     fn adjoint(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
         let out = self.uninitialised::<T>(what, m.cols(), m.rows())?;
-        dense::place::<T>(&self.gpu, &self.stream, m.view(), out.view(), true, true)?;
+        dense::place(T::DTYPE, &self.gpu, &self.stream, m.view(), out.view(), true, true)?;
         Ok(out)
     }
 

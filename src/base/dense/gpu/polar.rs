@@ -158,10 +158,19 @@ impl GpuAlgebra {
         let what = "polar decomposition";
         let sums = self.gpu.allocate_uninitialised_on(&self.stream, what, order * 8)?;
         let reduction = Reduction::Sums { factor: 1.0 };
-        dense::columns::<W>(&self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
+        dense::columns(W::DTYPE, &self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
         let mut p = self.uninitialised::<W>(what, order, order)?;
         let noise = f64::EPSILON / (order as f64).sqrt();
-        dense::start::<W>(&self.gpu, &self.stream, order, a.memory().whole(), sums.whole(), noise, p.memory().whole())?;
+        dense::start(
+            W::DTYPE,
+            &self.gpu,
+            &self.stream,
+            order,
+            a.memory().whole(),
+            sums.whole(),
+            noise,
+            p.memory().whole(),
+        )?;
         let mut spare = self.uninitialised::<W>(what, order, order)?;
         let first = self.uninitialised::<W>(what, order, order)?;
         let mut square = self.uninitialised::<W>(what, order, order)?;
@@ -207,7 +216,7 @@ impl GpuAlgebra {
         multiply(p.view(), Transpose::Adjoint, p.view(), first.view())?;
         multiply(first.view(), plain, first.view(), square.view())?;
         let regions: [Region<'_>; 2] = [first.memory().whole(), square.memory().whole()];
-        dense::polynomial::<W>(&self.gpu, &self.stream, order, coefficients, regions[0], regions[1])?;
+        dense::polynomial(W::DTYPE, &self.gpu, &self.stream, order, coefficients, regions[0], regions[1])?;
         multiply(p.view(), plain, square.view(), spare.view())?;
         std::mem::swap(p, spare);
         Ok(())
@@ -218,7 +227,7 @@ impl GpuAlgebra {
         let plain = Transpose::Plain;
         self.blas.multiply::<W>(1.0, p.view(), Transpose::Adjoint, p.view(), plain, 0.0, square.view())?;
         let (unread, output) = (first.memory().whole(), square.memory().whole());
-        dense::polynomial::<W>(&self.gpu, &self.stream, p.rows(), [-1.0, 0.0, 1.0], unread, output)?;
+        dense::polynomial(W::DTYPE, &self.gpu, &self.stream, p.rows(), [-1.0, 0.0, 1.0], unread, output)?;
         Ok(self.column_sums::<W>(square.view(), 1.0)?.iter().sum::<f64>().sqrt())
     }
 }

@@ -8,7 +8,7 @@ use super::{constants as c, size};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element, Scalar};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 fn suffix(dtype: DType) -> Result<&'static str> {
@@ -38,7 +38,8 @@ fn same(what: &str, a: &View<'_>, b: &View<'_>) -> Result<()> {
 }
 
 /// `output = op(input)`, the transpose, the conjugate or both; input and output do not overlap.
-pub fn place<T: Scalar>(
+pub fn place(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     input: View<'_>,
@@ -50,11 +51,11 @@ pub fn place<T: Scalar>(
     if (output.rows, output.cols) != expected {
         return same("place", &input, &output).and(Err(Error::Internal("place: not transposed".into())));
     }
-    let conjugate = conjugate && T::IS_COMPLEX;
+    let conjugate = conjugate && dtype.is_complex();
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let parameters = DensePlaceParams {
-        input: input.address::<T>("input")?,
-        output: output.address::<T>("output")?,
+        input: input.address_of(dtype, "input")?,
+        output: output.address_of(dtype, "output")?,
         rows: to_i64(output.rows),
         cols: to_i64(output.cols),
         input_ld: to_i64(input.ld),
@@ -67,14 +68,16 @@ pub fn place<T: Scalar>(
         grid = over(output.rows.div_ceil(tile).saturating_mul(size(c::DENSE_THREADS)), output.cols.div_ceil(tile));
         grid.threads = c::DENSE_TILE.unsigned_abs() * c::DENSE_TILE_LINES.unsigned_abs();
     }
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_place_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_place_{}", suffix(dtype)?))?;
     // SAFETY: both matrices lie inside their memories, as `address` checked, and are each other's shape.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
 /// Copies a matrix with elements of type `S` to one of type `T`, rounding to nearest; both are real or both complex. With
 /// `reverse` the last column comes first. From f32 to f32 it is [`place`] that copies.
-pub fn convert<S: Scalar, T: Scalar>(
+pub fn convert(
+    from: DType,
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     input: View<'_>,
@@ -82,17 +85,17 @@ pub fn convert<S: Scalar, T: Scalar>(
     reverse: bool,
 ) -> Result<()> {
     same("convert", &input, &output)?;
-    let name = match (S::DTYPE, T::DTYPE) {
+    let name = match (from, dtype) {
         (DType::F32, DType::F64) | (DType::CF32, DType::CF64) => "f32_f64",
         (DType::F64, DType::F32) | (DType::CF64, DType::CF32) => "f64_f32",
         (DType::F64, DType::F64) | (DType::CF64, DType::CF64) => "f64_f64",
         (from, to) => return Err(Error::Internal(format!("{} to {}", from.name(), to.name()))),
     };
     // The parts of a complex matrix are a real one with twice the rows.
-    let parts = if T::IS_COMPLEX { 2 } else { 1 };
+    let parts = if dtype.is_complex() { 2 } else { 1 };
     let parameters = DensePlaceParams {
-        input: input.address::<S>("input")?,
-        output: output.address::<T>("output")?,
+        input: input.address_of(from, "input")?,
+        output: output.address_of(dtype, "output")?,
         rows: to_i64(output.rows * parts),
         cols: to_i64(output.cols),
         input_ld: to_i64(input.ld * parts),
@@ -105,15 +108,15 @@ pub fn convert<S: Scalar, T: Scalar>(
 }
 
 /// Multiplies column j by `factors[j]`, f64.
-pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
+pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
     let parameters = DenseScaleParams {
-        matrix: matrix.address::<T>("matrix")?,
+        matrix: matrix.address_of(dtype, "matrix")?,
         factors: factors.array("factors", matrix.cols, 8)?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
         ld: to_i64(matrix.ld),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_scale_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_scale_{}", suffix(dtype)?))?;
     // SAFETY: the matrix and the factors were checked.
     unsafe { launch(&kernel, stream, over(matrix.rows, matrix.cols), &parameters) }
 }
@@ -131,7 +134,8 @@ pub enum Reduction {
 }
 
 /// Reduces each column to one or two numbers.
-pub fn columns<T: Scalar>(
+pub fn columns(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     reduction: Reduction,
@@ -143,14 +147,14 @@ pub fn columns<T: Scalar>(
         Reduction::Peaks => ("peaks", 2, 1.0),
     };
     let parameters = DenseColumnsParams {
-        matrix: matrix.address::<T>("matrix")?,
+        matrix: matrix.address_of(dtype, "matrix")?,
         output: output.array("output", matrix.cols * numbers, 8)?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
         ld: to_i64(matrix.ld),
         factor,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix(dtype)?))?;
     // Up to 32 warps a column; what the threads add up depends on the shape alone.
     let threads = u32::try_from(matrix.rows.div_ceil(8).next_multiple_of(32).clamp(32, 1024)).unwrap_or(1024);
     let threads = threads.min(kernel.most_threads() / 32 * 32);
@@ -175,13 +179,13 @@ pub struct Draw {
 }
 
 /// Fills a matrix with random numbers: those of [`crate::dense::sketch`], bit for bit.
-pub fn fill<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Draw) -> Result<()> {
+pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Draw) -> Result<()> {
     let last = u64::from(draw.first_column).checked_add(to_u64(matrix.cols));
     if last.is_none_or(|l| l > u64::from(u32::MAX)) {
         return Err(Error::NotSupported(format!("a random matrix with {} columns", matrix.cols)));
     }
     let parameters = DenseFillParams {
-        matrix: matrix.address::<T>("matrix")?,
+        matrix: matrix.address_of(dtype, "matrix")?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
         ld: to_i64(matrix.ld),
@@ -192,18 +196,18 @@ pub fn fill<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Dr
         distribution: draw.distribution,
         padding: 0,
     };
-    let cells = if T::IS_COMPLEX { matrix.cols } else { matrix.cols / 2 + 1 };
+    let cells = if dtype.is_complex() { matrix.cols } else { matrix.cols / 2 + 1 };
     let grid = if matrix.cols == 0 { over(0, 0) } else { over(matrix.rows, cells) };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_fill_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_fill_{}", suffix(dtype)?))?;
     // SAFETY: the matrix was checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
 /// Adds `shift` times the trace to the diagonal of a square matrix in f64.
-pub fn shift<W: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
+pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
     let parameters =
-        DenseShiftParams { matrix: square::<W>(&matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix(W::DTYPE)?))?;
+        DenseShiftParams { matrix: square(dtype, &matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix(dtype)?))?;
     // SAFETY: the matrix was checked; the kernel is made for one block.
     unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
 }
@@ -220,7 +224,9 @@ pub struct Beside<'a> {
 }
 
 /// The upper triangle of the square `input` with elements of type `S`, zeros below it, as elements of type `T`.
-pub fn upper<S: Scalar, T: Scalar>(
+pub fn upper(
+    from: DType,
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     input: View<'_>,
@@ -230,23 +236,24 @@ pub fn upper<S: Scalar, T: Scalar>(
     same("upper", &input, &output)?;
     let n = input.rows;
     let parameters = DenseUpperParams {
-        input: square::<S>(&input)?,
-        output: square::<T>(&output)?,
-        identity: super::optional::<S>("identity", beside.identity, n * n)?,
-        diagonal: super::optional::<f64>("diagonal", beside.diagonal, n + 1)?,
-        info: super::optional::<i32>("info", beside.info, 1)?,
+        input: square(from, &input)?,
+        output: square(dtype, &output)?,
+        identity: super::optional(from.size(), "identity", beside.identity, n * n)?,
+        diagonal: super::optional(8, "diagonal", beside.diagonal, n + 1)?,
+        info: super::optional(4, "info", beside.info, 1)?,
         order: to_i64(n),
         input_ld: to_i64(input.ld),
         output_ld: to_i64(output.ld),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_upper_{}_{}", suffix(S::DTYPE)?, suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_upper_{}_{}", suffix(from)?, suffix(dtype)?))?;
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, over(n, n), &parameters) }
 }
 
 /// How sensitive each column of a triangle in f64 is: the norm of column j times that of row j of its inverse, both
 /// packed; what is below the triangle's diagonal is not read.
-pub fn condition<W: Scalar>(
+pub fn condition(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     order: usize,
@@ -256,19 +263,20 @@ pub fn condition<W: Scalar>(
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
     let parameters = DenseConditionParams {
-        triangle: triangle.array("triangle", elements, size_of::<W>())?,
-        inverse: inverse.array("inverse", elements, size_of::<W>())?,
+        triangle: triangle.array("triangle", elements, dtype.size())?,
+        inverse: inverse.array("inverse", elements, dtype.size())?,
         output: output.array("output", order, 8)?,
         order: to_i64(order),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_condition_{}", suffix(W::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_condition_{}", suffix(dtype)?))?;
     let grid = Grid::row(u32::try_from(order).unwrap_or(u32::MAX), c::DENSE_THREADS.unsigned_abs() / 2, 0);
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
 /// `square = a I + b first + c square` for packed square matrices in f64.
-pub fn polynomial<W: Scalar>(
+pub fn polynomial(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     order: usize,
@@ -278,20 +286,21 @@ pub fn polynomial<W: Scalar>(
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
     let parameters = DensePolynomialParams {
-        first: first.array("first", elements, size_of::<W>())?,
-        square: square.array("square", elements, size_of::<W>())?,
+        first: first.array("first", elements, dtype.size())?,
+        square: square.array("square", elements, dtype.size())?,
         order: to_i64(order),
         a,
         b,
         c,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_polynomial_{}", suffix(W::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_polynomial_{}", suffix(dtype)?))?;
     // SAFETY: both matrices were checked.
     unsafe { launch(&kernel, stream, over(order, order), &parameters) }
 }
 
 /// `output = input / sqrt(sums[0] + sums[1] + ...)` plus noise of size `noise` for packed square matrices in f64.
-pub fn start<W: Scalar>(
+pub fn start(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     order: usize,
@@ -302,20 +311,20 @@ pub fn start<W: Scalar>(
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
     let parameters = DenseStartParams {
-        input: input.array("input", elements, size_of::<W>())?,
-        output: output.array("output", elements, size_of::<W>())?,
+        input: input.array("input", elements, dtype.size())?,
+        output: output.array("output", elements, dtype.size())?,
         sums: sums.array("sums", order, 8)?,
         order: to_i64(order),
         noise,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_start_{}", suffix(W::DTYPE)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_start_{}", suffix(dtype)?))?;
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, over(order, order), &parameters) }
 }
 
-fn square<T: Element>(matrix: &View<'_>) -> Result<u64> {
+fn square(dtype: DType, matrix: &View<'_>) -> Result<u64> {
     if matrix.rows != matrix.cols {
         return Err(Error::Internal(format!("{} x {} elements are not square", matrix.rows, matrix.cols)));
     }
-    matrix.address::<T>("matrix")
+    matrix.address_of(dtype, "matrix")
 }

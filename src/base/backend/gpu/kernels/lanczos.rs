@@ -8,15 +8,15 @@ use super::{constants as c, filling, optional, product, size};
 use crate::backend::gpu::launch::{Grid, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{Real, Scalar};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Rows whose sums are one piece.
 const PIECE: usize = size(c::LANCZOS_PIECE);
 
 /// Real numbers of one of `T`.
-pub const fn parts<T: Scalar>() -> usize {
-    if T::IS_COMPLEX { 2 } else { 1 }
+pub const fn parts(dtype: DType) -> usize {
+    if dtype.is_complex() { 2 } else { 1 }
 }
 
 /// Pieces that `rows` rows are cut into.
@@ -24,8 +24,8 @@ pub fn pieces(rows: usize) -> usize {
     rows.div_ceil(PIECE)
 }
 
-fn kernel<T: Scalar>(gpu: &Gpu, what: &str) -> Result<Kernel> {
-    gpu.kernel("lanczos", &format!("purlin_lanczos_{what}_{}", T::DTYPE.name().to_lowercase()))
+fn kernel(dtype: DType, gpu: &Gpu, what: &str) -> Result<Kernel> {
+    gpu.kernel("lanczos", &format!("purlin_lanczos_{what}_{}", dtype.name().to_lowercase()))
 }
 
 /// What one reading of a space does.
@@ -50,22 +50,22 @@ pub struct Pass<'a> {
 }
 
 /// Reads a space once: takes components away, and forms those that are left.
-pub fn pass<T: Scalar>(gpu: &Gpu, stream: &GpuStream, pass: Pass<'_>) -> Result<()> {
+pub fn pass(dtype: DType, gpu: &Gpu, stream: &GpuStream, pass: Pass<'_>) -> Result<()> {
     let pieces = pieces(pass.rows);
-    let numbers = product("sums", &[parts::<T>(), pass.count])?;
+    let numbers = product("sums", &[parts(dtype), pass.count])?;
     let parameters = LanczosPassParams {
-        space: pass.space.array("space", product("space", &[pass.rows, pass.count])?, size_of::<T>())?,
-        vector: pass.vector.array("vector", pass.rows, size_of::<T>())?,
-        weights: optional::<f64>("weights", pass.weights, numbers)?,
-        partials: optional::<f64>("partials", pass.partials, product("partials", &[numbers, pieces])?)?,
-        squares: optional::<f64>("squares", pass.squares, 2 * pieces)?,
+        space: pass.space.array("space", product("space", &[pass.rows, pass.count])?, dtype.size())?,
+        vector: pass.vector.array("vector", pass.rows, dtype.size())?,
+        weights: optional(8, "weights", pass.weights, numbers)?,
+        partials: optional(8, "partials", pass.partials, product("partials", &[numbers, pieces])?)?,
+        squares: optional(8, "squares", pass.squares, 2 * pieces)?,
         rows: to_i64(pass.rows),
         count: to_i64(pass.count),
         keep: i64::from(pass.keep),
     };
     let grid = Grid::row(blocks(pieces)?, c::LANCZOS_THREADS.unsigned_abs(), 0);
     // SAFETY: every array was checked against the kernel's extents.
-    unsafe { launch(&kernel::<T>(gpu, "pass")?, stream, grid, &parameters) }
+    unsafe { launch(&kernel(dtype, gpu, "pass")?, stream, grid, &parameters) }
 }
 
 fn blocks(count: usize) -> Result<u32> {
@@ -114,17 +114,17 @@ pub struct Scale<'a> {
 }
 
 /// As [`Scale`] says.
-pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> Result<()> {
+pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> Result<()> {
     let parameters = LanczosScaleParams {
-        from: scale.from.array("from", scale.rows, size_of::<T>())?,
-        to: scale.to.array("to", scale.rows, size_of::<T>())?,
-        square: optional::<f64>("square", scale.square, 1)?,
-        parts: optional::<T::Part>("parts", scale.parts, scale.rows)?,
+        from: scale.from.array("from", scale.rows, dtype.size())?,
+        to: scale.to.array("to", scale.rows, dtype.size())?,
+        square: optional(8, "square", scale.square, 1)?,
+        parts: optional(dtype.part_size(), "parts", scale.parts, scale.rows)?,
         rows: to_i64(scale.rows),
         factor: scale.factor,
         keep: scale.keep,
     };
-    let function = kernel::<T>(gpu, "scale")?;
+    let function = kernel(dtype, gpu, "scale")?;
     let threads = c::LANCZOS_THREADS;
     let grid = filling(&function, scale.rows.div_ceil(size(threads)), threads, 0)?;
     // SAFETY: as above.
@@ -144,9 +144,9 @@ pub const fn estimates(basis: usize) -> usize {
 }
 
 /// Blocks of steps on vectors of `rows` numbers; 0 where the kernel cannot take `columns` vectors.
-pub fn step_blocks<T: Scalar>(gpu: &Gpu, rows: usize, columns: usize) -> Result<usize> {
-    let kernel = kernel::<T>(gpu, "step")?;
-    let shared = step_shared::<T>(columns);
+pub fn step_blocks(dtype: DType, gpu: &Gpu, rows: usize, columns: usize) -> Result<usize> {
+    let kernel = kernel(dtype, gpu, "step")?;
+    let shared = step_shared(dtype, columns);
     if columns >= STEP_THREADS || shared > kernel.most_shared() {
         return Ok(0);
     }
@@ -155,17 +155,17 @@ pub fn step_blocks<T: Scalar>(gpu: &Gpu, rows: usize, columns: usize) -> Result<
 }
 
 /// Numbers of a block's sums.
-const fn step_numbers<T: Scalar>(columns: usize) -> usize {
-    2 + parts::<T>() * columns
+const fn step_numbers(dtype: DType, columns: usize) -> usize {
+    2 + parts(dtype) * columns
 }
 
-fn step_shared<T: Scalar>(columns: usize) -> usize {
-    8 * (parts::<T>() * columns + step_numbers::<T>(columns) * (1 + STEP_THREADS / 32))
+fn step_shared(dtype: DType, columns: usize) -> usize {
+    8 * (parts(dtype) * columns + step_numbers(dtype, columns) * (1 + STEP_THREADS / 32))
 }
 
 /// Bytes that `blocks` blocks need for the sums of steps in a space of `columns` vectors.
-pub fn step_workspace<T: Scalar>(blocks: usize, columns: usize) -> Result<usize> {
-    product("sums", &[16, step_numbers::<T>(columns), blocks])
+pub fn step_workspace(dtype: DType, blocks: usize, columns: usize) -> Result<usize> {
+    product("sums", &[16, step_numbers(dtype, columns), blocks])
 }
 
 /// What follows the product in a step of the Lanczos process.
@@ -229,8 +229,8 @@ pub struct Watch<'a> {
 }
 
 /// Takes away what the vectors before have along the product, where that is due, and divides by the norm.
-pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
-    let array = |what: &str, region: Region<'_>| region.array(what, step.rows, size_of::<T>());
+pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
+    let array = |what: &str, region: Region<'_>| region.array(what, step.rows, dtype.size());
     let (column, three, [space, before, last, vector]) = match step.columns {
         Columns::Three { before, last, product } => {
             let last = array("vector", last)?;
@@ -240,13 +240,13 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
             if step.previous.is_some() && column == 0 {
                 return Err(Error::Internal("a step before the first".into()));
             }
-            let first = space.array("space", product("space", &[step.rows, column + 2])?, size_of::<T>())?;
-            let at = |column: usize| first + to_u64(column * step.rows * size_of::<T>());
+            let first = space.array("space", product("space", &[step.rows, column + 2])?, dtype.size())?;
+            let at = |column: usize| first + to_u64(column * step.rows * dtype.size());
             (column, false, [first, at(column.saturating_sub(1)), at(column), at(column + 1)])
         }
     };
     let columns = column + 1;
-    let numbers = step_numbers::<T>(columns);
+    let numbers = step_numbers(dtype, columns);
     let mut parameters = LanczosStepParams {
         space,
         before,
@@ -255,7 +255,7 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
         partials: step.partials.array("partials", product("partials", &[2, numbers, step.blocks])?, 8)?,
         arrivals: step.arrivals.array("arrivals", 2, 4)?,
         record: step.record.array("record", RECORD, 8)?,
-        previous: optional::<f64>("record", step.previous, RECORD)?,
+        previous: optional(8, "record", step.previous, RECORD)?,
         projected: 0,
         estimates: 0,
         estimates_after: 0,
@@ -283,9 +283,9 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
         parameters.epsilon = watch.epsilon;
         parameters.limit = watch.epsilon.sqrt();
     }
-    let kernel = kernel::<T>(gpu, "step")?;
+    let kernel = kernel(dtype, gpu, "step")?;
     let own = step.rows.div_ceil(step.blocks.max(1)).next_multiple_of(32);
-    let (sums, rows) = (step_shared::<T>(columns), product("rows", &[own, size_of::<T>()])?.next_multiple_of(8));
+    let (sums, rows) = (step_shared(dtype, columns), product("rows", &[own, dtype.size()])?.next_multiple_of(8));
     // All blocks have to be there at once, with what they hold too.
     let held = sums.saturating_add(rows);
     let is_held = held <= kernel.most_shared()
@@ -299,7 +299,8 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
 
 /// The first `to` of `from` columns become all of these times `weights`, F64 and of complex numbers two each, column by
 /// column. False, and nothing is done, where the columns are more than the kernel takes.
-pub fn turn<T: Scalar>(
+pub fn turn(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     space: Region<'_>,
@@ -308,9 +309,9 @@ pub fn turn<T: Scalar>(
     weights: Region<'_>,
 ) -> Result<bool> {
     let threads = size(c::LANCZOS_TURN_THREADS);
-    let kernel = kernel::<T>(gpu, "turn")?;
+    let kernel = kernel(dtype, gpu, "turn")?;
     let filled = to.next_multiple_of(size(c::LANCZOS_TURN_COLUMNS));
-    let shared = 8 * parts::<T>() * from * filled + from * threads * size_of::<T>();
+    let shared = 8 * parts(dtype) * from * filled + from * threads * dtype.size();
     if shared > kernel.most_shared() {
         return Ok(false);
     }
@@ -318,8 +319,8 @@ pub fn turn<T: Scalar>(
         return Err(Error::Internal(format!("{to} columns of {from}")));
     }
     let parameters = LanczosTurnParams {
-        space: space.array("space", product("space", &[rows, from])?, size_of::<T>())?,
-        weights: weights.array("weights", product("weights", &[parts::<T>(), from, to])?, 8)?,
+        space: space.array("space", product("space", &[rows, from])?, dtype.size())?,
+        weights: weights.array("weights", product("weights", &[parts(dtype), from, to])?, 8)?,
         rows: to_i64(rows),
         from: to_i64(from),
         to: to_i64(to),
@@ -337,7 +338,8 @@ pub fn orient_workspace(count: usize) -> Result<usize> {
 
 /// Copies `count` columns to others, `stride` numbers apart, each turned so that its entry of largest modulus, the first of
 /// those that are about as large, is real and positive.
-pub fn orient<T: Scalar>(
+pub fn orient(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     space: Region<'_>,
@@ -353,20 +355,20 @@ pub fn orient<T: Scalar>(
     let reach = product("vectors", &[count - 1, stride])?.saturating_add(rows);
     let numbers = product("peaks", &[count, peaks])?;
     let parameters = LanczosOrientParams {
-        space: space.array("space", product("space", &[rows, count])?, size_of::<T>())?,
+        space: space.array("space", product("space", &[rows, count])?, dtype.size())?,
         peaks: workspace.array("peaks", numbers, 8)?,
         firsts: workspace.part(8 * numbers, 24 * numbers)?.array("peaks", 3 * numbers, 8)?,
-        output: output.array("vectors", reach, size_of::<T>())?,
+        output: output.array("vectors", reach, dtype.size())?,
         rows: to_i64(rows),
         stride: to_i64(stride),
         // Of squares.
-        near: 1.0 - 16.0 * T::Part::EPSILON.to_f64(),
+        near: 1.0 - 16.0 * dtype.epsilon(),
     };
     let grid =
         Grid { blocks: [blocks(peaks)?, blocks(count)?, 1], ..Grid::row(1, c::LANCZOS_THREADS.unsigned_abs(), 0) };
     for what in ["peak", "first", "orient"] {
         // SAFETY: as above.
-        unsafe { launch(&kernel::<T>(gpu, what)?, stream, grid, &parameters) }?;
+        unsafe { launch(&kernel(dtype, gpu, what)?, stream, grid, &parameters) }?;
     }
     Ok(())
 }

@@ -35,9 +35,9 @@ fn suffix<T: Real>() -> &'static str {
     if size_of::<T>() == 4 { "f32" } else { "f64" }
 }
 
-/// Address of `count` elements of type `E`; 0 where there is no region.
-fn optional<E>(what: &str, region: Option<Region<'_>>, count: usize) -> Result<u64> {
-    region.map_or(Ok(0), |r| r.array(what, count, size_of::<E>()))
+/// Address of `count` elements of `size` bytes; 0 where there is no region.
+fn optional(size: usize, what: &str, region: Option<Region<'_>>, count: usize) -> Result<u64> {
+    region.map_or(Ok(0), |r| r.array(what, count, size))
 }
 
 /// A size in a kernel's 32-bit field.

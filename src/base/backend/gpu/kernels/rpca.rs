@@ -5,7 +5,7 @@ use super::{constants as c, optional, product, size, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Most elements of a panel.
@@ -105,12 +105,12 @@ fn suffix(dtype: DType) -> Result<&'static str> {
 }
 
 impl Panel<'_> {
-    fn parameters<T: Scalar>(&self) -> Result<RpcaPassParams> {
+    fn parameters(&self, dtype: DType) -> Result<RpcaPassParams> {
         let elements = product("panel", &[self.fast, self.slow])?;
         if elements > MOST_ELEMENTS {
             return Err(Error::Internal(format!("a panel of {elements} elements")));
         }
-        let Entries { memory, dtype, slow, scale } = self.entries;
+        let Entries { memory, dtype: stored, slow, scale } = self.entries;
         let (mask, mask_fast, mask_slow) = match &self.mask {
             None => (0, 0, 0),
             Some(m) => {
@@ -122,13 +122,13 @@ impl Panel<'_> {
             // Complex numbers are read part by part.
             m: memory.array(
                 "m",
-                product("m", &[span("m", self.fast, 1, self.slow, slow)?, dtype.size() / dtype.align()])?,
-                dtype.align(),
+                product("m", &[span("m", self.fast, 1, self.slow, slow)?, stored.size() / stored.align()])?,
+                stored.align(),
             )?,
             mask,
             low_rank: 0,
-            x: self.x.array("x", elements, size_of::<T>())?,
-            y: optional::<T>("y", self.y, elements)?,
+            x: self.x.array("x", elements, dtype.size())?,
+            y: optional(dtype.size(), "y", self.y, elements)?,
             sums: self.sums.array("sums", sums_bytes(elements) / 8, 8)?,
             m_slow: to_i64(slow),
             mask_fast,
@@ -143,7 +143,7 @@ impl Panel<'_> {
             threshold: 0.0,
             fast: small("panel", self.fast)?,
             elements: small("panel", elements)?,
-            number: dtype as i32,
+            number: stored as i32,
             flags: 0,
         })
     }
@@ -169,29 +169,29 @@ impl Panel<'_> {
     }
 
     /// X and Y from the matrix.
-    pub fn load<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
-        let parameters = RpcaPassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters::<T>()? };
-        let name = format!("purlin_rpca_load_{}", suffix(T::DTYPE)?);
+    pub fn load(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
+        let parameters = RpcaPassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters(dtype)? };
+        let name = format!("purlin_rpca_load_{}", suffix(dtype)?);
         self.launch(gpu, stream, &name, &parameters, c::RPCA_MAXIMUM)
     }
 
     /// An iteration.
-    pub fn update<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, update: &Update<'_>) -> Result<()> {
+    pub fn update(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, update: &Update<'_>) -> Result<()> {
         let elements = self.fast * self.slow;
         if self.y.is_none() {
             return Err(Error::Internal("an iteration without Y".into()));
         }
         let parameters = RpcaPassParams {
-            low_rank: update.low_rank.array("low_rank", elements, size_of::<T>())?,
+            low_rank: update.low_rank.array("low_rank", elements, dtype.size())?,
             inverse: 1.0 / update.mu,
             mu: update.mu,
             shrink: update.lambda / update.mu,
             keep: 1.0 + update.mu / update.mu_next,
             threshold: update.threshold,
             flags: if update.last { c::RPCA_LAST } else { 0 } | if update.measured { c::RPCA_MEASURED } else { 0 },
-            ..self.parameters::<T>()?
+            ..self.parameters(dtype)?
         };
-        let name = format!("purlin_rpca_update_{}", suffix(T::DTYPE)?);
+        let name = format!("purlin_rpca_update_{}", suffix(dtype)?);
         self.launch(gpu, stream, &name, &parameters, 0)
     }
 }

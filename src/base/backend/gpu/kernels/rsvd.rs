@@ -8,7 +8,7 @@ use super::{constants as c, filling, optional, product, size, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Doubles of a record: a mean and a sum of squares, what is subtracted and a factor, or a tally.
@@ -18,8 +18,8 @@ pub const RECORD: usize = size(c::RSVD_RECORD);
 pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
 
 /// Name of the kernel `what` for a type.
-fn name<T: Scalar>(what: &str) -> String {
-    format!("purlin_rsvd_{what}_{}", T::DTYPE.name().to_lowercase())
+fn name(dtype: DType, what: &str) -> String {
+    format!("purlin_rsvd_{what}_{}", dtype.name().to_lowercase())
 }
 
 /// What the kernels call a type of entries.
@@ -102,10 +102,10 @@ pub struct Convert<'a> {
 
 impl Convert<'_> {
     /// Enqueues it.
-    pub fn run<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+    pub fn run(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let Lines { inner, outer, .. } = self.source;
         let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
-        if is_complex && !T::IS_COMPLEX {
+        if is_complex && !dtype.is_complex() {
             return Err(Error::invalid(
                 "a",
                 format!("has {} entries, the type of computing is real", self.dtype.name()),
@@ -127,9 +127,9 @@ impl Convert<'_> {
         };
         let parameters = RsvdConvertParams {
             source: self.source.array("a", self.dtype.size())?,
-            output: self.output.map_or(Ok(0), |o| o.array("block of the data", size_of::<T>()))?,
+            output: self.output.map_or(Ok(0), |o| o.array("block of the data", dtype.size()))?,
             center,
-            tallies: optional::<f64>("tallies", self.tally.map(|t| t.0), TALLIES_BYTES / 8)?,
+            tallies: optional(8, "tallies", self.tally.map(|t| t.0), TALLIES_BYTES / 8)?,
             source_stride: to_i64(self.source.stride),
             output_stride: to_i64(self.output.map_or(0, |o| o.stride)),
             inner: to_i64(inner),
@@ -140,9 +140,9 @@ impl Convert<'_> {
             flags,
             reserved: 0,
         };
-        let is_tally = self.output.is_none() && self.centre.is_none() && self.factor == 1.0 && self.dtype == T::DTYPE;
+        let is_tally = self.output.is_none() && self.centre.is_none() && self.factor == 1.0 && self.dtype == dtype;
         let kernel = if is_tally && self.tally.is_some() { "scan" } else { "convert" };
-        let kernel = gpu.kernel("rsvd", &name::<T>(kernel))?;
+        let kernel = gpu.kernel("rsvd", &name(dtype, kernel))?;
         let tiles = inner.div_ceil(size(c::RSVD_TILE_INNER)) * outer.div_ceil(size(c::RSVD_TILE_OUTER));
         // By the sizes alone, so that sums have the same order on every device.
         let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
@@ -176,7 +176,8 @@ pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
 
 /// Joins the moments over an axis of some lines to those in `records`, which stand for `before` elements each; with 0
 /// they are not read.
-pub fn moments<T: Scalar>(
+pub fn moments(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     source: Lines<'_>,
@@ -194,7 +195,7 @@ pub fn moments<T: Scalar>(
     let threads = c::RSVD_THREADS.unsigned_abs();
     let partials = scratch.array("moments", moments_bytes(over, inner, outer)? / 8, 8)?;
     let parameters = RsvdMomentsParams {
-        source: source.array("block of the data", size_of::<T>())?,
+        source: source.array("block of the data", dtype.size())?,
         partials,
         stride: to_i64(source.stride),
         inner: to_i64(inner),
@@ -202,7 +203,7 @@ pub fn moments<T: Scalar>(
     };
     let (kernel, grid) = match over {
         Axis::Inner => {
-            let kernel = gpu.kernel("rsvd", &name::<T>("along"))?;
+            let kernel = gpu.kernel("rsvd", &name(dtype, "along"))?;
             let warps = size(c::RSVD_THREADS) / 32;
             let grid = filling(&kernel, product("moments", &[chunks, outer])?.div_ceil(warps), c::RSVD_THREADS, 0)?;
             (kernel, grid)
@@ -211,7 +212,7 @@ pub fn moments<T: Scalar>(
             let columns = Grid::covering(inner, threads)?.blocks[0];
             let chunks = u32::try_from(chunks).unwrap_or(u32::MAX).min(MOST_BLOCKS_Y);
             let grid = Grid { blocks: [columns, chunks, 1], threads, shared: 0 };
-            (gpu.kernel("rsvd", &name::<T>("across"))?, grid)
+            (gpu.kernel("rsvd", &name(dtype, "across"))?, grid)
         }
     };
     // SAFETY: the source was checked against its extents, the scratch has a record for each chunk of each place.
@@ -253,7 +254,8 @@ pub struct Copying {
 }
 
 /// Copies a matrix of `rows` by `columns`. `from` and `to` may be the same, but may not overlap otherwise.
-pub fn copy<T: Scalar>(
+pub fn copy(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     (rows, columns): (usize, usize),
@@ -262,7 +264,7 @@ pub fn copy<T: Scalar>(
     how: Copying,
 ) -> Result<()> {
     let address =
-        |what, m: &Strided<'_>| m.memory.array(what, span(what, rows, m.row, columns, m.column)?, size_of::<T>());
+        |what, m: &Strided<'_>| m.memory.array(what, span(what, rows, m.row, columns, m.column)?, dtype.size());
     let flag = |set: bool, flag: i32| if set { i64::from(flag) } else { 0 };
     let parameters = RsvdCopyParams {
         source: address("source", &from)?,
@@ -275,7 +277,7 @@ pub fn copy<T: Scalar>(
         columns: to_i64(columns),
         flags: flag(how.conjugate, c::RSVD_CONJUGATE) | flag(how.add, c::RSVD_ADD),
     };
-    let kernel = gpu.kernel("rsvd", &name::<T>("copy"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "copy"))?;
     let tile = size(c::RSVD_COPY_TILE);
     let tiles = product("tiles", &[rows.div_ceil(tile), columns.div_ceil(tile)])?;
     let grid = filling(&kernel, tiles, c::RSVD_THREADS, 0)?;
@@ -284,7 +286,8 @@ pub fn copy<T: Scalar>(
 }
 
 /// The Hermitian matrix (of T) whose lower triangle, or the conjugate of which, is that of `source`, in double.
-pub fn mirror<T: Scalar>(
+pub fn mirror(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     order: usize,
@@ -292,16 +295,16 @@ pub fn mirror<T: Scalar>(
     (output, output_stride): (Region<'_>, usize),
     conjugate: bool,
 ) -> Result<()> {
-    let wide = if T::IS_COMPLEX { 16 } else { 8 };
+    let wide = if dtype.is_complex() { 16 } else { 8 };
     let parameters = RsvdMirrorParams {
         source: source.array("triangle", span("triangle", order, 1, order, source_stride)?, wide)?,
-        output: output.array("matrix", span("matrix", order, 1, order, output_stride)?, size_of::<T>())?,
+        output: output.array("matrix", span("matrix", order, 1, order, output_stride)?, dtype.size())?,
         source_stride: to_i64(source_stride),
         output_stride: to_i64(output_stride),
         order: to_i64(order),
         flags: if conjugate { i64::from(c::RSVD_CONJUGATE) } else { 0 },
     };
-    let kernel = gpu.kernel("rsvd", &name::<T>("mirror"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "mirror"))?;
     let columns = small("order", order)?.unsigned_abs();
     if columns > MOST_BLOCKS_Y {
         return Err(Error::NotSupported(format!("a Gram matrix of order {order} on a GPU")));
@@ -330,7 +333,8 @@ pub struct Compressed<'a> {
 }
 
 /// Y = A X for `width` vectors. X is row-major with `x_stride` elements from row to row, Y column-major.
-pub fn sparse<T: Scalar>(
+pub fn sparse(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     a: Compressed<'_>,
@@ -338,11 +342,11 @@ pub fn sparse<T: Scalar>(
     (y, y_stride): (Region<'_>, usize),
     width: usize,
 ) -> Result<()> {
-    let real = size_of::<T>();
+    let real = dtype.size();
     let parameters = RsvdSparseParams {
         row_ptr: a.row_ptr.array("row_ptr", a.rows + 1, 8)?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
-        values: optional::<T>("values", a.values, a.entries)?,
+        values: optional(dtype.size(), "values", a.values, a.entries)?,
         x: x.array("x", span("x", width, 1, a.cols, x_stride)?, real)?,
         y: y.array("y", span("y", a.rows, 1, width, y_stride)?, real)?,
         x_stride: to_i64(x_stride),
@@ -350,7 +354,7 @@ pub fn sparse<T: Scalar>(
         rows: to_i64(a.rows),
         width: to_i64(width),
     };
-    let kernel = gpu.kernel("rsvd", &name::<T>("sparse"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "sparse"))?;
     let grid = filling(&kernel, a.rows.div_ceil(size(c::RSVD_THREADS) / 32), c::RSVD_THREADS, 0)?;
     // SAFETY: X and Y were checked against their extents; offsets ascend to the number of entries and columns are below
     // `cols`, as in the matrix that they were made from.

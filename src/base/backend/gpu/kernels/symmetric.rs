@@ -53,7 +53,7 @@ pub fn convert<S: Real, D: Real>(
         destination: address::<D>("destination", &destination, entries, count)?,
         destination_entry_stride: to_i64(destination.stride),
         destination_tensor_stride: to_i64(destination.item_stride),
-        factors: optional::<f64>("multinomials", factors, entries)?,
+        factors: optional(size_of::<f64>(), "multinomials", factors, entries)?,
         entries: to_i64(entries),
         count: to_i64(count),
         scale,
@@ -228,7 +228,7 @@ pub fn from_full<T: Real>(
     };
     let parameters = SymmetricFullParams {
         starts: tables.starts.array("index map", entries + 1, 4)?,
-        asymmetry: optional::<u64>("asymmetry", record, 1)?,
+        asymmetry: optional(size_of::<u64>(), "asymmetry", record, 1)?,
         tolerance,
         ..full.parameters::<T>(packed.as_ref(), entries, tables.places)?
     };

@@ -83,8 +83,8 @@ impl Convert<'_> {
         let panel = |k: &Counts<'_>| product("panel", &[self.columns, k.panel_rows]);
         let (mut open_image, mut dark_image) = (0, 0);
         if let Some(k) = &self.counts {
-            open_image = optional::<f32>("i0_image", k.open_image, panel(k)?)?;
-            dark_image = optional::<f32>("dark", k.dark_image, panel(k)?)?;
+            open_image = optional(size_of::<f32>(), "i0_image", k.open_image, panel(k)?)?;
+            dark_image = optional(size_of::<f32>(), "dark", k.dark_image, panel(k)?)?;
         }
         let (mut rays, mut index) = (0, 0);
         if let Some(w) = &self.weights {

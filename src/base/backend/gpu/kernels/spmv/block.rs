@@ -6,7 +6,7 @@ use crate::backend::gpu::kernels::{constants as c, optional, product, small, spa
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Most dynamic shared memory of a block of the products with several vectors, and most entries of a tile.
@@ -26,7 +26,8 @@ pub struct Vectors<'a> {
 /// no factors on the device and no third vector. Tiles have no more than [`block_entries`] entries, and partials hold `width`
 /// numbers a piece.
 #[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
-pub fn block<T: Scalar>(
+pub fn block(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     a: &Rows<'_>,
@@ -36,24 +37,25 @@ pub fn block<T: Scalar>(
     finish: &Finish<'_>,
     strides: (usize, usize),
 ) -> Result<()> {
-    let (real, pieces) = (size_of::<T>(), &shares.pieces);
+    let (real, pieces) = (dtype.size(), &shares.pieces);
     let mut p = SpmvBlockParams {
         row_ptr: a.row_ptr()?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
-        values: optional::<T>("values", a.values, a.entries)?,
+        values: optional(dtype.size(), "values", a.values, a.entries)?,
         x: gathered.memory.array("x", span("x", width, 1, a.cols, gathered.stride)?, real)?,
         tiles: shares.list.array("tiles", (shares.count + 1) * TILE_WORDS, 8)?,
         partials: pieces.partials.array("partials", product("partials", &[pieces.count, width])?, real)?,
         x_stride: to_i64(gathered.stride),
-        ..finished::<T>(a.rows, width, finish, strides)?
+        ..finished(dtype, a.rows, width, finish, strides)?
     };
     let is_wide = real < 16
         && (width * real).is_multiple_of(16)
         && (gathered.stride * real).is_multiple_of(16)
         && p.x.is_multiple_of(16);
-    let function = kernel::<T>(gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
+    let function =
+        kernel(dtype, gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
     let threads = c::SPMV_THREADS.unsigned_abs();
-    let shared = product("products", &[block_entries::<T>(width), width, real])?;
+    let shared = product("products", &[block_entries(dtype, width), width, real])?;
     let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, shared);
     // SAFETY: the vectors and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
     unsafe { launch(&function, stream, grid, &p) }?;
@@ -61,11 +63,12 @@ pub fn block<T: Scalar>(
     p.count = small("long rows", pieces.rows)?;
     let grid = Grid::covering(product("long rows", &[pieces.rows, width])?, threads)?;
     // SAFETY: as above; the pieces are those of the tiles.
-    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 
 /// What becomes of the sums, without what products gather.
-fn finished<T: Scalar>(
+fn finished(
+    dtype: DType,
     rows: usize,
     width: usize,
     finish: &Finish<'_>,
@@ -76,14 +79,14 @@ fn finished<T: Scalar>(
     }
     let numbers = |what: &str, stride: usize| span(what, width, 1, rows, stride);
     let own = finish.own()?;
-    let own = own.map(|x| x.array("x", numbers("x", own_stride)?, size_of::<T>())).transpose()?;
+    let own = own.map(|x| x.array("x", numbers("x", own_stride)?, dtype.size())).transpose()?;
     Ok(SpmvBlockParams {
-        y: finish.y.array("y", numbers("y", y_stride)?, size_of::<T>())?,
+        y: finish.y.array("y", numbers("y", y_stride)?, dtype.size())?,
         y_stride: to_i64(y_stride),
         own: own.unwrap_or(0),
         own_stride: to_i64(own_stride),
-        scale: optional::<T::Part>("row_scale", finish.row_scale, rows)?,
-        diagonal: optional::<T::Part>("diagonal", finish.diagonal, rows)?,
+        scale: optional(dtype.part_size(), "row_scale", finish.row_scale, rows)?,
+        diagonal: optional(dtype.part_size(), "diagonal", finish.diagonal, rows)?,
         width: small("width", width)?,
         alpha: [finish.alpha.re, finish.alpha.im],
         beta: [finish.beta.re, finish.beta.im],
@@ -94,20 +97,21 @@ fn finished<T: Scalar>(
 }
 
 /// What `finish` makes of sums that are 0, for `rows` rows of `width` numbers, with strides as [`block`] has them.
-pub fn rest_block<T: Scalar>(
+pub fn rest_block(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     (rows, width): (usize, usize),
     finish: &Finish<'_>,
     strides: (usize, usize),
 ) -> Result<()> {
-    let p = SpmvBlockParams { count: small("rows", rows)?, ..finished::<T>(rows, width, finish, strides)? };
+    let p = SpmvBlockParams { count: small("rows", rows)?, ..finished(dtype, rows, width, finish, strides)? };
     let grid = Grid::covering(product("rows", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
     // SAFETY: the vectors were checked against the number of rows; without a list the kernel reads nothing else.
-    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 
 /// Most entries of a tile for a block of `width` vectors: a power of two.
-pub fn block_entries<T: Scalar>(width: usize) -> usize {
-    1 << (BLOCK_SHARED / (width.max(1) * size_of::<T>())).clamp(1, BLOCK_TILE).ilog2()
+pub fn block_entries(dtype: DType, width: usize) -> usize {
+    1 << (BLOCK_SHARED / (width.max(1) * dtype.size())).clamp(1, BLOCK_TILE).ilog2()
 }

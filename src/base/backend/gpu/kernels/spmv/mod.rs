@@ -23,7 +23,7 @@ use super::{constants as c, optional, product, size, small};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::to_i64;
 
 /// Entries of a tile.
@@ -128,15 +128,15 @@ impl<'a> Finish<'a> {
         Ok(self.x.filter(|_| is_diagonal))
     }
 
-    fn params<T: Scalar>(&self, rows: usize) -> Result<SpmvFinish> {
+    fn params(&self, dtype: DType, rows: usize) -> Result<SpmvFinish> {
         Ok(SpmvFinish {
-            y: self.y.array("y", rows, size_of::<T>())?,
-            x: optional::<T>("x", self.own()?, rows)?,
-            z: optional::<T>("z", self.more.map(|m| m.1), rows)?,
-            scale: optional::<T::Part>("row_scale", self.row_scale, rows)?,
-            diagonal: optional::<T::Part>("diagonal", self.diagonal, rows)?,
-            alpha_factor: optional::<f64>("alpha_factor", self.alpha_factor, 1)?,
-            gamma_factor: optional::<f64>("gamma_factor", self.gamma_factor, 1)?,
+            y: self.y.array("y", rows, dtype.size())?,
+            x: optional(dtype.size(), "x", self.own()?, rows)?,
+            z: optional(dtype.size(), "z", self.more.map(|m| m.1), rows)?,
+            scale: optional(dtype.part_size(), "row_scale", self.row_scale, rows)?,
+            diagonal: optional(dtype.part_size(), "diagonal", self.diagonal, rows)?,
+            alpha_factor: optional(8, "alpha_factor", self.alpha_factor, 1)?,
+            gamma_factor: optional(8, "gamma_factor", self.gamma_factor, 1)?,
             alpha: [self.alpha.re, self.alpha.im],
             beta: [self.beta.re, self.beta.im],
             gamma: self.more.map_or(0.0, |m| m.0),
@@ -164,11 +164,11 @@ pub struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    fn params<T: Scalar>(&self) -> Result<SpmvPieces> {
+    fn params(&self, dtype: DType) -> Result<SpmvPieces> {
         // A plan without rows in pieces need have no list of them.
         let words = if self.rows > 0 { self.rows + 1 } else { 0 };
         Ok(SpmvPieces {
-            partials: self.partials.array("partials", self.count, size_of::<T>())?,
+            partials: self.partials.array("partials", self.count, dtype.size())?,
             longs: self.longs.array("long rows", words, 8)?,
             owners: self.owners.array("owners", self.count, 4)?,
             arrivals: self.arrivals.array("arrivals", self.rows, 4)?,
@@ -205,20 +205,20 @@ pub enum Form {
 }
 
 /// The kernel `what` for a type, offsets and values.
-fn kernel<T: Scalar>(gpu: &Gpu, what: &str, narrow: Option<bool>, pattern: bool) -> Result<Kernel> {
+fn kernel(dtype: DType, gpu: &Gpu, what: &str, narrow: Option<bool>, pattern: bool) -> Result<Kernel> {
     let narrow = if narrow == Some(true) { "narrow_" } else { "" };
     let ending = if pattern { "_pattern" } else { "" };
-    gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", T::DTYPE.name().to_lowercase()))
+    gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", dtype.name().to_lowercase()))
 }
 
-fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<SpmvParams> {
+fn params(dtype: DType, a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<SpmvParams> {
     Ok(SpmvParams {
         row_ptr: a.row_ptr()?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
-        values: optional::<T>("values", a.values, a.entries)?,
-        gathered: gathered.array("x", a.cols, size_of::<T>())?,
+        values: optional(dtype.size(), "values", a.values, a.entries)?,
+        gathered: gathered.array("x", a.cols, dtype.size())?,
         rows: to_i64(a.rows),
-        finish: finish.params::<T>(a.rows)?,
+        finish: finish.params(dtype, a.rows)?,
         ..SpmvParams::default()
     })
 }
@@ -226,7 +226,8 @@ fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) ->
 /// What `finish` makes of A times `gathered`.
 ///
 /// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
-pub fn multiply<T: Scalar>(
+pub fn multiply(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     form: Form,
@@ -235,7 +236,7 @@ pub fn multiply<T: Scalar>(
     gathered: Region<'_>,
     finish: &Finish<'_>,
 ) -> Result<()> {
-    let mut p = params::<T>(a, gathered, finish)?;
+    let mut p = params(dtype, a, gathered, finish)?;
     let what = match form {
         Form::Rows(_) => "rows",
         Form::Bins => "bins",
@@ -243,7 +244,7 @@ pub fn multiply<T: Scalar>(
         Form::ShortTiles => "short_tiles",
         Form::Merge => "merge",
     };
-    let function = kernel::<T>(gpu, what, Some(a.narrow), a.values.is_none())?;
+    let function = kernel(dtype, gpu, what, Some(a.narrow), a.values.is_none())?;
     if let Form::Rows(lanes) = form {
         if !lanes.is_power_of_two() || lanes > 32 {
             return Err(Error::Internal(format!("{lanes} lanes of a row")));
@@ -258,18 +259,18 @@ pub fn multiply<T: Scalar>(
     let words = if form == Form::Bins { shares.count * BIN_WORDS } else { (shares.count + 1) * TILE_WORDS };
     p.tiles = shares.list.array("tiles", words, 8)?;
     p.pieces = if form == Form::Merge {
-        let partials = shares.pieces.partials.array("partials", shares.count, size_of::<T>())?;
+        let partials = shares.pieces.partials.array("partials", shares.count, dtype.size())?;
         SpmvPieces { partials, ..SpmvPieces::default() }
     } else {
-        shares.pieces.params::<T>()?
+        shares.pieces.params(dtype)?
     };
-    p.order = optional::<i32>("order", shares.order, 0)?;
+    p.order = optional(4, "order", shares.order, 0)?;
     let threads = if form == Form::Merge { c::SPMV_MERGE_THREADS } else { c::SPMV_THREADS };
     let grid = Grid::row(p.count.unsigned_abs(), threads.unsigned_abs(), 0);
     // SAFETY: as above; the shares were cut from the same rows, and their order is one of rows.
     unsafe { launch(&function, stream, grid, &p) }?;
     if form == Form::Merge {
-        let function = kernel::<T>(gpu, "mend", Some(a.narrow), false)?;
+        let function = kernel(dtype, gpu, "mend", Some(a.narrow), false)?;
         // SAFETY: as above.
         unsafe { launch(&function, stream, Grid::covering(shares.count, c::SPMV_THREADS.unsigned_abs())?, &p) }?;
     }
@@ -277,10 +278,10 @@ pub fn multiply<T: Scalar>(
 }
 
 /// What `finish` makes of sums that are 0: nothing of a matrix is read.
-pub fn rest<T: Scalar>(gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
-    let finish = finish.params::<T>(rows)?;
+pub fn rest(dtype: DType, gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
+    let finish = finish.params(dtype, rows)?;
     let p = SpmvParams { rows: to_i64(rows), lanes: 1, finish, ..SpmvParams::default() };
-    let function = kernel::<T>(gpu, "rows", Some(true), true)?;
+    let function = kernel(dtype, gpu, "rows", Some(true), true)?;
     // SAFETY: vectors were checked against the number of rows; without offsets the kernel reads nothing else.
     unsafe { launch(&function, stream, Grid::covering(rows, c::SPMV_THREADS.unsigned_abs())?, &p) }
 }

@@ -6,7 +6,7 @@ use crate::backend::gpu::kernels::product;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Weights of the pairs of neighbouring pixels on the device.
@@ -24,7 +24,8 @@ pub struct Pixels<'a> {
 }
 
 /// What `finish` makes of W times `gathered`.
-pub fn pixels<T: Scalar>(
+pub fn pixels(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     image: Pixels<'_>,
@@ -35,15 +36,15 @@ pub fn pixels<T: Scalar>(
     let count = product("pixels", &[height, width])?;
     let weights = product("weights", &[image.pairs, count])?;
     let p = SpmvPixelsParams {
-        weights: image.weights.array("weights", weights, size_of::<T::Part>())?,
+        weights: image.weights.array("weights", weights, dtype.part_size())?,
         offsets: image.offsets.array("offsets", product("offsets", &[2, image.pairs])?, 4)?,
-        gathered: gathered.array("x", count, size_of::<T>())?,
+        gathered: gathered.array("x", count, dtype.size())?,
         height: to_i64(height),
         width: to_i64(width),
         pairs: to_i64(image.pairs),
-        finish: finish.params::<T>(count)?,
+        finish: finish.params(dtype, count)?,
     };
-    let function = kernel::<T>(gpu, "pixels", None, false)?;
+    let function = kernel(dtype, gpu, "pixels", None, false)?;
     // SAFETY: every array was checked against the kernel's extents, and the kernel follows no offset out of the image.
     unsafe { launch(&function, stream, Grid::covering(count, c::SPMV_THREADS.unsigned_abs())?, &p) }
 }

@@ -6,7 +6,7 @@ use crate::backend::gpu::kernels::{constants as c, product, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Vectors: number r of vector k at `r * row + k * column`.
@@ -30,7 +30,8 @@ impl<'a> Strided<'a> {
 /// Number r of each of `width` vectors = number `list[r]` of those that they are made from, for `rows` of them.
 ///
 /// The list holds U32 below `rows`.
-pub fn renumber<T: Scalar>(
+pub fn renumber(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     list: Region<'_>,
@@ -39,7 +40,7 @@ pub fn renumber<T: Scalar>(
     to: Strided<'_>,
 ) -> Result<()> {
     let array =
-        |what: &str, v: &Strided<'_>| v.memory.array(what, span(what, rows, v.row, width, v.column)?, size_of::<T>());
+        |what: &str, v: &Strided<'_>| v.memory.array(what, span(what, rows, v.row, width, v.column)?, dtype.size());
     let p = SpmvRenumberParams {
         list: list.array("list", rows, 4)?,
         from: array("from", &from)?,
@@ -53,13 +54,14 @@ pub fn renumber<T: Scalar>(
     };
     let grid = Grid::covering(product("numbers", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
     // SAFETY: both sides and the list were checked against the number of rows, and the list holds rows.
-    unsafe { launch(&kernel::<T>(gpu, "renumber", None, false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "renumber", None, false)?, stream, grid, &p) }
 }
 
 /// Number r of `to` = number `list[r]` of the `size` numbers of `from`, for `count` of them.
 ///
 /// The list holds U32 below `size`.
-pub fn pick<T: Scalar>(
+pub fn pick(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     list: Region<'_>,
@@ -72,8 +74,8 @@ pub fn pick<T: Scalar>(
     }
     let p = SpmvRenumberParams {
         list: list.array("list", count, 4)?,
-        from: from.array("from", size, size_of::<T>())?,
-        to: to.array("to", count, size_of::<T>())?,
+        from: from.array("from", size, dtype.size())?,
+        to: to.array("to", count, dtype.size())?,
         rows: to_i64(count),
         width: 1,
         from_row: 1,
@@ -83,5 +85,5 @@ pub fn pick<T: Scalar>(
     };
     let grid = Grid::covering(count, c::SPMV_THREADS.unsigned_abs())?;
     // SAFETY: every array was checked, and the list holds numbers of `from`.
-    unsafe { launch(&kernel::<T>(gpu, "renumber", None, false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "renumber", None, false)?, stream, grid, &p) }
 }

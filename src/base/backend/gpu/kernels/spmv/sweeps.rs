@@ -6,7 +6,7 @@ use crate::backend::gpu::kernels::{constants as c, optional, product, small};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// What the two sweeps know of a matrix.
@@ -96,7 +96,8 @@ pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, beg
 }
 
 /// Values of the matrix in the order of the sweeps.
-pub fn permute<T: Scalar>(
+pub fn permute(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     swept: &Swept<'_>,
@@ -105,23 +106,24 @@ pub fn permute<T: Scalar>(
 ) -> Result<()> {
     let p = SpmvPermuteParams {
         sources: swept.sources.array("sources", swept.entries, 4)?,
-        values: values.array("values", entries, size_of::<T>())?,
-        output: output.array("values", swept.entries, size_of::<T>())?,
+        values: values.array("values", entries, dtype.size())?,
+        output: output.array("values", swept.entries, dtype.size())?,
         count: to_i64(swept.entries),
     };
     let grid = Grid::covering(swept.entries, c::SPMV_THREADS.unsigned_abs())?;
     // SAFETY: sources are entries of the matrix that the sweeps were made for.
-    unsafe { launch(&kernel::<T>(gpu, "permute", None, false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "permute", None, false)?, stream, grid, &p) }
 }
 
 /// The shared memory of a block that collects.
-pub fn collect_shared<T>(blocks: usize, capacity: usize) -> usize {
-    capacity * (size_of::<T>() + 2) + blocks * 4 + (blocks + 1) * 2
+pub fn collect_shared(dtype: DType, blocks: usize, capacity: usize) -> usize {
+    capacity * (dtype.size() + 2) + blocks * 4 + (blocks + 1) * 2
 }
 
 /// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums.
 #[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
-pub fn sweep<T: Scalar>(
+pub fn sweep(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     a: &Rows<'_>,
@@ -134,21 +136,21 @@ pub fn sweep<T: Scalar>(
     gathered: Region<'_>,
     finish: &Finish<'_>,
 ) -> Result<()> {
-    let products = products.array("products", swept.entries, size_of::<T>())?;
+    let products = products.array("products", swept.entries, dtype.size())?;
     let p = SpmvSpreadParams {
         units: units.array("units", count * UNIT_WORDS, 8)?,
         columns: swept.columns.array("short columns", swept.entries, 2)?,
-        values: optional::<T>("values", values, swept.entries)?,
-        gathered: gathered.array("x", a.cols, size_of::<T>())?,
+        values: optional(dtype.size(), "values", values, swept.entries)?,
+        gathered: gathered.array("x", a.cols, dtype.size())?,
         products,
         length: to_i64(a.cols),
         first: 0,
         width: to_i64(swept.width),
     };
     let threads = c::SPMV_SPREAD_THREADS.unsigned_abs();
-    let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * size_of::<T>());
+    let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * dtype.size());
     // SAFETY: units are of the entries that there are, and columns within blocks of `width`.
-    unsafe { launch(&kernel::<T>(gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
+    unsafe { launch(&kernel(dtype, gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
     let p = SpmvCollectParams {
         row_ptr: a.row_ptr()?,
         tiles: swept.tiles()?,
@@ -159,11 +161,11 @@ pub fn sweep<T: Scalar>(
         blocks: to_i64(swept.blocks),
         capacity: to_i64(swept.capacity),
         lanes: to_i64(lanes),
-        pieces: pieces.params::<T>()?,
-        finish: finish.params::<T>(a.rows)?,
+        pieces: pieces.params(dtype)?,
+        finish: finish.params(dtype, a.rows)?,
     };
-    let shared = collect_shared::<T>(swept.blocks, swept.capacity);
+    let shared = collect_shared(dtype, swept.blocks, swept.capacity);
     let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, shared);
     // SAFETY: runs, offsets and places are those that `count` and `place` made of the same tiles.
-    unsafe { launch(&kernel::<T>(gpu, "collect", Some(a.narrow), false)?, stream, grid, &p) }
+    unsafe { launch(&kernel(dtype, gpu, "collect", Some(a.narrow), false)?, stream, grid, &p) }
 }

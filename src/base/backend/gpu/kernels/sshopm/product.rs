@@ -120,9 +120,14 @@ pub fn classify<T: Real>(
     let cells = product("values", &[vectors.count, batch.count])?;
     let parameters = ProductParams {
         values: values.array("values", cells, size_of::<T>())?,
-        residuals: optional::<T>("residuals", outputs.residuals, cells)?,
-        hessian: optional::<T>("hessian", outputs.hessian, product("hessian", &[batch.dimension - 1, cells])?)?,
-        classes: optional::<i32>("classes", outputs.classes, cells)?,
+        residuals: optional(size_of::<T>(), "residuals", outputs.residuals, cells)?,
+        hessian: optional(
+            size_of::<T>(),
+            "hessian",
+            outputs.hessian,
+            product("hessian", &[batch.dimension - 1, cells])?,
+        )?,
+        classes: optional(size_of::<i32>(), "classes", outputs.classes, cells)?,
         degeneracy,
         ..product_parameters::<T>(batch, vectors, tables)?
     };

@@ -9,7 +9,7 @@ use crate::alloc;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 const WHAT: &str = "bonds of tensor trains";
@@ -49,8 +49,8 @@ impl Bonds {
     ///
     /// # Errors
     /// [`Error::Internal`] for a core shorter than its shape; out of memory.
-    pub fn add<T: Scalar>(&mut self, shapes: &[[usize; 3]], cores: &Cores<'_, '_>, turns: usize) -> Result<()> {
-        let parts = parts::<T>();
+    pub fn add(&mut self, dtype: DType, shapes: &[[usize; 3]], cores: &Cores<'_, '_>, turns: usize) -> Result<()> {
+        let parts = parts(dtype);
         let mut before: Option<usize> = None;
         let (first, number) = (self.keys, self.cores());
         for (k, &[r, n, s]) in shapes.iter().enumerate() {
@@ -59,10 +59,10 @@ impl Bonds {
             let address = match cores {
                 Cores::Of(regions) => {
                     let count = super::super::product("core", &[elements, parts])?;
-                    regions.get(k).ok_or_else(absent)?.array("core", count, size_of::<T::Part>())?
+                    regions.get(k).ok_or_else(absent)?.array("core", count, dtype.part_size())?
                 }
                 Cores::In(offsets) => {
-                    to_u64(super::super::product("core", &[*offsets.get(k).ok_or_else(absent)?, size_of::<T>()])?)
+                    to_u64(super::super::product("core", &[*offsets.get(k).ok_or_else(absent)?, dtype.size()])?)
                 }
             };
             let (rows, columns) = (self.keys, self.keys + r);
@@ -134,8 +134,9 @@ impl Bonds {
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
-    pub fn keys<T: Scalar>(
+    pub fn keys(
         &self,
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         (table, keys): (Region<'_>, Region<'_>),
@@ -144,7 +145,7 @@ impl Bonds {
     ) -> Result<()> {
         let cores = self.cores.len() / CORE;
         let all = super::super::product("keys", &[trains, self.keys])?;
-        let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+        let single = matches!(dtype, DType::F32 | DType::CF32);
         let parameters = TtBondsParams {
             cores: table.array("table", self.words(), 8)?,
             bases: bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0),
@@ -152,7 +153,7 @@ impl Bonds {
             count: to_i64(cores),
             trains: to_i64(trains),
             stride: to_i64(self.keys),
-            parts: to_i64(parts::<T>()),
+            parts: to_i64(parts(dtype)),
         };
         let name = if single { "purlin_tt_bonds_f32" } else { "purlin_tt_bonds_f64" };
         let threads = c::TT_BONDS_THREADS.unsigned_abs();
@@ -170,8 +171,9 @@ impl Bonds {
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
     #[expect(clippy::too_many_arguments, reason = "each is a part of one launch")]
-    pub fn look<T: Scalar>(
+    pub fn look(
         &self,
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         (table, keys): (Region<'_>, Region<'_>),
@@ -180,7 +182,7 @@ impl Bonds {
         limit: i64,
         (to, to_stride): (Region<'_>, usize),
     ) -> Result<()> {
-        self.keys::<T>(gpu, stream, (table, keys), bases, trains)?;
+        self.keys(dtype, gpu, stream, (table, keys), bases, trains)?;
         let bonds = self.bonds.len() / BOND;
         let table = table.array("table", self.words(), 8)?;
         let keys = keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?;
@@ -315,8 +317,8 @@ impl Bonds {
 }
 
 /// Real numbers of an element.
-fn parts<T: Scalar>() -> usize {
-    if T::IS_COMPLEX { 2 } else { 1 }
+fn parts(dtype: DType) -> usize {
+    if dtype.is_complex() { 2 } else { 1 }
 }
 
 /// Makes the first number of `to` NaN where a core of a train has an exponent beyond `one`, or the sums of two trains' exponents

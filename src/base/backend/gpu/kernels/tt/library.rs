@@ -6,11 +6,12 @@ use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, o
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Factor and exponent of a state for an environment of `count` elements.
-pub fn measure<T: Scalar>(
+pub fn measure(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -19,13 +20,13 @@ pub fn measure<T: Scalar>(
     unscaled: bool,
 ) -> Result<()> {
     let parameters = TtMeasureParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         count: to_i64(count),
         flags: if unscaled { i64::from(c::TT_UNSCALED) } else { 0 },
     };
     // SAFETY: both arrays were checked.
-    unsafe { launch_plain::<T, _>(gpu, stream, "measure", over(count), &parameters) }
+    unsafe { launch_plain(dtype, gpu, stream, "measure", over(count), &parameters) }
 }
 
 /// A core: that of x (0) or of y (1), and its number.
@@ -61,7 +62,8 @@ pub struct Factors {
 /// The factors of both products of a site, for an environment of `count` elements that has just been made: that of the first
 /// to the beginning of `state`, that of the other to `second`, which takes 16 bytes.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn factors<T: Scalar>(
+pub fn factors(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     careful: Careful<'_>,
@@ -72,7 +74,7 @@ pub fn factors<T: Scalar>(
     second: Region<'_>,
 ) -> Result<()> {
     let parameters = TtFactorsParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         second: second.array("factor", 1, 16)?,
         first_key: careful.key(cores.first)?,
@@ -81,7 +83,7 @@ pub fn factors<T: Scalar>(
         count: to_i64(count),
     };
     // SAFETY: the arrays were checked, the keys are those of tables.
-    unsafe { launch_plain::<T, _>(gpu, stream, "factors", over(count), &parameters) }
+    unsafe { launch_plain(dtype, gpu, stream, "factors", over(count), &parameters) }
 }
 
 /// The first or the last core of both trains, for some boundary pairs.
@@ -107,7 +109,7 @@ pub struct Edge<'a> {
 }
 
 impl Edge<'_> {
-    fn params<T: Scalar>(&self, is_last: bool) -> Result<TtEdgeParams> {
+    fn params(&self, dtype: DType, is_last: bool) -> Result<TtEdgeParams> {
         let Site { r, s, n } = self.site;
         let (outer, inner) = if is_last { (1, 0) } else { (0, 1) };
         let all = if self.halved { r[outer] * (r[outer] + 1) / 2 } else { r[outer].saturating_mul(s[outer]) };
@@ -119,8 +121,8 @@ impl Edge<'_> {
         let (careful, k, next) = self.careful.map_or((None, 0, None), |(c, k, next)| (Some(c), k, next));
         let key = |core: Option<Core>| careful.map_or(Ok(0), |c| c.key(core));
         Ok(TtEdgeParams {
-            x: self.x.array("x", product("core", &[r[0], n, r[1]])?, size_of::<T>())?,
-            y: self.y.array("y", product("core", &[s[0], n, s[1]])?, size_of::<T>())?,
+            x: self.x.array("x", product("core", &[r[0], n, r[1]])?, dtype.size())?,
+            y: self.y.array("y", product("core", &[s[0], n, s[1]])?, dtype.size())?,
             environment: 0,
             state: 0,
             results: 0,
@@ -140,15 +142,16 @@ impl Edge<'_> {
         })
     }
 
-    fn environment<T: Scalar>(&self, inner: usize, environment: Region<'_>) -> Result<u64> {
+    fn environment(&self, dtype: DType, inner: usize, environment: Region<'_>) -> Result<u64> {
         let Site { r, s, .. } = self.site;
         let elements = product("environment", &[s[inner], self.pairs.1, r[inner]])?;
-        environment.array("environment", elements, size_of::<T>())
+        environment.array("environment", elements, dtype.size())
     }
 }
 
 /// F[b, p, a] behind the first core; `state` is 0 and stays so, but for the exponent where there are keys.
-pub fn begin<T: Scalar>(
+pub fn begin(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     edge: &Edge<'_>,
@@ -156,17 +159,18 @@ pub fn begin<T: Scalar>(
     state: Region<'_>,
 ) -> Result<()> {
     let parameters = TtEdgeParams {
-        environment: edge.environment::<T>(1, environment)?,
+        environment: edge.environment(dtype, 1, environment)?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
-        ..edge.params::<T>(false)?
+        ..edge.params(dtype, false)?
     };
     let count = edge.site.s[1].saturating_mul(edge.pairs.1).saturating_mul(edge.site.r[1]);
     // SAFETY: every array was checked.
-    unsafe { launch_plain::<T, _>(gpu, stream, "begin", over(count), &parameters) }
+    unsafe { launch_plain(dtype, gpu, stream, "begin", over(count), &parameters) }
 }
 
 /// A result for each pair, of F[b, p, a] before the last core, of which `state` has the factor.
-pub fn end<T: Scalar>(
+pub fn end(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     edge: &Edge<'_>,
@@ -176,12 +180,12 @@ pub fn end<T: Scalar>(
 ) -> Result<()> {
     let pairs = edge.pairs.1;
     let parameters = TtEdgeParams {
-        environment: edge.environment::<T>(0, environment)?,
+        environment: edge.environment(dtype, 0, environment)?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         results: results.array("results", product("results", &[pairs, RESULT_WORDS])?, 8)?,
-        ..edge.params::<T>(true)?
+        ..edge.params(dtype, true)?
     };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix(dtype)?))?;
     let blocks = small("pairs", pairs)?.unsigned_abs();
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, Grid::row(blocks, c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED), &parameters) }

@@ -16,7 +16,7 @@ use super::{constants as c, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Real, Scalar};
+use crate::scalar::{DType, Real};
 use crate::shape::to_i64;
 
 pub use library::{Careful, Core, Edge, Factors, begin, end, factors, measure};
@@ -108,19 +108,19 @@ pub fn chain_edge(sites: &[Site], length: usize) -> usize {
     ranks.filter(|r| r.0).map(|r| r.1).max().unwrap_or(1).next_multiple_of(8)
 }
 
-fn chain_shared<T>(form: Form, edge: usize) -> usize {
+fn chain_shared(dtype: DType, form: Form, edge: usize) -> usize {
     let (_, _, _, depth) = form.figures();
-    (2 + depth) * (edge + 4) * edge * size_of::<T>() + size(c::TT_CHAIN_KEYS) * 8
+    (2 + depth) * (edge + 4) * edge * dtype.size() + size(c::TT_CHAIN_KEYS) * 8
 }
 
 /// Whether a form of the chain kernel takes ranks up to `rank` on this device.
-pub fn chain_fits<T: Scalar>(gpu: &Gpu, form: Form, rank: usize) -> Result<bool> {
+pub fn chain_fits(dtype: DType, gpu: &Gpu, form: Form, rank: usize) -> Result<bool> {
     let (letter, _, most, _) = form.figures();
     if rank > most {
         return Ok(false);
     }
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(T::DTYPE)?))?;
-    Ok(chain_shared::<T>(form, rank.next_multiple_of(8)) <= kernel.most_shared())
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(dtype)?))?;
+    Ok(chain_shared(dtype, form, rank.next_multiple_of(8)) <= kernel.most_shared())
 }
 
 fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<TtChainParams> {
@@ -161,7 +161,8 @@ fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<TtC
     })
 }
 
-fn chain<T: Scalar>(
+fn chain(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     form: Form,
@@ -170,19 +171,20 @@ fn chain<T: Scalar>(
 ) -> Result<()> {
     let (letter, threads, _, _) = form.figures();
     let edge = usize::try_from(parameters.edge).unwrap_or(usize::MAX);
-    if !chain_fits::<T>(gpu, form, edge)? {
+    if !chain_fits(dtype, gpu, form, edge)? {
         return Err(Error::Internal(format!("ranks up to {edge} in form {letter} of the chain kernel")));
     }
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(dtype)?))?;
     let blocks = small("products", blocks)?.unsigned_abs();
-    let grid = Grid::row(blocks, threads, chain_shared::<T>(form, edge));
+    let grid = Grid::row(blocks, threads, chain_shared(dtype, form, edge));
     // SAFETY: the callers checked every array; cores were checked when the tables were made.
     unsafe { launch(&kernel, stream, grid, parameters) }
 }
 
 /// Pairs `first .. first + pairs` of every product in the tables, a block each, to `results`: product by product.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn chain_pairs<T: Scalar>(
+pub fn chain_pairs(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     form: Form,
@@ -204,12 +206,13 @@ pub fn chain_pairs<T: Scalar>(
         pairs: to_i64(pairs),
         ..chain_params(tables, sweep, careful)?
     };
-    chain::<T>(gpu, stream, form, blocks, &parameters)
+    chain(dtype, gpu, stream, form, blocks, &parameters)
 }
 
 /// Both environments of the first product in the tables at bond `sweep.middle`, `stride` elements apart, and their states.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn chain_ends<T: Scalar>(
+pub fn chain_ends(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     form: Form,
@@ -225,12 +228,12 @@ pub fn chain_ends<T: Scalar>(
         return Err(Error::Internal(format!("environments of {site:?} in {stride} elements")));
     }
     let parameters = TtChainParams {
-        environments: environments.array("environments", product("environments", &[2, stride])?, size_of::<T>())?,
+        environments: environments.array("environments", product("environments", &[2, stride])?, dtype.size())?,
         states: states.array("states", 2 * STATE_BYTES / 8, 8)?,
         environment_stride: to_i64(stride),
         ..chain_params(tables, sweep, careful)?
     };
-    chain::<T>(gpu, stream, form, 2, &parameters)
+    chain(dtype, gpu, stream, form, 2, &parameters)
 }
 
 /// Work space of [`grid`]: elements of an environment and of a product, the largest of all sites.
@@ -263,7 +266,8 @@ pub struct GridSpace<'a> {
 /// The environments of bond values `pair` of the first product in the tables, by all of the device. `wide` takes larger
 /// tiles; it is ignored where they do not fit.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn grid<T: Scalar>(
+pub fn grid(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     tables: &Tables<'_>,
@@ -287,7 +291,7 @@ pub fn grid<T: Scalar>(
         sites: chain.sites,
         x_bases: chain.x_bases,
         y_bases: chain.y_bases,
-        space: space.elements.array("work space", elements, size_of::<T>())?,
+        space: space.elements.array("work space", elements, dtype.size())?,
         states: space.states.array("states", 2 * STATE_BYTES / 8, 8)?,
         keys: space.keys.array("keys", product("sites", &[sweep.length, GRID_KEYS])?, 8)?,
         places: space.places.array("places", 2, 4)?,
@@ -305,9 +309,9 @@ pub fn grid<T: Scalar>(
         reserved: 0,
     };
     let form = |letter: char, tile: i32, threads: i32| -> Result<_> {
-        let kernel = gpu.kernel("tt", &format!("purlin_tt_grid_{letter}_{}", suffix(T::DTYPE)?))?;
+        let kernel = gpu.kernel("tt", &format!("purlin_tt_grid_{letter}_{}", suffix(dtype)?))?;
         let panels = size(c::TT_GRID_DEPTH) * 2 * (size(c::TT_GRID_PANEL) + 4) * size(tile);
-        Ok((kernel, threads.unsigned_abs(), panels * size_of::<T>() + size(c::TT_CHAIN_KEYS) * 8))
+        Ok((kernel, threads.unsigned_abs(), panels * dtype.size() + size(c::TT_CHAIN_KEYS) * 8))
     };
     let mut tile = size(c::TT_GRID_S_TILE);
     let (mut kernel, mut threads, mut shared) = form('s', c::TT_GRID_S_TILE, c::TT_GRID_S_THREADS)?;
@@ -343,7 +347,8 @@ pub fn sum_blocks(count: usize) -> usize {
 /// Partial sums, [`sum_blocks`] of them, of `left[j] * right[j]`, or of `left[j]` alone. With `places` (as [`grid`] leaves
 /// them) each environment is one of two, `stride` elements apart.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn join<T: Scalar>(
+pub fn join(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     left: Region<'_>,
@@ -358,8 +363,8 @@ pub fn join<T: Scalar>(
     let reach = if places.is_some() { stride.saturating_add(count) } else { count };
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let parameters = TtJoinParams {
-        left: left.array("left", reach, size_of::<T>())?,
-        right: right.map_or(Ok(0), |r| r.array("right", reach, size_of::<T>()))?,
+        left: left.array("left", reach, dtype.size())?,
+        right: right.map_or(Ok(0), |r| r.array("right", reach, dtype.size()))?,
         states: states.array("states", 2 * STATE_BYTES / 8, 8)?,
         places: places.map_or(Ok(0), |p| p.array("places", 2, 4))?,
         results: results.array("results", blocks * RESULT_WORDS, 8)?,
@@ -367,7 +372,7 @@ pub fn join<T: Scalar>(
         count: to_i64(count),
         flags: flag(conjugate_right, c::TT_JOIN_CONJUGATE) | flag(unscaled, c::TT_UNSCALED),
     };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_join_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_join_{}", suffix(dtype)?))?;
     let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED);
     // SAFETY: every array was checked; `places` holds 0 or 1, as `grid` wrote them.
     unsafe { launch(&kernel, stream, grid, &parameters) }
@@ -377,14 +382,15 @@ pub fn join<T: Scalar>(
 ///
 /// # Safety
 /// As for [`launch`].
-unsafe fn launch_plain<T: Scalar, P: Parameters>(
+unsafe fn launch_plain<P: Parameters>(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     name: &str,
     blocks: [u32; 3],
     parameters: &P,
 ) -> Result<()> {
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_{name}_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_{name}_{}", suffix(dtype)?))?;
     let grid = Grid { blocks, threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
     // SAFETY: the caller's promise is the same.
     unsafe { launch(&kernel, stream, grid, parameters) }

@@ -9,14 +9,15 @@ use crate::alloc;
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::{to_i64, to_u64};
 
 const _: () = assert!(size(c::TT_TERM_BYTES) == 3 * 8);
 
 /// # Safety
 /// As for [`launch`].
-pub(super) unsafe fn start<T: Scalar, P: Parameters>(
+pub(super) unsafe fn start<P: Parameters>(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     name: &str,
@@ -24,14 +25,15 @@ pub(super) unsafe fn start<T: Scalar, P: Parameters>(
     shared: usize,
     parameters: &P,
 ) -> Result<()> {
-    let kernel = gpu.kernel("tt_operator", &format!("purlin_tt_{name}_{}", suffix(T::DTYPE)?))?;
+    let kernel = gpu.kernel("tt_operator", &format!("purlin_tt_{name}_{}", suffix(dtype)?))?;
     let grid = Grid { blocks, threads: c::TT_SUM_THREADS.unsigned_abs(), shared };
     // SAFETY: the caller's promise is the same.
     unsafe { launch(&kernel, stream, grid, parameters) }
 }
 
 /// A core (left, n, right) times 2^-`exponent`, with its bonds exchanged if `mirror`; with `widen` the input is real.
-pub fn turn<T: Scalar>(
+pub fn turn(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     input: Region<'_>,
@@ -41,11 +43,11 @@ pub fn turn<T: Scalar>(
     output: Region<'_>,
 ) -> Result<()> {
     let count = product("core", &[left, n, right])?;
-    let parts = if widen { count } else { product("core", &[count, size_of::<T>() / size_of::<T::Part>()])? };
+    let parts = if widen { count } else { product("core", &[count, dtype.size() / dtype.part_size()])? };
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let parameters = TtTurnParams {
-        input: input.array("core", parts, size_of::<T::Part>())?,
-        output: output.array("copy of a core", count, size_of::<T>())?,
+        input: input.array("core", parts, dtype.part_size())?,
+        output: output.array("copy of a core", count, dtype.size())?,
         left: to_i64(left),
         n: to_i64(n),
         right: to_i64(right),
@@ -53,7 +55,7 @@ pub fn turn<T: Scalar>(
         flags: flag(mirror, c::TT_TURN_MIRROR) | flag(widen, c::TT_TURN_WIDEN),
     };
     // SAFETY: both arrays were checked.
-    unsafe { start::<T, _>(gpu, stream, "turn", over(count), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "turn", over(count), 0, &parameters) }
 }
 
 /// Sums of columns, in device memory: column `to` is that of the terms from `starts[to]` on.
@@ -135,7 +137,8 @@ const TERMS: &str = "terms of an operator";
 /// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f], times `alpha`, an element in a field of 16
 /// bytes, if there is one. Sizes: c, q, p, j, f.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
-pub fn gather<T: Scalar>(
+pub fn gather(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     terms: &Terms,
@@ -150,8 +153,8 @@ pub fn gather<T: Scalar>(
     let total = product("environment", &[column, terms.count, pairs, follow])?;
     let starts = terms.address;
     let parameters = TtGatherParams {
-        input: input.array("input", product("environment", &[column, inputs, pairs, cols, follow])?, size_of::<T>())?,
-        output: output.array("output", total, size_of::<T>())?,
+        input: input.array("input", product("environment", &[column, inputs, pairs, cols, follow])?, dtype.size())?,
+        output: output.array("output", total, dtype.size())?,
         starts,
         terms: starts + to_u64(8 * (terms.count + 1)),
         column: to_i64(column),
@@ -163,7 +166,7 @@ pub fn gather<T: Scalar>(
         alpha: alpha.map_or(Ok(0), |alpha| alpha.array("factor", 1, 16))?,
     };
     // SAFETY: both arrays were checked, and the terms when they were made and above.
-    unsafe { start::<T, _>(gpu, stream, "gather", many(total), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "gather", many(total), 0, &parameters) }
 }
 
 /// Blocks for lists whose elements take some work each.
@@ -173,7 +176,8 @@ fn many(count: usize) -> [u32; 3] {
 }
 
 /// Largest |re| or |im| of the slots before `split` and of the others; NaN if there is one. Waits.
-pub fn peaks<T: Scalar>(
+pub fn peaks(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -184,7 +188,7 @@ pub fn peaks<T: Scalar>(
         return Ok([0.0; 2]);
     }
     let keys = gpu.allocate_on(stream, "largest numbers of an environment", KEYS)?;
-    find_peaks::<T>(gpu, stream, environment, groups, count, keys.whole())?;
+    find_peaks(dtype, gpu, stream, environment, groups, count, keys.whole())?;
     let mut peaks = [0.0f64; 2];
     gpu.load_numbers(stream, &keys, 0, &mut peaks)?;
     Ok(peaks)
@@ -194,7 +198,8 @@ pub fn peaks<T: Scalar>(
 pub const KEYS: usize = 16;
 
 /// The same to keys that are 0.
-pub fn find_peaks<T: Scalar>(
+pub fn find_peaks(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -203,7 +208,7 @@ pub fn find_peaks<T: Scalar>(
     keys: Region<'_>,
 ) -> Result<()> {
     let parameters = TtPeaksParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         keys: keys.array("keys", 2, 8)?,
         bra: to_i64(bra),
         slots: to_i64(slots),
@@ -211,11 +216,12 @@ pub fn find_peaks<T: Scalar>(
         count: to_i64(count),
     };
     // SAFETY: both arrays were checked; groups are 0 and 1 for any sizes that are not 0.
-    unsafe { start::<T, _>(gpu, stream, "peaks", over(count), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "peaks", over(count), 0, &parameters) }
 }
 
 /// Multiplies the slots before `split` and the others by powers of two.
-pub fn shift<T: Scalar>(
+pub fn shift(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -229,7 +235,7 @@ pub fn shift<T: Scalar>(
     // Beyond these everything is 0 or infinite.
     let exponent = |e: i64| i32::try_from(e.clamp(-5000, 5000)).unwrap_or(0);
     let parameters = TtShiftParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         bra: to_i64(bra),
         slots: to_i64(slots),
         split: to_i64(split),
@@ -238,11 +244,12 @@ pub fn shift<T: Scalar>(
         second: exponent(by[1]),
     };
     // SAFETY: the array was checked.
-    unsafe { start::<T, _>(gpu, stream, "shift", over(count), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "shift", over(count), 0, &parameters) }
 }
 
 /// sum over a and c of L[a, q, c] R[a, q, c] for each slot q of L; R has as many slots or one. Waits.
-pub fn meet<T: Scalar>(
+pub fn meet(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     left: (Region<'_>, usize),
@@ -257,7 +264,7 @@ pub fn meet<T: Scalar>(
     }
     let parts = product("environment", &[left.1, blocks, 2])?;
     let memory = gpu.allocate_uninitialised_on(stream, what, parts * 8)?;
-    find_sums::<T>(gpu, stream, left, right, (bra, columns), memory.whole())?;
+    find_sums(dtype, gpu, stream, left, right, (bra, columns), memory.whole())?;
     let mut words = alloc::filled(what, parts, 0.0f64)?;
     gpu.load_numbers(stream, &memory, 0, &mut words)?;
     for (sum, parts) in sums.iter_mut().zip(words.chunks_exact(2 * blocks)) {
@@ -273,7 +280,8 @@ pub fn meet_blocks(bra: usize, columns: usize) -> Result<usize> {
 }
 
 /// The partial sums, [`meet_blocks`] pairs of numbers for each slot of L, slot by slot.
-pub fn find_sums<T: Scalar>(
+pub fn find_sums(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     (left, left_slots): (Region<'_>, usize),
@@ -287,8 +295,8 @@ pub fn find_sums<T: Scalar>(
     let each = product("environment", &[bra, columns])?;
     let blocks = meet_blocks(bra, columns)?;
     let parameters = TtMeetParams {
-        left: left.array("left", product("environment", &[each, left_slots])?, size_of::<T>())?,
-        right: right.array("right", product("environment", &[each, right_slots])?, size_of::<T>())?,
+        left: left.array("left", product("environment", &[each, left_slots])?, dtype.size())?,
+        right: right.array("right", product("environment", &[each, right_slots])?, dtype.size())?,
         sums: sums.array("sums", product("environment", &[left_slots, blocks, 2])?, 8)?,
         bra: to_i64(bra),
         left_slots: to_i64(left_slots),
@@ -301,5 +309,5 @@ pub fn find_sums<T: Scalar>(
     }
     let blocks = u32::try_from(blocks).unwrap_or(1);
     // SAFETY: the three arrays were checked.
-    unsafe { start::<T, _>(gpu, stream, "meet", [blocks, slots, 1], SUM_SHARED, &parameters) }
+    unsafe { start(dtype, gpu, stream, "meet", [blocks, slots, 1], SUM_SHARED, &parameters) }
 }

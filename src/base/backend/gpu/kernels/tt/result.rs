@@ -7,7 +7,7 @@ use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Words of one launch of [`store`].
@@ -19,8 +19,8 @@ pub const WEIGHTS: usize = size(c::TT_WEIGHTS);
 pub const NUMBERS: usize = 4;
 
 /// The first words of an array that begins with the number 1 and is 0 beyond it, in 16 bytes.
-pub fn one<T: Scalar>() -> [i64; 2] {
-    let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+pub fn one(dtype: DType) -> [i64; 2] {
+    let single = matches!(dtype, DType::F32 | DType::CF32);
     let bits = if single { u64::from(1f32.to_bits()) } else { 1f64.to_bits() };
     [i64::from_ne_bytes(bits.to_ne_bytes()), 0]
 }

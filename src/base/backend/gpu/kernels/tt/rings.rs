@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 const WHAT: &str = "search of a ring";
@@ -39,7 +39,7 @@ impl Ring {
     ///
     /// # Errors
     /// [`Error::Internal`] for a core shorter than its shape, and for cores that do not fit together; out of memory.
-    pub fn new<T: Scalar>(shapes: &[[usize; 3]], cores: &[Region<'_>], turns: usize) -> Result<Self> {
+    pub fn new(dtype: DType, shapes: &[[usize; 3]], cores: &[Region<'_>], turns: usize) -> Result<Self> {
         let mut words = alloc::with_capacity(WHAT, shapes.len() * CORE)?;
         let (mut sizes, mut width, mut widest, mut largest) = (0usize, 0usize, 0, 0);
         let fits = shapes.iter().zip(shapes.iter().cycle().skip(1)).all(|(core, next)| core[2] == next[0]);
@@ -48,15 +48,15 @@ impl Ring {
         }
         for (&[r, n, s], core) in shapes.iter().zip(cores) {
             let elements = super::super::product("core", &[r, n, s])?;
-            let count = super::super::product("core", &[elements, parts::<T>()])?;
-            let address = core.array("core", count, size_of::<T::Part>())?;
+            let count = super::super::product("core", &[elements, parts(dtype)])?;
+            let address = core.array("core", count, dtype.part_size())?;
             let address = i64::from_ne_bytes(address.to_ne_bytes());
             words.extend([address, to_i64(r), to_i64(n), to_i64(s), to_i64(sizes), to_i64(width)]);
             let pairs = super::super::product("core", &[r, s])?;
             (sizes, width) = (sizes + pairs, width + r);
             (widest, largest) = (r.max(widest), pairs.max(largest));
         }
-        let ring = Self { cores: words, dtype: T::DTYPE, sizes, turns, values: shapes[0][0], width, widest, largest };
+        let ring = Self { cores: words, dtype, sizes, turns, values: shapes[0][0], width, widest, largest };
         // The largest product of sizes below.
         super::super::product("search of a ring", &[turns, width + 2, 32])?;
         Ok(ring)
@@ -148,6 +148,6 @@ impl Ring {
 }
 
 /// Real numbers of an element.
-fn parts<T: Scalar>() -> usize {
-    if T::IS_COMPLEX { 2 } else { 1 }
+fn parts(dtype: DType) -> usize {
+    if dtype.is_complex() { 2 } else { 1 }
 }

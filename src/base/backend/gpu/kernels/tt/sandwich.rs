@@ -8,7 +8,7 @@ use crate::alloc;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::{to_i64, to_u64};
 
 /// The largest numbers of cores, as keys.
@@ -49,7 +49,7 @@ impl CoreKeys {
         };
         let blocks = [16, u32::try_from(count.min(65_535)).unwrap_or(1), 1];
         // SAFETY: the addresses are those of cores as long as their sizes say, the arrays have an entry each.
-        unsafe { launch_plain::<R, _>(gpu, stream, "keys", blocks, &parameters)? };
+        unsafe { launch_plain(R::DTYPE, gpu, stream, "keys", blocks, &parameters)? };
         Ok(Self { address: keys, count })
     }
 
@@ -77,7 +77,8 @@ impl CoreKeys {
 }
 
 /// 1 where a boundary's environment has it, for pairs from `first` on; elsewhere it is 0 already.
-pub fn boundary<T: Scalar>(
+pub fn boundary(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -89,14 +90,14 @@ pub fn boundary<T: Scalar>(
         return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {bra} x {ket}")));
     }
     let parameters = TtBoundaryParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         bra: to_i64(bra),
         slots: to_i64(slots),
         pairs: to_i64(pairs),
         first: to_i64(first),
     };
     // SAFETY: the array was checked, and every pair is one of its ends.
-    unsafe { start::<T, _>(gpu, stream, "boundary", over(slots * pairs), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "boundary", over(slots * pairs), 0, &parameters) }
 }
 
 /// Where a step finds and leaves exponents and factors.
@@ -117,7 +118,8 @@ pub struct Ready<'a> {
 }
 
 /// Makes an environment of `count` elements ready for a step: (bra, slots, split) as for [`super::operator::shift`].
-pub fn ready<T: Scalar>(
+pub fn ready(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -126,7 +128,7 @@ pub fn ready<T: Scalar>(
     how: Ready<'_>,
 ) -> Result<()> {
     let parameters = TtReadyParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         keys: how.keys.array("keys", KEYS / 8, 8)?,
         from: how.from.array("exponents", 2, 8)?,
         to: how.to.array("exponents", 2, 8)?,
@@ -139,7 +141,7 @@ pub fn ready<T: Scalar>(
         count: to_i64(count),
     };
     // SAFETY: all arrays were checked.
-    unsafe { start::<T, _>(gpu, stream, "ready", over(count), 0, &parameters) }
+    unsafe { start(dtype, gpu, stream, "ready", over(count), 0, &parameters) }
 }
 
 /// The terms of both groups from partial sums, of which the first `split` of `count` pairs of numbers are the first group's.

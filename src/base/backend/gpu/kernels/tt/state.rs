@@ -5,7 +5,7 @@ use super::{STATE_BYTES, launch_plain, over};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Words of 64 bits of a state, and the one that is the exponent.
@@ -13,7 +13,8 @@ const STATE_WORDS: usize = STATE_BYTES / 8;
 const EXPONENT: usize = 3;
 
 /// Multiplies an environment by the factor of a state.
-pub fn scale<T: Scalar>(
+pub fn scale(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
@@ -21,13 +22,13 @@ pub fn scale<T: Scalar>(
     state: Region<'_>,
 ) -> Result<()> {
     let parameters = TtMeasureParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
+        environment: environment.array("environment", count, dtype.size())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         count: to_i64(count),
         flags: 0,
     };
     // SAFETY: both arrays were checked.
-    unsafe { launch_plain::<T, _>(gpu, stream, "scale", over(count), &parameters) }
+    unsafe { launch_plain(dtype, gpu, stream, "scale", over(count), &parameters) }
 }
 
 /// The exponents of `count` states. Waits.

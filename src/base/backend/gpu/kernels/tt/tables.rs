@@ -8,7 +8,7 @@ use super::{launch_plain, result};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// A core of both trains: X is r x n x r', Y is s x n x s'.
@@ -40,9 +40,9 @@ impl Places<'_, '_> {
     }
 
     /// Bytes from the start of a train to core `k`; 0 where that core has an address of its own.
-    fn offset<T>(&self, k: usize) -> Result<i64> {
+    fn offset(&self, dtype: DType, k: usize) -> Result<i64> {
         let Self::Trains(_, offsets) = self else { return Ok(0) };
-        let bytes = offsets.get(k).and_then(|o| o.checked_mul(size_of::<T>()));
+        let bytes = offsets.get(k).and_then(|o| o.checked_mul(dtype.size()));
         bytes.map(to_i64).ok_or_else(|| Error::Internal(format!("core {k} of {} in a train", offsets.len())))
     }
 
@@ -55,7 +55,7 @@ impl Places<'_, '_> {
     }
 
     /// The addresses, if every core lies inside its memory.
-    fn list<T: Scalar>(&self, name: &str, sites: &[Site], is_x: bool, list: &mut Vec<i64>) -> Result<()> {
+    fn list(&self, dtype: DType, name: &str, sites: &[Site], is_x: bool, list: &mut Vec<i64>) -> Result<()> {
         let address = |a: u64| i64::from_ne_bytes(a.to_ne_bytes());
         match self {
             Self::Cores(trains) => {
@@ -64,7 +64,7 @@ impl Places<'_, '_> {
                         return Err(Error::Internal(format!("{name}: {} cores, {} sites", train.len(), sites.len())));
                     }
                     for (core, site) in train.iter().zip(sites) {
-                        words(list, address(core.array(name, size(site, is_x)?, size_of::<T>())?))?;
+                        words(list, address(core.array(name, size(site, is_x)?, dtype.size())?))?;
                     }
                 }
             }
@@ -75,7 +75,7 @@ impl Places<'_, '_> {
                     end = end.max(reach.ok_or_else(|| Error::Internal(format!("{name}: a core at {offset}")))?);
                 }
                 for train in *trains {
-                    words(list, address(train.array(name, end, size_of::<T>())?))?;
+                    words(list, address(train.array(name, end, dtype.size())?))?;
                 }
             }
         }
@@ -118,7 +118,8 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// [`Error::Internal`] for a core that is shorter than its shape; [`Error::InvalidArgument`] for one that is not
     /// aligned to an element; memory.
-    pub fn new<T: Scalar>(
+    pub fn new(
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         sites: Vec<Site>,
@@ -126,7 +127,7 @@ impl<'a> Tables<'a> {
         y: Places<'_, 'a>,
         items: &[(usize, usize)],
     ) -> Result<Self> {
-        let (list, counts, strides) = listed::<T>(&sites, x, y, items)?;
+        let (list, counts, strides) = listed(dtype, &sites, x, y, items)?;
         let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
         gpu.store_numbers(stream, &list, &mut memory, 0)?;
         let (address, items) = (memory.address(), items.len());
@@ -149,7 +150,8 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// As [`Tables::new`].
-    pub fn enqueued<T: Scalar>(
+    pub fn enqueued(
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         sites: Vec<Site>,
@@ -157,7 +159,7 @@ impl<'a> Tables<'a> {
         space: Region<'a>,
     ) -> Result<Self> {
         let d = sites.len();
-        let (list, counts, strides) = listed::<T>(&sites, Places::Cores(x), Places::Cores(y), &[(0, 0)])?;
+        let (list, counts, strides) = listed(dtype, &sites, Places::Cores(x), Places::Cores(y), &[(0, 0)])?;
         let (words, all) = (list.len() * 8, 2 * d * 8);
         result::store(gpu, stream, &list, space.part(0, words)?)?;
         let (sizes, keys) = (space.part(words, all)?, space.part(words + all, all)?);
@@ -183,7 +185,7 @@ impl<'a> Tables<'a> {
             _keys: None,
             trains: PhantomData,
         };
-        tables.find::<T>(gpu, stream, sizes, keys)?;
+        tables.find(dtype, gpu, stream, sizes, keys)?;
         tables.keys = Some(key);
         Ok(tables)
     }
@@ -197,7 +199,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Finds the largest number of each core, for what is computed with care.
-    pub fn measure<T: Scalar>(&mut self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+    pub fn measure(&mut self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         if self.keys.is_some() {
             return Ok(());
         }
@@ -217,14 +219,14 @@ impl<'a> Tables<'a> {
         }
         let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, all * 8)?;
         gpu.store_numbers(stream, &sizes, &mut memory, 0)?;
-        self.find::<T>(gpu, stream, memory.whole(), keys.whole())?;
+        self.find(dtype, gpu, stream, memory.whole(), keys.whole())?;
         self.keys = Some(keys.address());
         self._keys = Some(keys);
         Ok(())
     }
 
     /// Enqueues the search for the largest numbers of all cores, whose `sizes` are given, to `keys`, which are 0.
-    fn find<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, sizes: Region<'_>, keys: Region<'_>) -> Result<()> {
+    fn find(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, sizes: Region<'_>, keys: Region<'_>) -> Result<()> {
         let all = (self.counts[0] + self.counts[1]) * self.sites.len();
         let parameters = TtKeysParams {
             bases: self.base(0),
@@ -234,7 +236,7 @@ impl<'a> Tables<'a> {
         };
         let blocks = [16, u32::try_from(all.min(65_535)).unwrap_or(1), 1];
         // SAFETY: the addresses are those of cores that `listed` checked, the arrays have an entry each.
-        unsafe { launch_plain::<T, _>(gpu, stream, "keys", blocks, &parameters) }
+        unsafe { launch_plain(dtype, gpu, stream, "keys", blocks, &parameters) }
     }
 
     /// Number of cores.
@@ -293,7 +295,13 @@ impl<'a> Tables<'a> {
 type Listed = (Vec<i64>, [usize; 2], [(usize, usize); 2]);
 
 /// Lists what the kernels read.
-fn listed<T: Scalar>(sites: &[Site], x: Places<'_, '_>, y: Places<'_, '_>, items: &[(usize, usize)]) -> Result<Listed> {
+fn listed(
+    dtype: DType,
+    sites: &[Site],
+    x: Places<'_, '_>,
+    y: Places<'_, '_>,
+    items: &[(usize, usize)],
+) -> Result<Listed> {
     let d = sites.len();
     let counts = [x.trains(), y.trains()];
     let strides = [x.strides(d), y.strides(d)];
@@ -301,14 +309,14 @@ fn listed<T: Scalar>(sites: &[Site], x: Places<'_, '_>, y: Places<'_, '_>, items
     let capacity = 5 * d + bases + items.len() + 2;
     let mut list = alloc::with_capacity(WHAT, capacity)?;
     for (k, site) in sites.iter().enumerate() {
-        words(&mut list, x.offset::<T>(k)?)?;
-        words(&mut list, y.offset::<T>(k)?)?;
+        words(&mut list, x.offset(dtype, k)?)?;
+        words(&mut list, y.offset(dtype, k)?)?;
         words(&mut list, pair("rank", site.r[0], site.r[1])?)?;
         words(&mut list, pair("rank", site.s[0], site.s[1])?)?;
         words(&mut list, pair("mode size", site.n, 0)?)?;
     }
-    x.list::<T>("x", sites, true, &mut list)?;
-    y.list::<T>("y", sites, false, &mut list)?;
+    x.list(dtype, "x", sites, true, &mut list)?;
+    y.list(dtype, "y", sites, false, &mut list)?;
     for (side, &count) in counts.iter().enumerate() {
         let number = |j: usize| items.get(j).map_or(0, |i| if side == 0 { i.0 } else { i.1 });
         if (0..items.len()).any(|j| number(j) >= count) {
