@@ -173,7 +173,8 @@ fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<M
     }
     let mut ends = alloc::filled(WHAT, shape.len(), Ends::default())?;
     if shape.elements() >= MANY {
-        context.pool().run(|| {
+        // The calling thread starts at once: to wake the others takes about as long as the pass over a middling train.
+        context.pool().run_here(|| {
             ends.par_iter_mut().enumerate().try_for_each(|(k, ends)| {
                 *ends = ends_of(train, k, isa)?;
                 Ok::<(), Error>(())
