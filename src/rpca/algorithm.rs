@@ -14,7 +14,7 @@ mod rehearsal;
 use std::time::Instant;
 
 use super::info::Info;
-use super::ops::{LowRank, Product, RpcaOps, SmallMatrix, Start, Step, Sums};
+use super::ops::{LowRank, Product, RpcaOps, Start, Step, Sums};
 use super::options::Options;
 use crate::alloc;
 use crate::dense::sketch::{Distribution, Sketch};
@@ -165,8 +165,10 @@ pub struct Solution {
     pub unit: f64,
 }
 
-struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
-    ops: &'a mut O,
+/// The method. It has one type for all backends whose small matrices are of one algebra, and for data in single and in double
+/// precision.
+struct Solver<'a, W: Scalar, A: Algebra<W>> {
+    ops: &'a mut (dyn RpcaOps<W, Small = A> + 'a),
     options: &'a Options,
     /// Columns of random numbers drawn so far, so that no two decompositions use the same.
     drawn: u32,
@@ -178,15 +180,14 @@ struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
     passes: u64,
     seconds_svd: f64,
     seconds_update: f64,
-    marker: std::marker::PhantomData<T>,
 }
 
 /// Splits the matrix: X becomes L and Y becomes S.
-pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result<Solution> {
+pub fn solve<W: Scalar, A: Algebra<W>>(ops: &mut dyn RpcaOps<W, Small = A>, options: &Options) -> Result<Solution> {
     let began = Instant::now();
     let (m, n) = ops.size();
+    let mut info = Info::new(ops.dtype());
     let mut solver = Solver::new(ops, options);
-    let mut info = Info::new(T::DTYPE);
     info.lambda = if options.lambda > 0.0 { options.lambda } else { 1.0 / (m.max(1) as f64).sqrt() };
     let mut unit = 1.0;
     if m > 0 && n > 0 {
@@ -205,8 +206,8 @@ pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result
     Ok(Solution { info, unit })
 }
 
-impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
-    fn new(ops: &'a mut O, options: &'a Options) -> Self {
+impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
+    fn new(ops: &'a mut (dyn RpcaOps<W, Small = A> + 'a), options: &'a Options) -> Self {
         let n = ops.size().1;
         Self {
             ops,
@@ -218,7 +219,6 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
             passes: 0,
             seconds_svd: 0.0,
             seconds_update: 0.0,
-            marker: std::marker::PhantomData,
         }
     }
 
@@ -227,7 +227,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
         self.ops.set_scale(self.options.scale);
         self.passes += 1;
         let start = self.ops.begin()?;
-        let safe = if size_of::<T::Part>() == 4 { 1e12 } else { 1e100 };
+        let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
         if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
             return Ok((start, 1.0));
         }
@@ -241,7 +241,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
 
     fn iterate(&mut self, start: Start, unit: f64, info: &mut Info) -> Result<()> {
         let options = self.options;
-        let (lambda, tolerance, frobenius) = (info.lambda, options.tolerance_of(T::DTYPE), start.norm2.sqrt());
+        let (lambda, tolerance, frobenius) = (info.lambda, options.tolerance_of(self.ops.dtype()), start.norm2.sqrt());
         let mut spectrum = self.first_spectrum()?;
         let norm2 = spectrum.values.first().copied().unwrap_or(0.0);
         let mut mu = if options.mu > 0.0 { options.mu * unit } else { 1.25 / norm2 };
@@ -249,7 +249,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
         // Y_0 = M / J with J = max(||M||_2, max|M| / lambda), and S_0 = 0: X_1 = (1 + 1 / (J mu)) M.
         let y_scale = 1.0 / norm2.max(start.max_abs / lambda);
         let mut first = Some((1.0 + y_scale / mu, y_scale));
-        let roundoff = if size_of::<T::Part>() == 4 { 6e-8 } else { 1.1e-16 };
+        let roundoff = if self.ops.dtype().is_single() { 6e-8 } else { 1.1e-16 };
         let mut check = Check::new(options, (start, lambda), &spectrum, mu, self.ops.size());
         spectrum.values.iter_mut().for_each(|s| *s *= 1.0 + y_scale / mu);
         (info.norm2, info.frobenius, info.converged) = (norm2 * unit, frobenius * unit, false);
@@ -336,7 +336,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     /// Whether the values over `least` are those of X. Without warm start they may not be, because the subspace is random in
     /// every iteration. One step of the power iteration improves it. If that finds larger values, all later iterations use
     /// warm start.
-    fn confirm(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64) -> Result<bool> {
+    fn confirm(&mut self, spectrum: &mut Spectrum<A::Matrix>, least: f64) -> Result<bool> {
         if spectrum.whole || (self.power > 0 && self.is_warm) {
             return Ok(true);
         }
@@ -355,7 +355,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
 
     /// The number of values over `least`. Computes more values first, if some may be missing. New values are those of M, and
     /// are multiplied with `factor`.
-    fn complete(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64, factor: f64) -> Result<usize> {
+    fn complete(&mut self, spectrum: &mut Spectrum<A::Matrix>, least: f64, factor: f64) -> Result<usize> {
         let (bound, n) = (self.bound(), self.ops.size().1);
         loop {
             let over = spectrum.values.iter().take_while(|s| **s > least).count();
@@ -378,7 +378,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Singular values of M: all, or the leading ones when the largest has converged.
-    fn first_spectrum(&mut self) -> Result<Spectrum<SmallMatrix<T, O>>> {
+    fn first_spectrum(&mut self) -> Result<Spectrum<A::Matrix>> {
         let vectors = self.ops.small().zeros("singular vectors", 1, 1)?;
         let mut spectrum = Spectrum { values: Vec::new(), vectors, whole: false };
         for _ in 0..NORM_ROUNDS {
@@ -394,11 +394,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// A decomposition in passes of its own. The first `kept` of the last vectors are reused.
-    fn decompose(
-        &mut self,
-        spectrum: &Spectrum<SmallMatrix<T, O>>,
-        kept: usize,
-    ) -> Result<Spectrum<SmallMatrix<T, O>>> {
+    fn decompose(&mut self, spectrum: &Spectrum<A::Matrix>, kept: usize) -> Result<Spectrum<A::Matrix>> {
         let way = self.prepare(spectrum, kept)?;
         let began = Instant::now();
         let mut product = self.new_product(&way)?;
@@ -419,7 +415,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Chooses how the next values are computed, by the number of operations. The first `kept` of the last vectors are reused.
-    fn prepare(&mut self, spectrum: &Spectrum<SmallMatrix<T, O>>, kept: usize) -> Result<Way<SmallMatrix<T, O>>> {
+    fn prepare(&mut self, spectrum: &Spectrum<A::Matrix>, kept: usize) -> Result<Way<A::Matrix>> {
         let n = self.ops.size().1;
         let width = (self.predicted + self.options.oversampling).clamp(1, n);
         if self.is_whole(width) {
@@ -446,7 +442,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
         Ok(Way::Basis(w))
     }
 
-    fn orthonormalize(&mut self, w: &mut SmallMatrix<T, O>) -> Result<()> {
+    fn orthonormalize(&mut self, w: &mut A::Matrix) -> Result<()> {
         let small = self.ops.small();
         let width = small.shape(w).1;
         let mut r = small.zeros("triangle", width, width)?;
@@ -454,7 +450,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Allocates the product of a decomposition.
-    fn new_product(&mut self, way: &Way<SmallMatrix<T, O>>) -> Result<SmallMatrix<T, O>> {
+    fn new_product(&mut self, way: &Way<A::Matrix>) -> Result<A::Matrix> {
         let n = self.ops.size().1;
         let small = self.ops.small();
         match way {
@@ -468,7 +464,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// Allocates the product of a decomposition, or a placeholder where there is none.
-    fn new_product_or_nothing(&mut self, way: Option<&Way<SmallMatrix<T, O>>>) -> Result<SmallMatrix<T, O>> {
+    fn new_product_or_nothing(&mut self, way: Option<&Way<A::Matrix>>) -> Result<A::Matrix> {
         match way {
             Some(way) => self.new_product(way),
             None => self.ops.small().zeros("no product", 1, 1),
@@ -476,11 +472,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// The values and vectors, from the product that `way` asked for.
-    fn spectrum(
-        &mut self,
-        way: Way<SmallMatrix<T, O>>,
-        product: SmallMatrix<T, O>,
-    ) -> Result<Spectrum<SmallMatrix<T, O>>> {
+    fn spectrum(&mut self, way: Way<A::Matrix>, product: A::Matrix) -> Result<Spectrum<A::Matrix>> {
         let began = Instant::now();
         let spectrum = match way {
             Way::Gram => {
@@ -506,7 +498,7 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     }
 
     /// The values and vectors of X restricted to the span of `w` (Rayleigh-Ritz).
-    fn within(&mut self, w: &SmallMatrix<T, O>) -> Result<Spectrum<SmallMatrix<T, O>>> {
+    fn within(&mut self, w: &A::Matrix) -> Result<Spectrum<A::Matrix>> {
         let (n, width) = self.ops.small().shape(w);
         let mut small = self.ops.small().zeros("W^H X^H X W", width, width)?;
         self.passes += 1;
@@ -522,10 +514,10 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
     fn update(
         &mut self,
         step: &Step,
-        spectrum: &mut Spectrum<SmallMatrix<T, O>>,
+        spectrum: &mut Spectrum<A::Matrix>,
         rank: usize,
-        way: Option<&Way<SmallMatrix<T, O>>>,
-    ) -> Result<(Sums, SmallMatrix<T, O>)> {
+        way: Option<&Way<A::Matrix>>,
+    ) -> Result<(Sums, A::Matrix)> {
         let began = Instant::now();
         let n = self.ops.size().1;
         let wanted = way.map_or(Product::None, Way::product);

@@ -6,7 +6,7 @@
 
 use crate::dense::Algebra;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 /// Receives a panel of the parts: its first row, its number of rows, the rows of a block, and L and S of the panel.
 pub type Take<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> + 'a;
@@ -150,12 +150,16 @@ pub struct Weights {
 }
 
 /// Matrix of the small problems.
-pub type SmallMatrix<T, O> = <<O as RpcaOps<T>>::Small as Algebra<<T as Scalar>::Wide>>::Matrix;
+pub type SmallMatrix<W, O> = <<O as RpcaOps<W>>::Small as Algebra<W>>::Matrix;
 
 /// The passes of a backend. Sums have a fixed order, so that the same calls give the same bits.
-pub trait RpcaOps<T: Scalar> {
+/// `W` is the type of the small matrices.
+pub trait RpcaOps<W: Scalar> {
     /// The algebra for small matrices.
-    type Small: Algebra<T::Wide>;
+    type Small: Algebra<W>;
+
+    /// The type of X and Y.
+    fn dtype(&self) -> DType;
 
     /// The algebra for small matrices.
     fn small(&mut self) -> &mut Self::Small;
@@ -179,15 +183,15 @@ pub trait RpcaOps<T: Scalar> {
     fn begin(&mut self) -> Result<Start>;
 
     /// A product with X. One pass.
-    fn product(&mut self, product: &Product<'_, SmallMatrix<T, Self>>, out: &mut SmallMatrix<T, Self>) -> Result<()>;
+    fn product(&mut self, product: &Product<'_, SmallMatrix<W, Self>>, out: &mut SmallMatrix<W, Self>) -> Result<()>;
 
     /// One iteration in one pass: L; T = M - L + Y / mu; S = shrink(T, lambda / mu); Y := mu (T - S), X := M - S +
     /// Y / mu_next; and a product with the new X. Where an entry is not observed, S = T there and Y := 0.
     fn update(
         &mut self,
         step: &Step,
-        low_rank: &LowRank<'_, SmallMatrix<T, Self>>,
-        product: &Product<'_, SmallMatrix<T, Self>>,
-        out: &mut SmallMatrix<T, Self>,
+        low_rank: &LowRank<'_, SmallMatrix<W, Self>>,
+        product: &Product<'_, SmallMatrix<W, Self>>,
+        out: &mut SmallMatrix<W, Self>,
     ) -> Result<Sums>;
 }

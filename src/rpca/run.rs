@@ -19,6 +19,8 @@ use crate::backend::memory::Memory;
 use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
 use crate::context::Context;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::gpu::GpuAlgebra;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
@@ -208,7 +210,7 @@ impl<'c> Call<'c> {
                 let fit = memory::fit::<T>(context, &shape, self.options)?;
                 let mut ops = CpuOps::<T>::new(context, progress, entries, mask, (&shape.sheet, fit.cut))?;
                 ops.set_steps(self.options.max_iterations);
-                let Solution { mut info, unit } = solve(&mut ops, self.options)?;
+                let Solution { mut info, unit } = solve::<T::Wide, CpuAlgebra>(&mut ops, self.options)?;
                 info.host_bytes = fit.expected;
                 (info.block_rows, info.blocks) = ops.blocks();
                 (info.bytes_read, info.seconds_read) = ops.reading();
@@ -218,7 +220,7 @@ impl<'c> Call<'c> {
             Backend::Gpu(gpu) => {
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
                 let mut ops = GpuOps::<T>::new(self.contexts, queue, progress, entries, mask, size, self.options)?;
-                let Solution { mut info, unit } = solve(&mut ops, self.options)?;
+                let Solution { mut info, unit } = solve::<T::Wide, GpuAlgebra>(&mut ops, self.options)?;
                 (info.block_rows, info.blocks) = ops.blocks();
                 for (name, target, sparse) in
                     [("low_rank", &mut self.low_rank, false), ("sparse", &mut self.sparse, true)]

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::rpca::options::Options;
 
 /// Counts the memory of a run with any ranks that the options allow.
-pub fn rehearse<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result<()> {
+pub fn rehearse<W: Scalar, A: Algebra<W>>(ops: &mut dyn RpcaOps<W, Small = A>, options: &Options) -> Result<()> {
     let (m, n) = ops.size();
     if m == 0 || n == 0 {
         return Ok(());
@@ -43,7 +43,7 @@ pub fn rehearse<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Res
     Ok(())
 }
 
-impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
+impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
     /// The largest ranks before the method changes.
     fn turning_points(&mut self, powers: [usize; 2]) -> Vec<usize> {
         let (n, bound, oversampling) = (self.ops.size().1, self.bound(), self.options.oversampling);
@@ -107,7 +107,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
     }
 
     /// A decomposition of `width` columns with `rank` large values.
-    fn assumed(&mut self, rank: usize, width: usize) -> Result<Spectrum<super::SmallMatrix<T, O>>> {
+    fn assumed(&mut self, rank: usize, width: usize) -> Result<Spectrum<A::Matrix>> {
         let n = self.ops.size().1;
         let vectors = self.ops.small().zeros("singular vectors", n, width.max(rank))?;
         let values = crate::alloc::filled("singular values", rank, super::super::memory::LARGE)?;

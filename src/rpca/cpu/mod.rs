@@ -23,7 +23,7 @@ use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use block::{Form, Job, LowRank, Partial, Parts, Product, Small, Task};
 use cut::{Cut, Sheet};
@@ -294,8 +294,12 @@ pub(super) fn weights_of<T: Elementwise>() -> Weights {
     Weights { gram, eigen: 1.5 }
 }
 
-impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
+impl<T: Elementwise> RpcaOps<T::Wide> for CpuOps<'_, T> {
     type Small = CpuAlgebra;
+
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
 
     fn small(&mut self) -> &mut CpuAlgebra {
         &mut self.algebra

@@ -27,7 +27,7 @@ use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::error::{Error, Result};
 use crate::group;
 use crate::progress::{CancelFlag, Progress};
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use member::{Member, Plan, Share};
 use target::Target;
@@ -296,8 +296,12 @@ fn weights_of<T: Scalar>() -> Weights {
     Weights { gram, eigen: 100.0 }
 }
 
-impl<T: Scalar> RpcaOps<T> for GpuOps<'_, T> {
+impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
     type Small = GpuAlgebra;
+
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
 
     fn small(&mut self) -> &mut GpuAlgebra {
         &mut self.first().algebra

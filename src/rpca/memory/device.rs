@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::rpca::algorithm::{FIRST_RANK, rehearse, solve};
 use crate::rpca::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Weights};
 use crate::rpca::options::Options;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{DType, Element, Scalar};
 use crate::shape::to_u64;
 
 /// Sizes of a device's rows.
@@ -141,8 +141,12 @@ impl<'a, T: Scalar> DeviceLedger<'a, T> {
     }
 }
 
-impl<T: Scalar> RpcaOps<T> for DeviceLedger<'_, T> {
+impl<T: Scalar> RpcaOps<T::Wide> for DeviceLedger<'_, T> {
     type Small = Sizes<T::Wide>;
+
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
 
     fn small(&mut self) -> &mut Sizes<T::Wide> {
         &mut self.sizes

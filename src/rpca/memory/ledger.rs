@@ -10,6 +10,7 @@ use crate::rpca::cpu::cut::Cut;
 use crate::rpca::cpu::elementwise::Elementwise;
 use crate::rpca::cpu::weights_of;
 use crate::rpca::ops::{self, RpcaOps, Start, Step, Sums, Weights};
+use crate::scalar::DType;
 
 /// The passes on sizes.
 pub(super) struct Ledger<'a, T: Elementwise> {
@@ -99,8 +100,12 @@ fn width_of<T>(matrix: Option<&Blank>) -> Small<T> {
     Small { values: Vec::new(), cols: matrix.map_or(0, Blank::cols) }
 }
 
-impl<T: Elementwise> RpcaOps<T> for Ledger<'_, T> {
+impl<T: Elementwise> RpcaOps<T::Wide> for Ledger<'_, T> {
     type Small = Sizes<T::Wide>;
+
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
 
     fn small(&mut self) -> &mut Sizes<T::Wide> {
         &mut self.sizes
