@@ -1833,12 +1833,12 @@ typedef struct purlin_sshopm_options {
    */
   int32_t remove_isotropic;
   /**
-   * Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
-   * for all pairs.
+   * Most iterations of a start, up to 2147483647; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX),
+   * or 200 Newton steps for all pairs.
    */
   int64_t max_iterations;
   /**
-   * Power steps before the first Newton step; -1, the default, is 0.
+   * Power steps before the first Newton step, up to 2147483647; -1, the default, is 0.
    */
   int64_t warmup;
   /**
@@ -2085,7 +2085,7 @@ typedef struct purlin_dwi_options {
    */
   int32_t reserved;
   /**
-   * Peaks: most iterations of a start; 0, the default, is 500.
+   * Peaks: most iterations of a start, up to 2147483647; 0, the default, is 500.
    */
   int64_t max_iterations;
   /**
@@ -2276,7 +2276,7 @@ typedef struct purlin_fdk_geometry {
    */
   const double *matrices;
   /**
-   * Nonzero accepts a panel between source and axis; default 0; 0 with matrices.
+   * 1: a panel between source and axis is accepted; default 0; 0 with matrices.
    */
   int32_t allow_inside_panel;
   /**
@@ -2366,28 +2366,28 @@ typedef struct purlin_fdk_options {
    */
   int32_t mode;
   /**
-   * Nonzero: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
+   * 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
    * them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
    * is a tensor in host memory or a sink.
    */
   int32_t fov_mask;
   /**
-   * Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
+   * 1: a streamed scan may be finished with views missing, which count as zero; default 0.
    */
   int32_t allow_missing;
   /**
-   * Nonzero: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
+   * 1: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
    * is complete then; default 0.
    */
   int32_t allow_short_arc;
   /**
-   * Nonzero: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
+   * 1: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
    * filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
    * the log has one warning a run.
    */
   int32_t sanitize;
   /**
-   * Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
+   * Cut-off of the window as part of the largest frequency, above 0 and at most 1; default 1.
    */
   double cutoff;
   /**
@@ -2719,7 +2719,7 @@ typedef struct purlin_rsvd_options {
    */
   int32_t center;
   /**
-   * Nonzero divides each column by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
+   * 1: each column is divided by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
    * needed; default 0.
    */
   int32_t scale;
@@ -2736,7 +2736,7 @@ typedef struct purlin_rsvd_options {
    */
   int32_t error;
   /**
-   * Nonzero: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
+   * 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
    * default 0.
    */
   int32_t one_pass;
@@ -2960,16 +2960,16 @@ typedef struct purlin_pca_options {
    */
   int32_t samples;
   /**
-   * Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
+   * 1 (default): the mean of each feature is subtracted, without forming the difference.
    */
   int32_t center;
   /**
-   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
+   * 1: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
    * `center`; default 0.
    */
   int32_t scale;
   /**
-   * Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
+   * 1: scores are divided by the standard deviations along the components, so that each has variance 1;
    * default 0.
    */
   int32_t whiten;
@@ -3094,7 +3094,7 @@ typedef struct purlin_rpca_options {
    */
   uint64_t seed;
   /**
-   * Nonzero, the default: a sketch begins with the right singular vectors of the iteration before.
+   * 1 (default): a sketch begins with the right singular vectors of the iteration before.
    */
   int32_t warm_start;
   /**
@@ -3692,8 +3692,8 @@ typedef struct purlin_lanczos_options {
   double sigma;
   /**
    * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
-   * where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
-   * precision.
+   * where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in double and 1e-5
+   * in single precision.
    */
   double tolerance;
   /**
@@ -5957,7 +5957,7 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
  * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
  * that does not see the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at more than 45 degrees to the
- * plane across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
+ * plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside 0 to 1; an option that can have no
  * effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
  * NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
  * `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
@@ -6465,7 +6465,7 @@ purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
  *                      purlin_rsvd_error and purlin_rsvd_sketch.
  * @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
+ * unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS, `one_pass`
  * without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
  * tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *

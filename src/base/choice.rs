@@ -68,8 +68,65 @@ macro_rules! __with_defaults {
 
 pub use __with_defaults as with_defaults;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::shape;
+
+/// The word of a variant in messages, as in the name of its constant: `word(Method::RowFused)` is `ROW_FUSED`.
+pub fn word(variant: impl std::fmt::Debug) -> String {
+    let (name, mut word, mut before) = (format!("{variant:?}"), String::new(), ' ');
+    for letter in name.chars() {
+        if letter.is_uppercase() && (before.is_lowercase() || before.is_numeric()) {
+            word.push('_');
+        }
+        word.push(letter.to_ascii_uppercase());
+        before = letter;
+    }
+    word
+}
+
+/// The value of an option of any type, in messages and to compare with its default.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// An integer, or the number of a choice.
+    Integer(i128),
+    /// A real number.
+    Real(f64),
+}
+
+macro_rules! integer_values {
+    ($($type:ty),+) => {
+        $(
+            impl From<$type> for Value {
+                fn from(value: $type) -> Self {
+                    Self::Integer(value.into())
+                }
+            }
+        )+
+    };
+}
+
+integer_values!(bool, i32, i64, u64);
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Self {
+        Self::Integer(value.to_c().into())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Real(value) => write!(f, "{}", real(value)),
+        }
+    }
+}
 
 /// A value of an option, from the field `C` of a struct of the C interface.
 pub trait FromC<C>: Sized {
@@ -112,7 +169,7 @@ impl FromC<i32> for bool {
         match value {
             0 => Ok(false),
             1 => Ok(true),
-            other => Err(Error::invalid(argument, format!("is {other}, outside 0 to 1"))),
+            other => Err(Error::invalid(argument, format!("is {other}, 0 or 1 is needed"))),
         }
     }
 }
@@ -163,20 +220,6 @@ impl ToC<i64> for u64 {
     }
 }
 
-/// A number that the kernels hold in 32 bits.
-impl FromC<i64> for i32 {
-    fn from_c(argument: &str, value: i64) -> Result<Self> {
-        Self::try_from(value)
-            .map_err(|_| Error::invalid(argument, format!("is {value}, outside {} to {}", Self::MIN, Self::MAX)))
-    }
-}
-
-impl ToC<i64> for i32 {
-    fn to_c(&self) -> i64 {
-        i64::from(*self)
-    }
-}
-
 /// The one of `all` whose number is `code`; `all` are in the order of their numbers, which count from 0.
 pub fn pick<T: Copy>(argument: &str, code: i32, all: &[T], number: impl Fn(T) -> i32) -> Result<T> {
     debug_assert!(all.iter().enumerate().all(|(at, &choice)| usize::try_from(number(choice)) == Ok(at)));
@@ -218,7 +261,6 @@ mod tests {
         there_and_back::<i64, _>(Some(7usize));
         there_and_back::<i64, _>(None::<usize>);
         there_and_back::<i64, _>(7u64);
-        there_and_back::<i64, _>(-1i32);
         there_and_back::<f64, _>(0.5);
         assert_eq!((usize::MAX.to_c(), u64::MAX.to_c()), (i64::MAX, i64::MAX));
     }
@@ -226,11 +268,27 @@ mod tests {
     #[test]
     fn fields_that_stand_for_no_value_are_refused_by_name() {
         let refused = |result: Result<()>| result.unwrap_err().to_string();
-        assert!(refused(bool::from_c("flag", 2).map(drop)).contains("flag: is 2, outside 0 to 1"));
+        assert!(refused(bool::from_c("flag", 2).map(drop)).contains("flag: is 2, 0 or 1 is needed"));
         assert!(refused(usize::from_c("size", -1).map(drop)).contains("size: is -1, less than 0"));
         assert!(refused(Option::<usize>::from_c("size", -2).map(drop)).contains("size: is -2, less than -1"));
         assert!(refused(u64::from_c("limit", -1i64).map(drop)).contains("limit: is -1, less than 0"));
-        assert!(refused(i32::from_c("steps", i64::MAX).map(drop)).contains("outside -2147483648 to 2147483647"));
+    }
+
+    #[test]
+    fn words_are_those_of_the_constants_and_integers_have_all_their_digits() {
+        #[derive(Debug)]
+        enum Of {
+            Auto,
+            RowFused,
+            Cholesky2,
+            ShiftedCholesky3,
+            Tf32x3,
+        }
+        let words = [Of::Auto, Of::RowFused, Of::Cholesky2, Of::ShiftedCholesky3, Of::Tf32x3].map(word);
+        assert_eq!(words, ["AUTO", "ROW_FUSED", "CHOLESKY2", "SHIFTED_CHOLESKY3", "TF32X3"]);
+        let values = [Value::from(u64::MAX), Value::from(-1i32), Value::from(1i64 << 62), Value::from(1e-300)];
+        let text = values.map(|v| v.to_string());
+        assert_eq!(text, ["18446744073709551615", "-1", "4611686018427387904", "1e-300"]);
     }
 
     with_defaults! {

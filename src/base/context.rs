@@ -8,6 +8,7 @@ use crate::backend::fork;
 use crate::backend::gpu::Gpu;
 use crate::backend::memory::Budget;
 use crate::backend::{Backend, BackendChoice};
+use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::log::{self, Level, Log, Sink};
 use crate::progress::{Progress, ProgressFn};
@@ -75,7 +76,8 @@ impl Context {
         let best = Isa::detect();
         let isa = options.isa.unwrap_or(best);
         if isa > best {
-            return Err(Error::NotSupported(format!("cpu_isa: {isa:?} is asked for, this machine has {best:?}")));
+            let (asked, best) = (word(isa), word(best));
+            return Err(Error::NotSupported(format!("cpu_isa: {asked} is asked for, this machine has {best}")));
         }
         let device = Budget::new(options.device_memory_limit);
         let backend = match options.backend {
@@ -95,7 +97,7 @@ impl Context {
         let pool = Pool::new(options.threads)?;
         log.log(Level::Info, || {
             let name = match &backend {
-                Backend::Cpu => format!("CPU, {isa:?}"),
+                Backend::Cpu => format!("CPU, {}", word(isa)),
                 Backend::Gpu(gpu) => format!("GPU {}, {}", gpu.ordinal(), gpu.name()),
             };
             format!("context: {name}, {} threads", pool.threads())

@@ -101,6 +101,34 @@ pub enum Error {
     Internal(String),
 }
 
+/// A real number in a message: its shortest digits, with an exponent if it would have many zeros.
+pub fn real(value: f64) -> impl std::fmt::Display {
+    Shown { value, digits: None }
+}
+
+/// As [`real`], with `digits` digits after the point.
+pub fn rounded(value: f64, digits: usize) -> impl std::fmt::Display {
+    Shown { value, digits: Some(digits) }
+}
+
+struct Shown {
+    value: f64,
+    digits: Option<usize>,
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = self.value.abs();
+        let (is_short, is_large) = (size == 0.0 || size >= 1e-5, size.is_finite() && size >= 1e15);
+        match self.digits {
+            None if is_short && !is_large => write!(f, "{}", self.value),
+            None => write!(f, "{:e}", self.value),
+            Some(digits) if is_large => write!(f, "{:.digits$e}", self.value),
+            Some(digits) => write!(f, "{:.digits$}", self.value),
+        }
+    }
+}
+
 fn limit_text(limit: Option<u64>) -> String {
     limit.map_or_else(String::new, |l| format!(" under the context's limit of {l} bytes"))
 }
@@ -127,6 +155,30 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn real_numbers_in_messages_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (1e-5, "0.00001"),
+            (9.5e-6, "9.5e-6"),
+            (-1e-300, "-1e-300"),
+            (999_999_999_999_999.0, "999999999999999"),
+            (1e15, "1e15"),
+            (-1.25e300, "-1.25e300"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(real(value).to_string(), text);
+        }
+        assert_eq!(rounded(2.0 / 3.0, 4).to_string(), "0.6667");
+        assert_eq!(rounded(-7e299, 2).to_string(), "-7.00e299");
+        assert_eq!(rounded(1e-300, 2).to_string(), "0.00");
+        assert_eq!(rounded(f64::NAN, 2).to_string(), "NaN");
+    }
 
     #[test]
     fn messages_name_the_argument_the_value_and_the_limit() {

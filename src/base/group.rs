@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::Backend;
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
@@ -104,7 +105,7 @@ pub fn check_count(count: usize) -> Result<()> {
 /// What members of a group have in common. Vector instructions change the bits of sums.
 fn kind(context: &Context) -> String {
     match context.backend() {
-        Backend::Cpu => format!("the CPU with {:?}", context.isa()),
+        Backend::Cpu => format!("the CPU with {}", word(context.isa())),
         Backend::Gpu(gpu) => String::from(gpu.name()),
     }
 }
@@ -177,8 +178,8 @@ mod tests {
         if a.isa() != Isa::Portable {
             let text = problem(vec![Arc::clone(&a), b, portable]);
             let expected = format!(
-                "contexts[2]: is on the CPU with Portable, the first is on the CPU with {:?}: results would differ",
-                a.isa()
+                "contexts[2]: is on the CPU with PORTABLE, the first is on the CPU with {}: results would differ",
+                word(a.isa())
             );
             assert_eq!(text, expected);
         }

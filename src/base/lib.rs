@@ -14,7 +14,7 @@
 //! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
 //! | [`alloc`], [`thread`] | fallible buffers and threads |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
-//! | [`scalar`], [`shape`], [`choice`], [`rng`] | number types, checked sizes, choices by number, random numbers |
+//! | [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`instances`] | generic functions that are compiled once for each number type |
 
 #![deny(unsafe_code)]
@@ -35,6 +35,7 @@ pub mod log;
 pub mod matrix;
 pub mod message;
 pub mod progress;
+pub mod range;
 pub mod rng;
 pub mod scalar;
 pub mod session;

@@ -9,8 +9,9 @@ use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks,
 use crate::alloc;
 use crate::choice::with_defaults;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::progress::Progress;
+use crate::range;
 use crate::scalar::DType;
 use crate::sshopm::Info;
 use crate::stream::{self, Stream};
@@ -35,16 +36,16 @@ impl CsaOptions {
     /// Refuses what is outside its domain.
     pub(super) fn check(&self) -> Result<()> {
         super::scheme::check_threshold(self.b0_threshold)?;
-        if !self.smoothing.is_finite() || self.smoothing < 0.0 {
-            return Err(Error::invalid("smoothing", format!("is {}, negative or not finite", self.smoothing)));
-        }
+        range::not_negative("smoothing", self.smoothing)?;
         // With smaller values, 1 - S/S0 or S/S0 would have no digits left in f32.
         if !(1e-30..1.0).contains(&self.minimum_signal) {
-            return Err(Error::invalid("minimum_signal", format!("is {}, outside 1e-30 .. 1", self.minimum_signal)));
+            let problem = format!("is {}, at least 1e-30 and less than 1 is needed", real(self.minimum_signal));
+            return Err(Error::invalid("minimum_signal", problem));
         }
         if !(self.minimum_signal..=0.999_999).contains(&self.maximum_signal) {
-            let range = format!("{} .. 0.999999", self.minimum_signal);
-            return Err(Error::invalid("maximum_signal", format!("is {}, outside {range}", self.maximum_signal)));
+            let (least, value) = (real(self.minimum_signal), real(self.maximum_signal));
+            let problem = format!("is {value}, outside minimum_signal = {least} to 0.999999");
+            return Err(Error::invalid("maximum_signal", problem));
         }
         Ok(())
     }

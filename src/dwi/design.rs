@@ -7,7 +7,7 @@ use super::scheme::Scheme;
 use super::sh::{Basis, canonical_of, canonical_row, check_order, coefficients, monomial_row};
 use crate::alloc;
 use crate::dense::{Mat, Svd, small};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 
 /// Singular values below this fraction of the largest count as zero. Gradient tables have about six digits, so a direction
 /// that is repeated up to rounding adds singular values of this size without information.
@@ -119,7 +119,7 @@ pub fn csa_matrix(scheme: &Scheme, lmax: usize, basis: Basis, smoothing: f64) ->
     for (j, l) in degrees().enumerate() {
         design[(n + j) * u + j] = smoothing.sqrt() * (l * (l + 1)) as f64;
     }
-    let need = format!("degree {lmax} with smoothing {smoothing}");
+    let need = format!("degree {lmax} with smoothing {}", real(smoothing));
     let canonical = Factors::new(&design, u, n, &need)?.pseudo_inverse(n)?;
     let mut factors = alloc::with_capacity("orientation function", u)?;
     factors.extend(degrees().map(|l| -((l * (l + 1)) as f64) * legendre_at_zero(l) / (8.0 * PI)));

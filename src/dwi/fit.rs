@@ -10,7 +10,7 @@ use super::weighted::{Design, Solver};
 use crate::alloc;
 use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::progress::Progress;
 use crate::scalar::DType;
 use crate::sshopm::{Info, TensorStatus};
@@ -71,7 +71,10 @@ impl FitOptions {
         if (1e-30..1.0).contains(&self.clamp) {
             return Ok(self.clamp);
         }
-        Err(Error::invalid("clamp", format!("is {}, outside 1e-30 .. 1", self.clamp)))
+        Err(Error::invalid(
+            "clamp",
+            format!("is {}, 0, or at least 1e-30 and less than 1, is needed", real(self.clamp)),
+        ))
     }
 }
 

@@ -11,8 +11,9 @@ use super::sh::{Basis, check_order, degree, sh_to_tensor_matrix};
 use crate::alloc;
 use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::progress::Progress;
+use crate::range;
 use crate::scalar::{DType, Real, with_real};
 use crate::sshopm::algorithm::{self, Outputs};
 use crate::sshopm::plan::{PeakForm, Plan, SignRule};
@@ -54,7 +55,7 @@ with_defaults! {
         /// Start vectors.
         pub start_kind: StartKind = StartKind::Auto,
         /// Limit of the iterations of a start; 0 for 500.
-        pub max_iterations: i32 = 0,
+        pub max_iterations: usize = 0,
         /// The iteration.
         pub method: Method = Method::Hybrid,
         /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a
@@ -92,16 +93,13 @@ impl PeaksOptions {
 
     /// Refuses what is outside its domain.
     pub(super) fn check(&self) -> Result<()> {
-        if !(self.absolute_threshold >= 0.0 && self.absolute_threshold.is_finite()) {
-            let problem = format!("is {}, a finite number of at least 0 is needed", self.absolute_threshold);
-            return Err(Error::invalid("absolute_threshold", problem));
-        }
+        range::not_negative("absolute_threshold", self.absolute_threshold)?;
         if !(0.0..=1.0).contains(&self.relative_threshold) {
-            let problem = format!("is {}, outside 0 .. 1", self.relative_threshold);
+            let problem = format!("is {}, outside 0 .. 1", real(self.relative_threshold));
             return Err(Error::invalid("relative_threshold", problem));
         }
         if !(0.0..=FRAC_PI_2).contains(&self.min_separation) {
-            let problem = format!("is {}, outside 0 .. pi/2", self.min_separation);
+            let problem = format!("is {}, outside 0 .. pi/2", real(self.min_separation));
             return Err(Error::invalid("min_separation", problem));
         }
         check(&self.solver()).map(|_| ())

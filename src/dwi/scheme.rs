@@ -3,7 +3,8 @@
 use crate::alloc;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real, rounded};
+use crate::range;
 use crate::scalar::DType;
 use crate::tensor::{HostInput, Tensor};
 
@@ -26,10 +27,7 @@ pub struct Scheme {
 
 /// Refuses a limit of unweighted b-values that is none.
 pub(super) fn check_threshold(b0_threshold: f64) -> Result<()> {
-    if b0_threshold.is_finite() && b0_threshold >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::invalid("b0_threshold", format!("is {b0_threshold}, not a b-value")))
+    range::not_negative("b0_threshold", b0_threshold).map(drop)
 }
 
 impl Scheme {
@@ -51,7 +49,10 @@ impl Scheme {
         };
         for (k, (&b, g)) in bvals.iter().zip(bvecs).enumerate() {
             if !b.is_finite() || b < 0.0 {
-                return Err(Error::invalid("bvals", format!("element {k} is {b}, not a b-value")));
+                return Err(Error::invalid(
+                    "bvals",
+                    format!("element {k} is {}, a finite number of at least 0 is needed", real(b)),
+                ));
             }
             if b <= b0_threshold {
                 scheme.unweighted.push(k);
@@ -59,7 +60,10 @@ impl Scheme {
             }
             let norm = (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]).sqrt();
             if norm.is_nan() || (norm - 1.0).abs() > NORM_TOLERANCE {
-                return Err(Error::invalid("bvecs", format!("column {k} has norm {norm:.6}, a unit vector is needed")));
+                return Err(Error::invalid(
+                    "bvecs",
+                    format!("column {k} has norm {}, a unit vector is needed", rounded(norm, 6)),
+                ));
             }
             scheme.weighted.push(k);
             scheme.bvals.push(b);
@@ -69,12 +73,13 @@ impl Scheme {
             return Err(Error::invalid(
                 "bvals",
                 format!(
-                    "none of {n} is at or below b0_threshold = {b0_threshold}; the signal without diffusion weighting is needed"
+                    "none of {n} is at or below b0_threshold = {}; the signal without diffusion weighting is needed",
+                    real(b0_threshold)
                 ),
             ));
         }
         if scheme.weighted.is_empty() {
-            return Err(Error::invalid("bvals", format!("none of {n} is above b0_threshold = {b0_threshold}")));
+            return Err(Error::invalid("bvals", format!("none of {n} is above b0_threshold = {}", real(b0_threshold))));
         }
         Ok(scheme)
     }
@@ -120,7 +125,11 @@ impl Scheme {
         if high - low > 0.2 * high {
             return Err(Error::invalid(
                 "bvals",
-                format!("run from {low:.0} to {high:.0}; {model} needs one shell, so give it the volumes of one"),
+                format!(
+                    "run from {} to {}; {model} needs one shell, so give it the volumes of one",
+                    rounded(low, 0),
+                    rounded(high, 0)
+                ),
             ));
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::csa::{CsaOptions, csa};
 use super::fit::{FitOptions, fit};
 use super::peaks::{PeaksOptions, PeaksOutputs, peaks, plan};
 use super::sh::Basis;
+use crate::choice::Value;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
@@ -58,31 +59,39 @@ pub struct Dwi {
     last: LastInfo<Info>,
 }
 
-/// An option by its name, as a number.
-type Named = (&'static str, f64);
+/// An option by its name, and its value.
+type Named = (&'static str, Value);
 
 fn of_fit(o: &FitOptions) -> [Named; 3] {
-    [("weighting", f64::from(o.weighting as i32)), ("nonpositive", f64::from(o.nonpositive as i32)), ("clamp", o.clamp)]
+    [
+        ("weighting", Value::from(o.weighting as i32)),
+        ("nonpositive", Value::from(o.nonpositive as i32)),
+        ("clamp", Value::from(o.clamp)),
+    ]
 }
 
 fn of_csa(o: &CsaOptions) -> [Named; 3] {
-    [("smoothing", o.smoothing), ("minimum_signal", o.minimum_signal), ("maximum_signal", o.maximum_signal)]
+    [
+        ("smoothing", Value::from(o.smoothing)),
+        ("minimum_signal", Value::from(o.minimum_signal)),
+        ("maximum_signal", Value::from(o.maximum_signal)),
+    ]
 }
 
 fn of_peaks(o: &PeaksOptions) -> [Named; 12] {
     [
-        ("format", f64::from(o.format as i32)),
-        ("missing", f64::from(o.missing as i32)),
-        ("start_kind", f64::from(o.start_kind as i32)),
-        ("max_iterations", f64::from(o.max_iterations)),
-        ("method", f64::from(o.method as i32)),
-        ("starts", o.starts as f64),
-        ("seed", o.seed as f64),
-        ("absolute_threshold", o.absolute_threshold),
-        ("relative_threshold", o.relative_threshold),
-        ("min_separation", o.min_separation),
-        ("tolerance", o.tolerance),
-        ("merge_angle", o.merge_angle),
+        ("format", Value::from(o.format as i32)),
+        ("missing", Value::from(o.missing as i32)),
+        ("start_kind", Value::from(o.start_kind as i32)),
+        ("max_iterations", Value::from(o.max_iterations)),
+        ("method", Value::from(o.method as i32)),
+        ("starts", Value::from(o.starts)),
+        ("seed", Value::from(o.seed)),
+        ("absolute_threshold", Value::from(o.absolute_threshold)),
+        ("relative_threshold", Value::from(o.relative_threshold)),
+        ("min_separation", Value::from(o.min_separation)),
+        ("tolerance", Value::from(o.tolerance)),
+        ("merge_angle", Value::from(o.merge_angle)),
     ]
 }
 
@@ -213,7 +222,7 @@ impl Dwi {
         let default = Options::default();
         refuse(PEAKS, of_fit(&self.options.fit), of_fit(&default.fit))?;
         refuse(PEAKS, of_csa(&self.options.csa), of_csa(&default.csa))?;
-        let threshold = |o: &Options| [("b0_threshold", o.fit.b0_threshold)];
+        let threshold = |o: &Options| [("b0_threshold", Value::from(o.fit.b0_threshold))];
         refuse(PEAKS, threshold(&self.options), threshold(&default))
     }
 

@@ -3,7 +3,8 @@
 use crate::alloc;
 use crate::blocks::number::Convertible;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
+use crate::range;
 use crate::scalar::Real;
 use crate::tensor::Tensor;
 
@@ -110,9 +111,7 @@ impl Counts {
         if self.least == 0.0 {
             self.least = 0.5;
         }
-        if !(self.least > 0.0 && self.least.is_finite()) {
-            return Err(Error::invalid("epsilon", format!("is {}, a positive number is needed", self.least)));
-        }
+        range::positive("epsilon", self.least)?;
         // Line integrals are computed in f32.
         let held = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
         for (name, value) in [("epsilon", self.least), ("i0", self.unattenuated)] {
@@ -122,10 +121,11 @@ impl Counts {
             }
         }
         if self.unattenuated_image.is_some() && self.unattenuated != 0.0 {
-            return Err(Error::invalid("i0", format!("is {}, without effect beside i0_image", self.unattenuated)));
+            let problem = format!("is {}, without effect beside i0_image", real(self.unattenuated));
+            return Err(Error::invalid("i0", problem));
         }
-        if self.unattenuated_image.is_none() && !(self.unattenuated > 0.0 && self.unattenuated.is_finite()) {
-            return Err(Error::invalid("i0", format!("is {}, a positive number is needed", self.unattenuated)));
+        if self.unattenuated_image.is_none() {
+            range::positive("i0", self.unattenuated)?;
         }
         for (name, image) in [("i0_image", &self.unattenuated_image), ("dark", &self.dark)] {
             if let Some(image) = image
@@ -223,8 +223,8 @@ mod tests {
         let base = Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 };
         assert_eq!(base.clone().check(4).unwrap().least, 0.5);
         let text = |c: Counts| c.check(4).unwrap_err().to_string();
-        assert_eq!(text(Counts { unattenuated: 0.0, ..base.clone() }), "i0: is 0, a positive number is needed");
-        assert_eq!(text(Counts { least: -1.0, ..base.clone() }), "epsilon: is -1, a positive number is needed");
+        assert_eq!(text(Counts { unattenuated: 0.0, ..base.clone() }), "i0: is 0, a finite number above 0 is needed");
+        assert_eq!(text(Counts { least: -1.0, ..base.clone() }), "epsilon: is -1, a finite number above 0 is needed");
         assert_eq!(text(Counts { dark: Some(vec![0.0; 3]), ..base.clone() }), "dark: has 3 pixels, 4 are needed");
         let large = Counts { unattenuated: 1e300, ..base.clone() };
         assert_eq!(text(large), "i0: is 1e300, outside 1.1754943508222875e-38 to 3.4028234663852886e38");

@@ -7,7 +7,8 @@
 use std::f64::consts::TAU;
 
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real, rounded};
+use crate::range;
 
 /// The panel: columns along u, rows along v.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +31,8 @@ impl Detector {
         if self.rows < 1 {
             return Err(Error::invalid("detector_rows", format!("is {}, less than 1", self.rows)));
         }
-        positive("column_pitch", self.column_pitch)?;
-        positive("row_pitch", self.row_pitch)
+        range::positive("column_pitch", self.column_pitch)?;
+        range::positive("row_pitch", self.row_pitch).map(drop)
     }
 }
 
@@ -235,15 +236,16 @@ impl Geometry {
     /// [`Error::InvalidArgument`] naming the length, the angle or the view that is out of range.
     pub fn circular(detector: Detector, orbit: &Orbit, angles: &[f64]) -> Result<Self> {
         detector.check()?;
-        positive("source_to_axis", orbit.source_to_axis)?;
-        positive("source_to_detector", orbit.source_to_detector)?;
+        range::positive("source_to_axis", orbit.source_to_axis)?;
+        range::positive("source_to_detector", orbit.source_to_detector)?;
         let (sid, sdd) = (orbit.source_to_axis, orbit.source_to_detector);
         if sdd < sid && !orbit.allow_inside_panel {
-            let problem = format!("is {sdd}, less than source_to_axis = {sid}: a panel between source and axis");
+            let problem =
+                format!("is {}, less than source_to_axis = {}: a panel between source and axis", real(sdd), real(sid));
             return Err(Error::invalid("source_to_detector", problem));
         }
-        finite("column_offset", orbit.column_offset)?;
-        finite("row_offset", orbit.row_offset)?;
+        range::finite("column_offset", orbit.column_offset)?;
+        range::finite("row_offset", orbit.row_offset)?;
         let mut geometry = Self::with_capacity(detector, angles.len())?;
         for (n, &angle) in angles.iter().enumerate() {
             if !angle.is_finite() {
@@ -308,14 +310,15 @@ impl Geometry {
         if pitch == 0.0 {
             return Ok(());
         }
-        positive("row_pitch", pitch)?;
+        range::positive("row_pitch", pitch)?;
         for (n, view) in self.views.iter().enumerate() {
             let [_, row, depth] = view.matrix.map(|m| [m[0], m[1], m[2]]);
             let focal = norm(std::array::from_fn(|k| row[k] - view.principal_row * depth[k]));
             let held = view.source_to_detector / focal;
             let off = (pitch / held - 1.0).abs();
             if off.is_nan() || off > 0.05 {
-                let problem = format!("is {pitch}, the matrix of view {n} holds {held:.6}: give that, or 0");
+                let problem =
+                    format!("is {}, the matrix of view {n} holds {}: give that, or 0", real(pitch), rounded(held, 6));
                 return Err(Error::invalid("row_pitch", problem));
             }
         }
@@ -384,8 +387,8 @@ impl Grid {
                 let problem = format!("is {}, outside 1 to {MOST_VOXELS}", self.size[k]);
                 return Err(Error::invalid(format!("n{axis}"), problem));
             }
-            positive(&format!("d{axis}"), self.spacing[k])?;
-            finite(&format!("{axis}0"), self.origin[k])?;
+            range::positive(&format!("d{axis}"), self.spacing[k])?;
+            range::finite(&format!("{axis}0"), self.origin[k])?;
         }
         let voxels = self.size.iter().try_fold(1usize, |p, n| p.checked_mul(*n));
         match voxels.and_then(|v| v.checked_mul(8)).and_then(|b| isize::try_from(b).ok()) {
@@ -412,23 +415,13 @@ impl Grid {
             for corner in self.corners() {
                 let depth = dot([view.matrix[2][0], view.matrix[2][1], view.matrix[2][2]], corner) + view.matrix[2][3];
                 if depth <= 0.0 || depth.is_nan() {
-                    return Some(format!("{corner:?}, which lies {:.4} mm behind the source of view {n}", 0.0 - depth));
+                    let depth = rounded(0.0 - depth, 4);
+                    return Some(format!("{corner:?}, which lies {depth} mm behind the source of view {n}"));
                 }
             }
         }
         None
     }
-}
-
-fn positive(name: &str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
-        return Ok(());
-    }
-    Err(Error::invalid(name, format!("is {value}, a positive number is needed")))
-}
-
-fn finite(name: &str, value: f64) -> Result<()> {
-    if value.is_finite() { Ok(()) } else { Err(Error::invalid(name, format!("is {value}, not finite"))) }
 }
 
 fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
@@ -521,7 +514,7 @@ mod tests {
         let orbit = |sid, sdd| Orbit { source_to_axis: sid, source_to_detector: sdd, ..ORBIT };
         assert_eq!(
             text(Geometry::circular(PANEL, &orbit(0.0, 1.0), &[0.0])),
-            "source_to_axis: is 0, a positive number is needed"
+            "source_to_axis: is 0, a finite number above 0 is needed"
         );
         assert!(
             text(Geometry::circular(PANEL, &orbit(500.0, 400.0), &[0.0]))

@@ -19,6 +19,7 @@ use crate::blocks::number::{self, Number};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
+use crate::range;
 use crate::scalar::{DType, Element};
 use crate::shape::Order;
 use crate::stream::{self, Stream};
@@ -315,9 +316,7 @@ impl Fdk {
 /// # Errors
 /// [`Error::InvalidArgument`] for a radius that is not positive and a tensor of another size or type.
 pub fn shepp_logan(radius: f64, tensor: &mut Tensor) -> Result<()> {
-    if !(radius > 0.0 && radius.is_finite()) {
-        return Err(Error::invalid("radius", format!("is {radius}, a positive number is needed")));
-    }
+    range::positive("radius", radius)?;
     tensor.expect_dims("ellipsoids", &[8, 10])?;
     tensor.expect_dtype("ellipsoids", DType::F64)?;
     let mut view = tensor.view_mut::<f64>("ellipsoids")?;

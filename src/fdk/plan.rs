@@ -7,7 +7,9 @@ use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::choice::word;
+use crate::error::{Error, Result, real};
+use crate::range;
 
 /// Back-projection numbers of a view.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -202,7 +204,8 @@ fn warn_of_tilts(geometry: &Geometry, tilt: f64, (view, angle): (usize, f64), sc
 /// Refuses options that other options make ineffective.
 fn check_effects(o: &Options) -> Result<()> {
     if o.allow_short_arc && matches!(o.redundancy, Redundancy::None | Redundancy::HalfFan) {
-        let problem = format!("has no effect with redundancy {:?}, which takes no short arc for another", o.redundancy);
+        let redundancy = word(o.redundancy);
+        let problem = format!("has no effect with redundancy {redundancy}, which takes no short arc for another");
         return Err(Error::invalid("allow_short_arc", problem));
     }
     if o.mode == Mode::RabbitCt {
@@ -234,12 +237,10 @@ impl Plan {
             return Err(Error::invalid("grid", format!("reaches {place}")));
         }
         if !(0.0..=1.0).contains(&options.truncation) {
-            return Err(Error::invalid("truncation", format!("is {}, outside 0 to 1", options.truncation)));
+            return Err(Error::invalid("truncation", format!("is {}, outside 0 to 1", real(options.truncation))));
         }
         for (name, value) in [("output_scale", options.output_scale), ("output_offset", options.output_offset)] {
-            if !value.is_finite() {
-                return Err(Error::invalid(name, format!("is {value}, not finite")));
-            }
+            range::finite(name, value)?;
         }
         check_effects(&options)?;
         let asked = match options.mode {
@@ -264,8 +265,8 @@ impl Plan {
         let columns = panel + scan.extra_left + scan.extra_right;
         let extrapolated = (options.truncation * panel as f64).round() as usize;
         if extrapolated == 0 && options.truncation > 0.0 {
-            let problem =
-                format!("is {}, less than half of one of {panel} columns: it has no effect", options.truncation);
+            let truncation = real(options.truncation);
+            let problem = format!("is {truncation}, less than half of one of {panel} columns: it has no effect");
             return Err(Error::invalid("truncation", problem));
         }
         let least = fft_length(columns + extrapolated)?;

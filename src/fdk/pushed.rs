@@ -279,7 +279,8 @@ impl Fdk {
         self.check_projections(projections, if is_one { &dims[..2] } else { &dims })?;
         let number = Number::of("projections", projections.dtype())?;
         if let Some(before) = pushed.number.filter(|n| *n != number) {
-            let problem = format!("is {number:?}, the scan's views before were {before:?}");
+            let (found, before) = (number.dtype().name(), before.dtype().name());
+            let problem = format!("is {found}, the scan's views before were {before}");
             return Err(Error::invalid("projections", problem));
         }
         Ok((views, number))

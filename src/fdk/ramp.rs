@@ -6,7 +6,7 @@ use realfft::RealFftPlanner;
 
 use crate::alloc;
 use crate::choice::numbered;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 
 /// Apodisation of the ramp. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn fft_length(columns: usize) -> Result<usize> {
 /// [`Error::InvalidArgument`] for a cut-off outside (0, 1].
 pub fn response(length: usize, pitch: f64, window: Window, cutoff: f64) -> Result<Vec<f64>> {
     if !(cutoff > 0.0 && cutoff <= 1.0) {
-        return Err(Error::invalid("cutoff", format!("is {cutoff}, outside (0, 1]")));
+        return Err(Error::invalid("cutoff", format!("is {}, more than 0 and at most 1 is needed", real(cutoff))));
     }
     let mut kernel = alloc::filled("ramp kernel", length, 0.0)?;
     for (m, h) in kernel.iter_mut().enumerate() {

@@ -6,7 +6,7 @@ use super::overlap::{self, Range};
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::dwi::{self, Basis, Options};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Writes the defaults.
 ///
@@ -29,9 +29,6 @@ pub(super) fn ranges<'a>(tensors: &[(&'a str, Option<&crate::tensor::Tensor>)]) 
 }
 
 pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let mut options = Options::default();
     options.peaks.basis = match o.basis {
         0 | PURLIN_SH_TENSOR => None,

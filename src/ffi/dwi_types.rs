@@ -63,7 +63,7 @@ pub struct purlin_dwi_options {
     pub method: i32,
     /// 0.
     pub reserved: i32,
-    /// Peaks: most iterations of a start; 0, the default, is 500.
+    /// Peaks: most iterations of a start, up to 2147483647; 0, the default, is 500.
     pub max_iterations: i64,
     /// Peaks: starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
     pub starts: i64,

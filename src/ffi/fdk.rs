@@ -9,7 +9,7 @@ use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tensor::{self, purlin_tensor};
 use super::{context, group, guard, options, overlap, purlin_context, purlin_status};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::fdk::counts::Counts;
 use crate::fdk::{Cancellation, Fdk, Info, SharedInfo};
 use crate::progress::ProgressFn;
@@ -111,7 +111,7 @@ pub(super) unsafe fn made(
 /// finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
 /// matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
 /// that does not see the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at more than 45 degrees to the
-/// plane across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
+/// plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside 0 to 1; an option that can have no
 /// effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
 /// NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
 /// `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
@@ -277,7 +277,7 @@ pub extern "C" fn purlin_fdk_set_counts(
         let dark = tensor::input_or_null("dark", dark)?;
         if i0 == 0.0 && i0_image.is_none() && dark.is_none() {
             if epsilon != 0.0 {
-                let problem = format!("is {epsilon}, without effect on line integrals, which i0 = 0 asks for");
+                let problem = format!("is {}, without effect on line integrals, which i0 = 0 asks for", real(epsilon));
                 return Err(Error::invalid("epsilon", problem));
             }
             return fdk.set_counts(None);

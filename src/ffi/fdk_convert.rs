@@ -1,10 +1,10 @@
 //! Cone-beam CT: the structs' init functions, and what the structs say in the core's terms.
 
 use super::fdk_types::*;
-use super::options::{self, Struct as _};
+use super::options::{self, Struct as _, expect_zero, flag};
 use super::pointer::list;
 use super::{guard, purlin_status};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::fdk::Info;
 use crate::fdk::geometry::{Detector, Geometry, Grid, Orbit};
 use crate::fdk::options::Options;
@@ -79,9 +79,8 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
     let rows = shape::size("detector_rows", g.detector_rows, 1)?;
     let views = shape::size("views", g.views, 1)?;
     shape::product("views", views, size_of::<[f64; 12]>())?;
-    if g.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", g.reserved)));
-    }
+    expect_zero("reserved", g.reserved)?;
+    let allow_inside_panel = flag("allow_inside_panel", g.allow_inside_panel)?;
     let column_pitch = g.column_pitch;
     match (g.angles.is_null(), g.matrices.is_null()) {
         (true, true) => Err(Error::invalid("angles", "and matrices are both NULL, one of them is needed")),
@@ -92,7 +91,7 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
                 source_to_detector: g.source_to_detector,
                 column_offset: g.column_offset,
                 row_offset: g.row_offset,
-                allow_inside_panel: g.allow_inside_panel != 0,
+                allow_inside_panel,
             };
             let detector = Detector { columns, rows, column_pitch, row_pitch: g.row_pitch };
             // SAFETY: the caller promises `views` elements.
@@ -107,7 +106,10 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
                 ("source_to_detector", g.source_to_detector),
             ];
             if let Some((name, value)) = orbit.into_iter().find(|(_, v)| *v != 0.0) {
-                return Err(Error::invalid(name, format!("is {value}, without effect beside matrices, which hold it")));
+                return Err(Error::invalid(
+                    name,
+                    format!("is {}, without effect beside matrices, which hold it", real(value)),
+                ));
             }
             // The matrices hold the pitch of the rows: one that is given is compared with it.
             let detector = Detector { columns, rows, column_pitch, row_pitch: column_pitch };
@@ -125,7 +127,8 @@ pub(super) fn read_grid(g: &purlin_fdk_grid) -> Result<Option<Grid>> {
     if g.nx == 0 && g.ny == 0 && g.nz == 0 {
         let rest = [("dx", g.dx), ("dy", g.dy), ("dz", g.dz), ("x0", g.x0), ("y0", g.y0), ("z0", g.z0)];
         if let Some((name, value)) = rest.into_iter().find(|(_, v)| *v != 0.0) {
-            let problem = format!("is {value}, without effect on the standard grid, which nx = ny = nz = 0 asks for");
+            let problem =
+                format!("is {}, without effect on the standard grid, which nx = ny = nz = 0 asks for", real(value));
             return Err(Error::invalid(name, problem));
         }
         return Ok(None);
@@ -136,13 +139,7 @@ pub(super) fn read_grid(g: &purlin_fdk_grid) -> Result<Option<Grid>> {
 
 /// Options of a caller's struct.
 pub(super) fn read_options(o: &purlin_fdk_options) -> Result<Options> {
-    let mut options = Options {
-        fov_mask: o.fov_mask != 0,
-        allow_missing: o.allow_missing != 0,
-        allow_short_arc: o.allow_short_arc != 0,
-        sanitize: o.sanitize != 0,
-        ..Options::default()
-    };
+    let mut options = Options::default();
     o.read_into(&mut options)?;
     Ok(options)
 }

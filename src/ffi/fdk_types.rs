@@ -95,7 +95,7 @@ pub struct purlin_fdk_geometry {
     /// `views` 3 x 4 matrices, row after row, from (x, y, z, 1) in mm to pixel indices (column w, row w, w), 0 at the
     /// centre of the first pixel; of any scale and sign. NULL with angles.
     pub matrices: *const f64,
-    /// Nonzero accepts a panel between source and axis; default 0; 0 with matrices.
+    /// 1: a panel between source and axis is accepted; default 0; 0 with matrices.
     pub allow_inside_panel: i32,
     /// 0.
     pub reserved: i32,
@@ -151,20 +151,20 @@ pub struct purlin_fdk_options {
     pub precision: i32,
     /// One of PURLIN_FDK_MODE_*; default FDK.
     pub mode: i32,
-    /// Nonzero: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
+    /// 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
     /// them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
     /// is a tensor in host memory or a sink.
     pub fov_mask: i32,
-    /// Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
+    /// 1: a streamed scan may be finished with views missing, which count as zero; default 0.
     pub allow_missing: i32,
-    /// Nonzero: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
+    /// 1: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
     /// is complete then; default 0.
     pub allow_short_arc: i32,
-    /// Nonzero: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
+    /// 1: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
     /// filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
     /// the log has one warning a run.
     pub sanitize: i32,
-    /// Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
+    /// Cut-off of the window as part of the largest frequency, above 0 and at most 1; default 1.
     pub cutoff: f64,
     /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as part of
     /// the panel's columns, 0 to 1, for objects wider than the panel; default 0.

@@ -94,8 +94,8 @@ pub struct purlin_lanczos_options {
     /// Where eigenvalues are looked for, with NEAREST; refused without. Default 0.
     pub sigma: f64,
     /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
-    /// where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
-    /// precision.
+    /// where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in double and 1e-5
+    /// in single precision.
     pub tolerance: f64,
     /// Vectors of the Krylov space m, more than k; at least k + 3 are taken. 0, the default, for the whole space up to
     /// n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the steps; 0 for

@@ -143,6 +143,11 @@ pub(super) fn flag(argument: &str, value: i32) -> Result<bool> {
     bool::from_c(argument, value)
 }
 
+/// Refuses a field that no version uses yet unless it is 0, so that a later version may give it a meaning.
+pub(super) fn expect_zero(argument: &str, value: i32) -> Result<()> {
+    if value == 0 { Ok(()) } else { Err(Error::invalid(argument, format!("is {value}, 0 is needed"))) }
+}
+
 /// Copies text into a fixed array of C characters, cut to fit, always terminated.
 pub(super) fn fill_text<const N: usize>(text: &str) -> [std::ffi::c_char; N] {
     let mut out = [0; N];

@@ -15,12 +15,12 @@ pub struct purlin_pca_options {
     pub struct_size: usize,
     /// PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
     pub samples: i32,
-    /// Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
+    /// 1 (default): the mean of each feature is subtracted, without forming the difference.
     pub center: i32,
-    /// Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
+    /// 1: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
     /// `center`; default 0.
     pub scale: i32,
-    /// Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
+    /// 1: scores are divided by the standard deviations along the components, so that each has variance 1;
     /// default 0.
     pub whiten: i32,
 }

@@ -91,9 +91,6 @@ pub unsafe extern "C" fn purlin_rpca_info_init(info: *mut purlin_rpca_info, size
 }
 
 fn read_options(o: &purlin_rpca_options) -> Result<Options> {
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let mut options = Options::default();
     o.read_into(&mut options)?;
     options.check()?;

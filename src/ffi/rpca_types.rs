@@ -45,7 +45,7 @@ pub struct purlin_rpca_options {
     pub block_rows: i64,
     /// Seed of the sketches; default 0.
     pub seed: u64,
-    /// Nonzero, the default: a sketch begins with the right singular vectors of the iteration before.
+    /// 1 (default): a sketch begins with the right singular vectors of the iteration before.
     pub warm_start: i32,
     /// PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
     /// both are equal; the shorter one counts as frames otherwise. The result is the same.

@@ -93,7 +93,7 @@ pub(super) unsafe fn made(
 ///                      purlin_rsvd_error and purlin_rsvd_sketch.
 /// @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
+/// unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS, `one_pass`
 /// without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
 /// tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///

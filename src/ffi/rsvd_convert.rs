@@ -5,7 +5,7 @@ use super::options::{self, Struct as _};
 use super::rsvd_types::*;
 use super::{guard, purlin_status};
 use crate::choice::ToC as _;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::rsvd::info::Info;
 use crate::rsvd::options::Options;
 use crate::shape;
@@ -60,9 +60,6 @@ pub(super) unsafe fn read_options(o: &purlin_rsvd_options) -> Result<Options> {
     o.read_into(&mut options)?;
     options.block_columns = size_or("block_columns", o.block_columns, options.block_columns)?;
     options.probes = size_or("probes", o.probes, options.probes)?;
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     options.check()?;
     Ok(options)
 }

@@ -142,7 +142,7 @@ pub struct purlin_rsvd_options {
     pub sketch: i32,
     /// One of PURLIN_RSVD_CENTER_*; default NONE.
     pub center: i32,
-    /// Nonzero divides each column by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
+    /// 1: each column is divided by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
     /// needed; default 0.
     pub scale: i32,
     /// One of PURLIN_RSVD_SIGN_*; default V_MAX.
@@ -151,7 +151,7 @@ pub struct purlin_rsvd_options {
     pub right: i32,
     /// One of PURLIN_RSVD_ERROR_*; default IDENTITY.
     pub error: i32,
-    /// Nonzero: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
+    /// 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
     /// default 0.
     pub one_pass: i32,
     /// File that the state is written to after each pass; a run of the same problem and options goes on from it, and

@@ -67,9 +67,6 @@ pub unsafe extern "C" fn purlin_spmv_info_init(info: *mut purlin_spmv_info, size
 }
 
 fn read_options(o: &purlin_spmv_options) -> Result<Options> {
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let mut options = Options { ordering: optional_ordering(o.ordering)?, ..Options::default() };
     o.read_into(&mut options)?;
     Ok(options)

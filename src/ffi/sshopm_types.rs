@@ -136,10 +136,10 @@ pub struct purlin_sshopm_options {
     /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
     /// even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
     pub remove_isotropic: i32,
-    /// Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
-    /// for all pairs.
+    /// Most iterations of a start, up to 2147483647; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX),
+    /// or 200 Newton steps for all pairs.
     pub max_iterations: i64,
-    /// Power steps before the first Newton step; -1, the default, is 0.
+    /// Power steps before the first Newton step, up to 2147483647; -1, the default, is 0.
     pub warmup: i64,
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
     /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up. All pairs: starts of

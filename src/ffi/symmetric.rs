@@ -1,5 +1,6 @@
 //! Packed symmetric tensors: tables, conversions, norms.
 
+use super::options::flag;
 use super::overlap::{self, Range};
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
@@ -184,11 +185,9 @@ pub extern "C" fn purlin_symmetric_from_full(
         let stream = stream::get(stream)?;
         let full = tensor::input("full", full)?;
         let mut packed = tensor::output("packed", packed)?;
-        if !(0..=1).contains(&symmetrize) {
-            return Err(Error::invalid("symmetrize", format!("is {symmetrize}, outside 0 to 1")));
-        }
+        let symmetrize = flag("symmetrize", symmetrize)?;
         overlap::check(&[Range::of("full", &full)], &[Range::of("packed", &packed)])?;
-        symmetric::from_full(&context, stream.as_deref(), &full, symmetrize == 1, check_tolerance, &mut packed)
+        symmetric::from_full(&context, stream.as_deref(), &full, symmetrize, check_tolerance, &mut packed)
     })
 }
 

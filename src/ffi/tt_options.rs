@@ -61,9 +61,6 @@ pub(super) fn read_options(o: &purlin_tt_contraction_options) -> Result<Options>
         PURLIN_TT_KERNEL_CHAIN => Some(Kernel::Chain),
         other => return Err(Error::invalid("kernel", format!("is {other}, outside -1 to 1"))),
     };
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let repeat = u64::try_from(o.repeat).ok().filter(|n| *n > 0);
     let repeat = repeat.ok_or_else(|| Error::invalid("repeat", format!("is {}, less than 1", o.repeat)))?;
     let mut options = Options { kernel, cut, repeat, ..Options::default() };

@@ -1,6 +1,6 @@
 //! Truncation of tensor trains, and trains of dense tensors.
 
-use super::options::{self, flag, versioned};
+use super::options::{self, expect_zero, flag, versioned};
 use super::overlap::{self, Range};
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
@@ -90,6 +90,7 @@ pub unsafe extern "C" fn purlin_tt_round_info_init(info: *mut purlin_tt_round_in
 unsafe fn truncation(options: *const purlin_tt_round_options) -> Result<Truncation<'static>> {
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", options) }?;
+    expect_zero("reserved", o.reserved)?;
     let (absolute, max_rank) = (flag("absolute", o.absolute)?, shape::size("max_rank", o.max_rank, 0)?);
     Ok(Truncation { epsilon: o.epsilon, absolute, max_rank, max_ranks: &[] })
 }

@@ -5,7 +5,7 @@ use super::embed::in_double;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::group::Group;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
@@ -122,7 +122,7 @@ pub fn fiedler(
     // The known vector has the smallest eigenvalue only if no eigenvalue is negative.
     let floor = -1e3 * if graph.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
     if value - shift < floor * info.norm {
-        let problem = format!("has weights below 0: eigenvalue {} of D - W is less than 0", value - shift);
+        let problem = format!("has weights below 0: eigenvalue {} of D - W is less than 0", real(value - shift));
         return Err(Error::invalid("graph", problem));
     }
     if normalized {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::alloc;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::lanczos::operator::Symmetric;
 use crate::lanczos::solve::tridiagonalize_within;
 use crate::lanczos::tridiagonal::ends;
 use crate::progress::Progress;
+use crate::range;
 use crate::scalar::Scalar;
 
 /// Points and weights: the sum of f(point) * weight is about the mean of f over the spectrum, trace(f(A)) / n.
@@ -45,8 +46,13 @@ pub fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: 
     if bins == 0 {
         return Err(Error::invalid("bins", "is 0, at least 1 is needed"));
     }
-    if !(to > from && (to - from).is_finite()) {
-        return Err(Error::invalid("to", format!("is {to}, a number above from = {from} is needed")));
+    range::finite("from", from)?;
+    range::finite("to", to)?;
+    if to <= from {
+        return Err(Error::invalid("to", format!("is {}, more than from = {} is needed", real(to), real(from))));
+    }
+    if (to - from).is_infinite() {
+        return Err(Error::invalid("to", format!("is {}, too far from from = {}", real(to), real(from))));
     }
     let mut shares = alloc::filled("histogram", bins, 0.0)?;
     for (p, w) in points.iter().zip(weights) {

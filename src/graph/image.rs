@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Coordinates, Duplicates, Indices, List, from_coordinates};
+use crate::range;
 use crate::scalar::Real;
 use crate::shape::{product, to_i64};
 
@@ -37,16 +38,14 @@ impl Weights {
             return Err(Error::invalid("pixels", format!("element {i} is {}", pixels[i])));
         }
         if !(1.0..=100.0).contains(&self.radius) {
-            return Err(Error::invalid("radius", format!("is {}, outside 1 to 100", self.radius)));
+            return Err(Error::invalid("radius", format!("is {}, outside 1 to 100", real(self.radius))));
         }
         for (name, scale) in [("intensity", self.intensity), ("distance", self.distance)] {
             if scale.is_nan() || scale <= 0.0 {
-                return Err(Error::invalid(name, format!("is {scale}, more than 0 is needed")));
+                return Err(Error::invalid(name, format!("is {}, more than 0 is needed", real(scale))));
             }
         }
-        if !(self.floor >= 0.0 && self.floor.is_finite()) {
-            return Err(Error::invalid("floor", format!("is {}, at least 0 is needed", self.floor)));
-        }
+        range::not_negative("floor", self.floor)?;
         Ok(())
     }
 

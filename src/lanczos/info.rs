@@ -47,7 +47,7 @@ impl Choice {
         match self {
             Self::Whole => "a small matrix, or nearly all of its pairs: the Krylov space is the whole space",
             Self::Restarts => "a Krylov space smaller than the matrix: thick restarts",
-            Self::Filter => "filter is Chebyshev: thick restarts with a polynomial of the operator",
+            Self::Filter => "filter is CHEBYSHEV: thick restarts with a polynomial of the operator",
             Self::Nearest => "which is nearest: thick restarts with the given solve, or with a filter without one",
             Self::Plain => "method is plain: a recurrence without restarts",
             Self::Bidiagonal => "small residuals of both vectors need it: Golub-Kahan-Lanczos with thick restarts",

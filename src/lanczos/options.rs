@@ -1,7 +1,8 @@
 //! Which eigenvalues, and how they are found.
 
-use crate::choice::{numbered, with_defaults};
-use crate::error::{Error, Result};
+use crate::choice::{numbered, with_defaults, word};
+use crate::error::{Error, Result, real};
+use crate::range;
 use crate::scalar::DType;
 pub use crate::spmv::filter::MOST_DEGREE;
 
@@ -299,18 +300,14 @@ impl Options {
     /// # Errors
     /// [`Error::InvalidArgument`] naming the option.
     pub fn check(&self) -> Result<()> {
-        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
-            return Err(Error::invalid("tolerance", format!("is {}, outside 0 to 1", self.tolerance)));
-        }
+        range::below_one("tolerance", self.tolerance)?;
         if self.block > MOST_BLOCK {
-            return Err(Error::invalid("block", format!("is {}, outside 0 to {MOST_BLOCK}", self.block)));
+            return Err(Error::invalid("block", format!("is {}, outside 1 to {MOST_BLOCK}", self.block)));
         }
         if self.degree > MOST_DEGREE {
             return Err(Error::invalid("degree", format!("is {}, outside 0 to {MOST_DEGREE}", self.degree)));
         }
-        if !self.sigma.is_finite() {
-            return Err(Error::invalid("sigma", format!("is {}, a finite number is needed", self.sigma)));
-        }
+        range::finite("sigma", self.sigma)?;
         self.compatible()
     }
 
@@ -338,7 +335,7 @@ impl Options {
     fn compatible(&self) -> Result<()> {
         let refuse = |argument: &str, problem: &str| Err(Error::invalid(argument, problem));
         if self.sigma != 0.0 && self.which != Which::Nearest {
-            let problem = format!("is {}, which is {:?}: only Nearest has a place to be near", self.sigma, self.which);
+            let problem = format!("is {}, but which = {}: NEAREST is needed", real(self.sigma), word(self.which));
             return Err(Error::invalid("sigma", problem));
         }
         let filtered = self.filter != Filter::Off || (self.which == Which::Nearest && self.method != Method::Plain);

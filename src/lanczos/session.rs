@@ -13,9 +13,9 @@ use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
 use super::singular::{self, Through, singular_triplets};
 use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalize};
 use crate::backend::memory::Memory;
-use crate::choice::with_defaults;
+use crate::choice::{with_defaults, word};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::group::Group;
 use crate::matrix::sparse::Ordering;
 use crate::matrix::{Matrix, Storage};
@@ -103,12 +103,12 @@ impl Problem {
             Kind::Gram => Through::Gram,
             Kind::Augmented => Through::Augmented,
             other => {
-                let problem = format!("is {} ({other:?}), Matrix, Gram or Augmented is needed", other as i32);
+                let problem = format!("is {}, MATRIX, GRAM or AUGMENTED is needed", word(other));
                 return Err(Error::invalid("kind", problem));
             }
         };
         if self.shift != 0.0 {
-            return Err(Error::invalid("shift", format!("is {}, singular values have none", self.shift)));
+            return Err(Error::invalid("shift", format!("is {}, singular values have none", real(self.shift))));
         }
         Ok(through)
     }

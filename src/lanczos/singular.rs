@@ -21,7 +21,7 @@ use super::sides::{Pair, Side, Sides};
 use super::solve::{Given, eigenpairs};
 use crate::alloc;
 use crate::backend::Backend;
-use crate::choice::numbered;
+use crate::choice::{numbered, word};
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
@@ -129,7 +129,7 @@ pub fn singular_triplets<T: Scalar>(
     let shape = Shape::of(a);
     let [short, _] = shape.lengths;
     if !matches!(options.which, Which::Largest | Which::Smallest) {
-        return Err(Error::invalid("which", format!("is {:?}, Largest or Smallest is needed", options.which)));
+        return Err(Error::invalid("which", format!("is {}, LARGEST or SMALLEST is needed", word(options.which))));
     }
     if options.count > short {
         return Err(Error::invalid("count", format!("is {}, outside 1 to {short}", options.count)));
@@ -138,7 +138,7 @@ pub fn singular_triplets<T: Scalar>(
         return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
     }
     if request.through == Through::Augmented && options.which == Which::Smallest {
-        let problem = "which: the smallest singular values through the augmented matrix, Gram is needed";
+        let problem = "which: the smallest singular values through the augmented matrix, GRAM is needed";
         return Err(Error::NotSupported(problem.into()));
     }
     if let Some(start) = request.start {

@@ -1,7 +1,8 @@
 //! Options of robust PCA.
 
 use crate::choice::{numbered, with_defaults};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
+use crate::range;
 use crate::scalar::DType;
 
 /// Which axis of the matrix counts the frames. The numbers are those of the C interface.
@@ -67,16 +68,15 @@ impl Options {
 
     /// Refuses values outside their domain, naming the field.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name: &str, value: f64, need: &str| Err(Error::invalid(name, format!("is {value}, {need}")));
+        let refuse =
+            |name: &str, value: f64, need: &str| Err(Error::invalid(name, format!("is {}, {need}", real(value))));
         for (name, value) in
             [("lambda", self.lambda), ("mu", self.mu), ("threshold", self.threshold), ("tolerance", self.tolerance)]
         {
-            if !(value.is_finite() && value >= 0.0) {
-                return refuse(name, value, "0 or more is needed");
-            }
+            range::not_negative(name, value)?;
         }
         if !(self.rho.is_finite() && self.rho > 1.0) {
-            return refuse("rho", self.rho, "more than 1 is needed");
+            return refuse("rho", self.rho, "a finite number above 1 is needed");
         }
         if !(self.scale.is_finite() && self.scale != 0.0) {
             return refuse("scale", self.scale, "a finite number other than 0 is needed");

@@ -10,6 +10,7 @@ use super::algorithm::passes;
 use super::options::Method;
 use crate::backend::Backend;
 use crate::backend::cpu::Isa;
+use crate::choice::word;
 use crate::context::Context;
 use crate::scalar::DType;
 
@@ -213,7 +214,10 @@ impl Case {
         let least = self.rows.min(self.columns);
         let smaller = match excluded {
             [] => String::new(),
-            _ => format!("; {excluded:?} need more memory than the limit leaves"),
+            _ => {
+                let words: Vec<_> = excluded.iter().map(word).collect();
+                format!("; {} need more memory than the limit leaves", words.join(", "))
+            }
         };
         if 2 * self.width >= least && !self.is_given && !excluded.contains(&Method::Direct) {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
@@ -245,7 +249,7 @@ impl Case {
         let others: Vec<String> = costs
             .iter()
             .filter(|(other, _)| *other != method)
-            .map(|(other, c)| format!("{other:?} {c:.2e} s"))
+            .map(|(other, c)| format!("{} {c:.2e} s", word(other)))
             .collect();
         Some((method, cost, format!("{cost:.2e} s predicted; {}{smaller}", others.join(", "))))
     }

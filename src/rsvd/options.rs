@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::data::Resident;
-use crate::choice::{numbered, with_defaults};
+use crate::choice::{numbered, with_defaults, word};
 use crate::dense::orthonormal::{Counts, Kind};
 use crate::dense::sketch::Distribution;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
+use crate::range;
 use crate::scalar::DType;
 
 numbered!(
@@ -286,18 +287,9 @@ impl Options {
     /// # Errors
     /// [`Error::InvalidArgument`] naming the field.
     pub fn check(&self) -> Result<()> {
-        let within = |name: &str, value: f64, below: f64| {
-            if value.is_nan() || value < 0.0 || value >= below {
-                return Err(Error::invalid(name, format!("is {value}, at least 0 and less than {below} is needed")));
-            }
-            Ok(())
-        };
-        within("tolerance", self.tolerance, 1.0)?;
-        within("smallest_ratio", self.smallest_ratio, 1.0)?;
-        if !self.read_rate.is_finite() || self.read_rate < 0.0 {
-            let problem = format!("is {}, a finite number of at least 0 is needed", self.read_rate);
-            return Err(Error::invalid("read_rate", problem));
-        }
+        range::below_one("tolerance", self.tolerance)?;
+        range::below_one("smallest_ratio", self.smallest_ratio)?;
+        range::not_negative("read_rate", self.read_rate)?;
         self.check_effects()?;
         self.check_sketch_effects()?;
         if self.block_columns == 0 {
@@ -310,7 +302,10 @@ impl Options {
             return Err(Error::invalid("scale", "is set without center = COLUMNS: a deviation is one from the mean"));
         }
         if self.one_pass && self.method != Method::Merge {
-            return Err(Error::invalid("one_pass", format!("is set for method {:?}, MERGE is needed", self.method)));
+            return Err(Error::invalid(
+                "one_pass",
+                format!("is set for method {}, MERGE is needed", word(self.method)),
+            ));
         }
         if let Some(dtype) = self.dtype
             && !matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64)
@@ -328,7 +323,10 @@ impl Options {
         let by_tolerance = self.tolerance > 0.0;
         let method = self.method;
         if by_tolerance && !matches!(method, Method::Auto | Method::Range) {
-            return Err(Error::invalid("method", format!("is {method:?} with a tolerance, AUTO or RANGE is needed")));
+            return Err(Error::invalid(
+                "method",
+                format!("is {} with a tolerance, AUTO or RANGE is needed", word(method)),
+            ));
         }
         if by_tolerance && self.rank > 0 {
             let problem = format!("is {} beside a tolerance, which finds it; max_rank bounds it", self.rank);
@@ -341,11 +339,11 @@ impl Options {
             return Err(Error::invalid("max_rank", format!("is {}, which needs a tolerance", self.max_rank)));
         }
         if self.merge_width > 0 && method != Method::Merge {
-            let problem = format!("is {} for method {method:?}, MERGE is needed", self.merge_width);
+            let problem = format!("is {} for method {}, MERGE is needed", self.merge_width, word(method));
             return Err(Error::invalid("merge_width", problem));
         }
         if self.smallest_ratio > 0.0 && (method != Method::Auto || by_tolerance) {
-            let problem = format!("is {}, which needs method AUTO without a tolerance", self.smallest_ratio);
+            let problem = format!("is {}, which needs method AUTO without a tolerance", real(self.smallest_ratio));
             return Err(Error::invalid("smallest_ratio", problem));
         }
         Ok(())
@@ -371,22 +369,23 @@ impl Options {
             && iterations > 0
             && matches!(method, Method::Direct | Method::OnePass)
         {
-            let problem = format!("is {iterations} for method {method:?}, which does not iterate");
+            let problem = format!("is {iterations} for method {}, which does not iterate", word(method));
             return Err(Error::invalid("power_iterations", problem));
         }
         if self.sketch != Distribution::Gaussian && !has_sketch {
-            return Err(Error::invalid("sketch", format!("is {:?} for DIRECT, which has no sketch", self.sketch)));
+            return Err(Error::invalid("sketch", format!("is {} for DIRECT, which has no sketch", word(self.sketch))));
         }
         if self.read_rate > 0.0 && self.tolerance > 0.0 {
-            let problem = format!("is {} beside a tolerance, which leaves no method to choose", self.read_rate);
+            let problem = format!("is {} beside a tolerance, which leaves no method to choose", real(self.read_rate));
             return Err(Error::invalid("read_rate", problem));
         }
         let is_seen_once = matches!(method, Method::Direct | Method::OnePass) || self.one_pass;
         if self.restart_path.is_some() && is_seen_once {
-            return Err(Error::NotSupported(format!("restart_path: of method {method:?} in one pass")));
+            return Err(Error::NotSupported(format!("restart_path: of method {} in one pass", word(method))));
         }
         if self.one_pass && self.error.is_probed() {
-            let problem = format!("is {:?} beside one_pass, which leaves one factor: IDENTITY is needed", self.error);
+            let error = word(self.error);
+            let problem = format!("is {error} beside one_pass, which leaves one factor: IDENTITY is needed");
             return Err(Error::invalid("error", problem));
         }
         Ok(())

@@ -7,8 +7,9 @@
 use super::options::Options;
 use super::plan::Plan;
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::matrix::Matrix;
+use crate::range;
 use crate::scalar::Scalar;
 
 const WHAT: &str = "filter of a sparse product";
@@ -34,7 +35,9 @@ impl Options {
         if degree == 0 {
             let set = [("lower", lower), ("upper", upper)].into_iter().find(|(_, v)| *v != 0.0);
             return match set {
-                Some((name, value)) => Err(Error::invalid(name, format!("is {value} without a filter: degree is 0"))),
+                Some((name, value)) => {
+                    Err(Error::invalid(name, format!("is {} without a filter: degree is 0", real(value))))
+                }
                 None => Ok(()),
             };
         }
@@ -42,13 +45,13 @@ impl Options {
             return Err(Error::invalid("degree", format!("is {degree}, outside 0 to {MOST_DEGREE}")));
         }
         for (name, value) in [("lower", lower), ("upper", upper)] {
-            if !value.is_finite() {
-                return Err(Error::invalid(name, format!("is {value}, a finite number is needed")));
-            }
+            range::finite(name, value)?;
         }
         // lower < upper is not enough: half the length must be a number that can be divided by.
         if lower >= upper || !(1.0 / self.half()).is_finite() {
-            return Err(Error::invalid("upper", format!("is {upper}, more than lower = {lower} is needed")));
+            let need = if lower >= upper { "more than" } else { "a number farther from" };
+            let problem = format!("is {}, {need} lower = {} is needed", real(upper), real(lower));
+            return Err(Error::invalid("upper", problem));
         }
         if !is_square {
             return Err(Error::invalid(

@@ -6,6 +6,7 @@ use super::options::{Method, Op, Options};
 use super::plan::Plan;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::choice::word;
 use crate::dense::Op as Asked;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SharedOperator, Storage};
@@ -37,8 +38,8 @@ impl Options {
     /// Refuses options that an operator does not support.
     pub(super) fn check_known(&self, dtype: DType) -> Result<()> {
         if self.method != Method::Auto {
-            let problem =
-                format!("method: is {:?}, an operator forms its products itself: Auto is needed", self.method);
+            let method = word(self.method);
+            let problem = format!("method: is {method}, an operator forms its products itself: AUTO is needed");
             return Err(Error::NotSupported(problem));
         }
         if self.ordering.is_some() {
@@ -46,7 +47,7 @@ impl Options {
         }
         if self.op == Op::Transpose && !self.symmetric && dtype.is_complex() {
             return Err(Error::NotSupported(
-                "op: is Transpose, an operator of complex numbers has its adjoint alone".into(),
+                "op: is TRANSPOSE, an operator of complex numbers has its adjoint alone".into(),
             ));
         }
         Ok(())
@@ -62,7 +63,9 @@ impl Plan {
     /// The row sums of an operator that knows them.
     pub(super) fn known_degrees(a: &Matrix, own: &SharedOperator, kind: Kind) -> Result<Vec<f64>> {
         let known = with_scalar!(a.dtype(), "a", T => own.lock::<T>("a")?.view()?.row_sums())?;
-        known.ok_or_else(|| Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")))
+        known.ok_or_else(|| {
+            Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {}", word(kind)))
+        })
     }
 
     /// Applies `finish` to the sums op(A) `gathered`, for rows of `width` numbers on the host.

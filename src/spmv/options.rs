@@ -1,9 +1,10 @@
 //! Options of a plan.
 
 use super::kind::Kind;
-use crate::choice::{numbered, with_defaults};
-use crate::error::{Error, Result};
+use crate::choice::{numbered, with_defaults, word};
+use crate::error::{Error, Result, real};
 use crate::matrix::sparse::Ordering;
+use crate::range;
 
 /// How rows are divided among threads and summed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,23 +81,25 @@ impl Options {
             return Err(Error::invalid("symmetric", format!("is set, a is {rows} x {cols}")));
         }
         if kind.is_of_graph() && !square {
-            return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed for {kind:?}")));
+            return Err(Error::invalid(
+                "a",
+                format!("is {rows} x {cols}, a square matrix is needed for {}", word(kind)),
+            ));
         }
         if !kind.is_of_square() {
             if op != Op::Plain {
-                return Err(Error::invalid("op", format!("is {op:?}, {kind:?} is its own adjoint: Plain is needed")));
+                let problem = format!("is {}, {} is its own adjoint: PLAIN is needed", word(op), word(kind));
+                return Err(Error::invalid("op", problem));
             }
             if ordering.is_some() {
-                return Err(Error::invalid("ordering", format!("is set, {kind:?} has no order of its own")));
+                return Err(Error::invalid("ordering", format!("is set, {} has no order of its own", word(kind))));
             }
         }
-        if !shift.is_finite() {
-            return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
-        }
+        range::finite("shift", shift)?;
         if shift != 0.0 && kind == Kind::Matrix && !square {
             return Err(Error::invalid(
                 "shift",
-                format!("is {shift}, a is {rows} x {cols}: it has no diagonal to add to"),
+                format!("is {}, a is {rows} x {cols}: it has no diagonal to add to", real(shift)),
             ));
         }
         self.check_filter(square || !kind.is_of_square())

@@ -186,7 +186,7 @@ impl Plan {
         let (method, reason) = match self.options.method {
             Method::Auto => choose(statistics),
             Method::Sweeps => {
-                return Err(Error::NotSupported("method: Sweeps needs a context on a GPU".into()));
+                return Err(Error::NotSupported("method: SWEEPS needs a context on a GPU".into()));
             }
             forced => (forced, "asked for"),
         };

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
 use crate::scalar::{Real, Scalar};
 
@@ -64,7 +64,8 @@ impl<P: Real> Terms<P> {
             Kind::NormalizedLaplacian | Kind::NormalizedAdjacency | Kind::RandomWalkLaplacian => {
                 if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
                     let row = row_of(i);
-                    let problem = format!("has row sum {} in row {row} (from 0): no normalized operator", degrees[i]);
+                    let problem =
+                        format!("has row sum {} in row {row} (from 0): no normalized operator", real(degrees[i]));
                     return Err(Error::invalid("a", problem));
                 }
                 let is_walk = kind == Kind::RandomWalkLaplacian;
@@ -78,7 +79,7 @@ impl<P: Real> Terms<P> {
             Kind::Modularity => {
                 let total: f64 = degrees.iter().sum();
                 if total.is_nan() || total <= 0.0 {
-                    return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
+                    return Err(Error::invalid("a", format!("has entries of sum {}: no modularity", real(total))));
                 }
                 made.rank_one = Some((parts(&|d| d)?, 1.0 / total));
             }

@@ -22,10 +22,13 @@ use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::cpu::load::{exponent_of, power_of_two_times};
 use super::options::{Goal, Info, Options, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{check, chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed};
+use super::resolve::{
+    check, chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed, steps,
+};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
+use crate::choice::Value;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -38,7 +41,7 @@ use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
 pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
 
 /// Default limit of the Newton steps of a start.
-const STEPS: i32 = 200;
+const STEPS: u32 = 200;
 
 /// Starts in a chunk, the unit of work of a thread.
 const CHUNK: usize = 500;
@@ -118,16 +121,16 @@ fn refuse_options_of_solve(options: &Options) -> Result<()> {
     let default = Options::default();
     let each = |o: &Options| {
         [
-            ("goal", f64::from(o.goal as i32)),
-            ("method", f64::from(o.method as i32)),
-            ("shift_kind", f64::from(o.shift_kind as i32)),
-            ("shift", o.shift),
-            ("test", f64::from(o.test as i32)),
-            ("warmup", f64::from(o.warmup)),
-            ("tau", o.tau),
-            ("start_kind", f64::from(o.start_kind as i32)),
-            ("compatibility", f64::from(o.compatibility as i32)),
-            ("remove_isotropic", f64::from(u8::from(o.remove_isotropic))),
+            ("goal", Value::from(o.goal as i32)),
+            ("method", Value::from(o.method as i32)),
+            ("shift_kind", Value::from(o.shift_kind as i32)),
+            ("shift", Value::from(o.shift)),
+            ("test", Value::from(o.test as i32)),
+            ("warmup", Value::from(o.warmup.map_or(-1, to_i64))),
+            ("tau", Value::from(o.tau)),
+            ("start_kind", Value::from(o.start_kind as i32)),
+            ("compatibility", Value::from(o.compatibility as i32)),
+            ("remove_isotropic", Value::from(o.remove_isotropic)),
         ]
     };
     match each(options).into_iter().zip(each(&default)).find(|((_, value), (_, default))| value != default) {
@@ -146,15 +149,15 @@ fn refuse_idle_options(shape: Symmetric, options: &Options) -> Result<()> {
         return Ok(());
     }
     let counts = [
-        ("starts", options.starts as f64),
-        ("max_starts", options.max_starts as f64),
-        ("max_iterations", f64::from(options.max_iterations)),
-        ("tolerance", options.tolerance),
-        ("merge_angle", options.merge_angle),
-        ("merge_value", options.merge_value),
+        ("starts", Value::from(options.starts)),
+        ("max_starts", Value::from(options.max_starts)),
+        ("max_iterations", Value::from(options.max_iterations)),
+        ("tolerance", Value::from(options.tolerance)),
+        ("merge_angle", Value::from(options.merge_angle)),
+        ("merge_value", Value::from(options.merge_value)),
     ];
     const REASON: &str = "the tensors are matrices, whose pairs the symmetric eigensolver finds";
-    match counts.into_iter().find(|(_, value)| *value != 0.0) {
+    match counts.into_iter().find(|(_, value)| ![Value::Integer(0), Value::Real(0.0)].contains(value)) {
         Some((name, value)) => Err(Error::invalid(name, format!("is {value}, but {REASON}"))),
         None => refuse_idle_seed(options.seed, REASON),
     }
@@ -212,8 +215,8 @@ impl<T: Vectorised> Search<T> {
             n => n,
         };
         let max_iterations = match options.max_iterations {
-            0 => STEPS.unsigned_abs(),
-            n => n.unsigned_abs(),
+            0 => STEPS,
+            n => steps(n),
         };
         let wanted = or_default("tolerance", options.tolerance, default_tolerance::<T>())?;
         let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());

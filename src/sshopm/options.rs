@@ -189,9 +189,9 @@ with_defaults! {
         pub tolerance: f64 = 0.0,
         /// Most iterations of a start; 0 for 500 (1000 with the Tensor Toolbox's conventions), or 200 Newton steps for
         /// all pairs.
-        pub max_iterations: i32 = 0,
+        pub max_iterations: usize = 0,
         /// Power steps before the first Newton step; -1 for the default, none.
-        pub warmup: i32 = -1,
+        pub warmup: Option<usize> = None,
         /// Curvature that remains after the adaptive shift, relative to the Frobenius norm; 0 for 1e-6.
         pub tau: f64 = 0.0,
         /// Kind of start vectors, if the caller gives none.

@@ -4,8 +4,9 @@ use super::options::{Compatibility, Goal, Method, Options, Shift, Sign, StartKin
 use super::plan::{ConstantShift, Iteration, Plan, Reduction, SignRule, Starts};
 use super::starts::{icosahedral_count, points};
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
+use crate::range;
 use crate::scalar::{DType, Real};
 use crate::shape::product;
 use crate::tensor::{Symmetric, Tensor};
@@ -16,17 +17,9 @@ pub fn chord2(angle: f64) -> f64 {
     s * s
 }
 
-/// Refuses NaN, infinities and negative numbers.
-pub fn not_negative(argument: &str, value: f64) -> Result<f64> {
-    if value.is_finite() && value >= 0.0 {
-        return Ok(value);
-    }
-    Err(Error::invalid(argument, format!("is {value}, a finite number of at least 0 is needed")))
-}
-
 /// `value`, or the default for 0.
 pub fn or_default(argument: &str, value: f64, default: f64) -> Result<f64> {
-    Ok(if not_negative(argument, value)? == 0.0 { default } else { value })
+    Ok(if range::not_negative(argument, value)? == 0.0 { default } else { value })
 }
 
 fn is_f32<T: Real>() -> bool {
@@ -65,6 +58,14 @@ pub fn isotropy<T: Real>() -> f64 {
     64.0 * T::EPSILON.to_f64()
 }
 
+/// Largest number of steps: kernels count them in 32 bits with a sign.
+const MOST_STEPS: usize = i32::MAX as usize;
+
+/// A number of steps that [`check`] has accepted.
+pub fn steps(count: usize) -> u32 {
+    u32::try_from(count.min(MOST_STEPS)).unwrap_or(u32::MAX)
+}
+
 /// Refuses values of options that are outside their domain whatever the tensors are, and combinations without effect.
 pub fn check(options: &Options) -> Result<Iteration> {
     let compatible = options.compatibility == Compatibility::TensorToolbox;
@@ -76,14 +77,14 @@ pub fn check(options: &Options) -> Result<Iteration> {
         ("merge_value", options.merge_value),
         ("degeneracy_tolerance", options.degeneracy_tolerance),
     ] {
-        not_negative(name, value)?;
+        range::not_negative(name, value)?;
     }
-    let counts = [
-        ("max_iterations", i64::from(options.max_iterations), 0),
-        ("warmup", i64::from(options.warmup), -1),
-        ("starts", options.starts, 0),
-        ("max_starts", options.max_starts, 0),
-    ];
+    for (name, steps) in [("max_iterations", options.max_iterations), ("warmup", options.warmup.unwrap_or(0))] {
+        if steps > MOST_STEPS {
+            return Err(Error::invalid(name, format!("is {steps}, more than {MOST_STEPS}")));
+        }
+    }
+    let counts = [("starts", options.starts, 0), ("max_starts", options.max_starts, 0)];
     match counts.into_iter().find(|(_, value, least)| value < least) {
         Some((name, value, least)) => Err(Error::invalid(name, format!("is {value}, less than {least}"))),
         None => Ok(iteration),
@@ -130,12 +131,9 @@ fn resolve_of<T: Real>(
     let max_iterations = match options.max_iterations {
         0 if compatible => 1000,
         0 => 500,
-        n => n.unsigned_abs(),
+        n => steps(n),
     };
-    let warmup = match options.warmup {
-        -1 => 0,
-        n => n.unsigned_abs(),
-    };
+    let warmup = steps(options.warmup.unwrap_or(0));
     // The hybrid in dimension 3 takes the same steps with and without a multiple of the identity.
     let indifferent = iteration == Iteration::Hybrid && shape.dimension == 3 && warmup == 0;
     let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
@@ -160,7 +158,7 @@ fn resolve_of<T: Real>(
         reduction: Reduction {
             pairs,
             merge_chord2: chord2(or_default("merge_angle", options.merge_angle, 1f64.to_radians())?),
-            merge_value: match not_negative("merge_value", options.merge_value)? {
+            merge_value: match range::not_negative("merge_value", options.merge_value)? {
                 0.0 => 0.0,
                 value => merge_value::<T>(value),
             },
@@ -202,13 +200,16 @@ fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal
 fn refuse_idle_options(options: &Options, iteration: Iteration, compatible: bool) -> Result<()> {
     let refuse = |name: &str, problem: String| Err(Error::invalid(name, problem));
     if options.shift != 0.0 && options.shift_kind != Shift::Fixed {
-        return refuse("shift", format!("is {}, but shift_kind is not FIXED", options.shift));
+        return refuse("shift", format!("is {}, but shift_kind is not FIXED", real(options.shift)));
     }
-    if options.warmup > 0 && !matches!(iteration, Iteration::Hybrid | Iteration::HybridConstant(_)) {
-        return refuse("warmup", format!("is {}, but all steps are power steps", options.warmup));
+    if options.warmup.unwrap_or(0) > 0 && !matches!(iteration, Iteration::Hybrid | Iteration::HybridConstant(_)) {
+        return refuse("warmup", format!("is {}, but all steps are power steps", options.warmup.unwrap_or(0)));
     }
-    if not_negative("tau", options.tau)? != 0.0 && iteration != Iteration::Adaptive {
-        return refuse("tau", format!("is {}, but only POWER with the ADAPTIVE shift has this margin", options.tau));
+    if range::not_negative("tau", options.tau)? != 0.0 && iteration != Iteration::Adaptive {
+        return refuse(
+            "tau",
+            format!("is {}, but only POWER with the ADAPTIVE shift has this margin", real(options.tau)),
+        );
     }
     if compatible && options.test == Test::Step {
         return refuse("test", "is STEP, but compatibility TENSOR_TOOLBOX tests lambda".into());
@@ -221,15 +222,12 @@ fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
         Shift::Adaptive => None,
         Shift::Guaranteed => Some(ConstantShift::Guaranteed),
         Shift::Fixed => {
-            let shift = options.shift;
-            if !shift.is_finite() {
-                return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
-            }
+            let shift = range::finite("shift", options.shift)?;
             if shift < 0.0 && options.goal == Goal::Maxima {
-                return Err(Error::invalid("shift", format!("is {shift}, negative, for maxima")));
+                return Err(Error::invalid("shift", format!("is {}, negative, for maxima", real(shift))));
             }
             if shift > 0.0 && options.goal == Goal::Minima {
-                return Err(Error::invalid("shift", format!("is {shift}, positive, for minima")));
+                return Err(Error::invalid("shift", format!("is {}, positive, for minima", real(shift))));
             }
             Some(ConstantShift::Value(shift.abs()))
         }

@@ -4,6 +4,7 @@ use super::cpu::tensor::draw;
 use super::options::StartKind;
 use super::resolve::{IDLE_SEED, refuse_idle_seed};
 use crate::alloc;
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Real, with_real};
@@ -63,7 +64,7 @@ pub fn points<T: Real>(kind: StartKind, seed: u64, n: usize, count: usize) -> Re
             }
         }
         _ if n != 3 => {
-            return Err(Error::invalid("start_kind", format!("{kind:?} is for dimension 3, this is {n}")));
+            return Err(Error::invalid("start_kind", format!("{} is for dimension 3, this is {n}", word(kind))));
         }
         StartKind::Icosahedral => {
             let vertices = icosahedral(count)?;

@@ -21,6 +21,7 @@ use super::wider::{self, Doubles, Repeated};
 use crate::backend::Backend;
 use crate::backend::cpu::flags;
 use crate::backend::gpu::{Blas, DeviceMemory};
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -513,12 +514,12 @@ pub(super) struct Call {
 /// Refuses options that have no effect in combination with the others, for any trains.
 fn refuse_idle_options(context: &Context, options: &Options) -> Result<()> {
     let Options { method, math, block, .. } = options;
-    let name = format!("{method:?}").to_uppercase();
+    let name = word(method);
     if *block > 0 && !matches!(method, Method::Auto | Method::Blocked) {
         return Err(Error::invalid("block", format!("is {block}, but method is {name}, which has blocks of its own")));
     }
     if *math != Math::Default && matches!(context.backend(), Backend::Cpu) {
-        let math = format!("{math:?}").to_uppercase();
+        let math = word(math);
         return Err(Error::invalid(
             "math",
             format!("is {math}, a choice of a GPU's arithmetic, but the context is on the CPU"),

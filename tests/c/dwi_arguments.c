@@ -124,7 +124,7 @@ static void fit_and_csa(void) {
   REFUSED("b0_threshold", b0_threshold, -1);
   REFUSED("b0_threshold", b0_threshold, NAN);
   REFUSED("clamp", clamp, -1);
-  REFUSED("clamp", clamp, 1);
+  REFUSED("clamp: is 1, 0, or at least 1e-30 and less than 1, is needed", clamp, 1);
   REFUSED("clamp", clamp, NAN);
   REFUSED("options: struct_size", struct_size, 3);
 #undef REFUSED
@@ -209,7 +209,7 @@ static void peak_arguments(void) {
   REFUSED("missing: is -1", missing, -1);
   REFUSED("start_kind: is 9", start_kind, 9);
   REFUSED("max_iterations: is -1", max_iterations, -1);
-  REFUSED("max_iterations: is 1099511627776, outside", max_iterations, INT64_C(1) << 40);
+  REFUSED("max_iterations: is 1099511627776, more than 2147483647", max_iterations, INT64_C(1) << 40);
   REFUSED("reserved: is 1, 0 is needed", reserved, 1);
   REFUSED("method: is 2", method, 2);
   REFUSED("starts: is -1", starts, -1);
@@ -337,6 +337,13 @@ static void objects(void) {
   FIT_REFUSES("starts: is 40, but");
   CSA_REFUSES("starts: is 40, but");
   OK(purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, NULL));
+  OK(purlin_dwi_destroy(d));
+  WITH(starts, INT64_C(1) << 62);
+  FIT_REFUSES("starts: is 4611686018427387904, but");
+  OK(purlin_dwi_destroy(d));
+  WITH(seed, UINT64_MAX);
+  FIT_REFUSES("seed: is 18446744073709551615, but");
+  CSA_REFUSES("seed: is 18446744073709551615, but");
   OK(purlin_dwi_destroy(d));
   WITH(format, PURLIN_PEAKS_MRTRIX);
   FIT_REFUSES("format: is 1, but");

@@ -56,6 +56,7 @@ static void creation(void) {
   BAD("views: is 0", g.views = 0);
   BAD("views", g.views = INT64_MAX);
   BAD("reserved: is 1", g.reserved = 1);
+  BAD("allow_inside_panel: is 2, 0 or 1 is needed", g.allow_inside_panel = 2);
   BAD("source_to_axis: is 0", g.source_to_axis = 0);
   BAD("source_to_axis: is NaN", g.source_to_axis = NAN);
   BAD("source_to_detector: is -1", g.source_to_detector = -1);
@@ -114,7 +115,7 @@ static void creation(void) {
     }
   }
   BAD("row_pitch: is 3, the matrix of view 0 holds 3.5", (MATRICES, g.column_pitch = 3, g.row_pitch = 3));
-  BAD("row_pitch: is -3.5, a positive number", (MATRICES, g.column_pitch = 3, g.row_pitch = -3.5));
+  BAD("row_pitch: is -3.5, a finite number above 0", (MATRICES, g.column_pitch = 3, g.row_pitch = -3.5));
   MATRICES;
   g.column_pitch = 3;
   g.row_pitch = 3.5;
@@ -151,8 +152,13 @@ static void creation(void) {
   BAD("interpolation: is 2", o.interpolation = 2);
   BAD("precision: is 2", o.precision = 2);
   BAD("mode: is 2", o.mode = 2);
+  BAD("fov_mask: is 2, 0 or 1 is needed", o.fov_mask = 2);
+  BAD("allow_missing: is -1, 0 or 1 is needed", o.allow_missing = -1);
+  BAD("allow_short_arc: is 2, 0 or 1 is needed", o.allow_short_arc = 2);
+  BAD("sanitize: is 2, 0 or 1 is needed", o.sanitize = 2);
   BAD("cutoff: is 0", o.cutoff = 0);
-  BAD("cutoff: is 1.5", o.cutoff = 1.5);
+  BAD("cutoff: is 1.5, more than 0 and at most 1 is needed", o.cutoff = 1.5);
+  BAD("cutoff: is 1e300, more than 0", o.cutoff = 1e300);
   BAD("cutoff: is NaN", o.cutoff = NAN);
   BAD("truncation: is 2", o.truncation = 2);
   BAD("output_scale: is NaN", o.output_scale = NAN);

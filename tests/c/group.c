@@ -91,9 +91,9 @@ static void another_kind(void) {
   if (info.backend == PURLIN_BACKEND_CPU && info.cpu_isa == PURLIN_ISA_PORTABLE) {
     printf("no vector instructions here: contexts of two kinds are not tested\n");
   } else {
-    BAD_ARGUMENT("contexts[1]: is on the CPU with Portable, the first is on ", purlin_group_create(2, list, &group));
+    BAD_ARGUMENT("contexts[1]: is on the CPU with PORTABLE, the first is on ", purlin_group_create(2, list, &group));
     list[0] = other, list[1] = a;
-    BAD_ARGUMENT("the first is on the CPU with Portable: results would differ",
+    BAD_ARGUMENT("the first is on the CPU with PORTABLE: results would differ",
                  purlin_group_create(2, list, &group));
   }
   OK(purlin_context_destroy(other));

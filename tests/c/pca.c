@@ -171,9 +171,9 @@ static void refusals(void) {
   BAD_ARGUMENT("info: is NULL", purlin_pca_info_init(NULL, sizeof info));
   BAD("options: struct_size is 4", p.struct_size = 4);
   BAD("samples: is 2", p.samples = 2);
-  BAD("center: is 3", p.center = 3);
-  BAD("scale: is -1", p.scale = -1);
-  BAD("whiten: is 2", p.whiten = 2);
+  BAD("center: is 3, 0 or 1 is needed", p.center = 3);
+  BAD("scale: is -1, 0 or 1 is needed", p.scale = -1);
+  BAD("whiten: is 2, 0 or 1 is needed", p.whiten = 2);
   BAD("scale: is set without center", (p.scale = 1, p.center = 0));
   BAD_HANDLE("rsvd: is NULL", purlin_pca_fit(NULL, NULL, x, &p, t, &made, NULL));
   BAD_HANDLE("x: is NULL", FIT(NULL, t));

@@ -269,7 +269,7 @@ static void refusals(void) {
   BAD("lambda: is -1", o.lambda = -1);
   BAD("lambda: is NaN", o.lambda = NAN);
   BAD("tolerance: is -1", o.tolerance = -1);
-  BAD("mu: is inf", o.mu = INFINITY);
+  BAD("mu: is inf, a finite number of at least 0 is needed", o.mu = INFINITY);
   BAD("rho: is 1", o.rho = 1);
   BAD("threshold: is -1", o.threshold = -1);
   BAD("scale: is 0", o.scale = 0);

@@ -82,18 +82,18 @@ static void creation(void) {
   BAD("sign: is 3", o.sign = 3);
   BAD("right: is 2", o.right = 2);
   BAD("error: is 4", o.error = 4);
-  BAD("one_pass: is 2", o.one_pass = 2);
-  BAD("one_pass: is set for method", o.one_pass = 1);
+  BAD("one_pass: is 2, 0 or 1 is needed", o.one_pass = 2);
+  BAD("one_pass: is set for method AUTO, MERGE is needed", o.one_pass = 1);
   BAD("max_rank: is 3, which needs a tolerance", o.max_rank = 3);
   BAD("rank: is 4 beside a tolerance", (o.rank = 4, o.tolerance = 0.1));
   BAD("block_columns: is 3, which needs a tolerance", o.block_columns = 3);
   BAD("resident_rows: is 3 on a CPU", o.resident_rows = 3);
-  BAD("method: is Fused with a tolerance", (o.tolerance = 0.1, o.method = PURLIN_RSVD_METHOD_FUSED));
-  BAD("merge_width: is 30 for method Auto", o.merge_width = 30);
+  BAD("method: is FUSED with a tolerance", (o.tolerance = 0.1, o.method = PURLIN_RSVD_METHOD_FUSED));
+  BAD("merge_width: is 30 for method AUTO", o.merge_width = 30);
   BAD("oversampling: is 3 for DIRECT", (o.oversampling = 3, o.method = PURLIN_RSVD_METHOD_DIRECT));
   BAD("oversampling: is 3 for a tolerance", (o.oversampling = 3, o.rank = 0, o.tolerance = 0.1));
-  BAD("power_iterations: is 3 for method OnePass", (o.power_iterations = 3, o.method = PURLIN_RSVD_METHOD_ONE_PASS));
-  BAD("merge_width: is 30 for method Fused", (o.merge_width = 30, o.method = PURLIN_RSVD_METHOD_FUSED));
+  BAD("power_iterations: is 3 for method ONE_PASS", (o.power_iterations = 3, o.method = PURLIN_RSVD_METHOD_ONE_PASS));
+  BAD("merge_width: is 30 for method FUSED", (o.merge_width = 30, o.method = PURLIN_RSVD_METHOD_FUSED));
   BAD("smallest_ratio: is 0.5, which needs", (o.smallest_ratio = 0.5, o.method = PURLIN_RSVD_METHOD_GRAM));
   BAD("read_rate: is -1", o.read_rate = -1);
   BAD("read_rate: is NaN", o.read_rate = NAN);
@@ -152,8 +152,8 @@ static void decompositions(void) {
   OTHER(INVALID_ARGUMENT, "rank: is 41, more than min(m, n) = 40", o.rank = 41);
   OTHER(INVALID_ARGUMENT, "rank: is", o.rank = INT64_MAX);
   OTHER(INVALID_ARGUMENT, "max_rank: is 41", (o.rank = 0, o.tolerance = 0.1, o.max_rank = 41));
-  OTHER(INVALID_ARGUMENT, "method: is Nystrom", o.method = PURLIN_RSVD_METHOD_NYSTROM);
-  OTHER(INVALID_ARGUMENT, "method: is Rayleigh", o.method = PURLIN_RSVD_METHOD_RAYLEIGH);
+  OTHER(INVALID_ARGUMENT, "method: is NYSTROM", o.method = PURLIN_RSVD_METHOD_NYSTROM);
+  OTHER(INVALID_ARGUMENT, "method: is RAYLEIGH", o.method = PURLIN_RSVD_METHOD_RAYLEIGH);
   OTHER(INVALID_ARGUMENT, "merge_width: is 5, less than", (o.method = PURLIN_RSVD_METHOD_MERGE, o.merge_width = 5));
 #undef OTHER
   o = rsvd_options();

@@ -115,7 +115,7 @@ static void products(void) {
     OK(purlin_spmv_destroy(plan));
   }
   o.op = PURLIN_SPMV_TRANSPOSE;
-  BAD_ARGUMENT("op: is Transpose", purlin_spmv_create(a, &o, &plan));
+  BAD_ARGUMENT("op: is TRANSPOSE", purlin_spmv_create(a, &o, &plan));
   o.op = PURLIN_SPMV_PLAIN;
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
   BAD_ARGUMENT("a: is 2 x 3, a square matrix", purlin_spmv_create(a, &o, &plan));
@@ -136,7 +136,7 @@ static void refusals(void) {
   purlin_tensor *found = vector_of(context, PURLIN_F64, 6, values);
   OK(purlin_lanczos_options_init(&o, sizeof o));
   o.kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN;
-  BAD_ARGUMENT("kind: is RandomWalkLaplacian, which is not symmetric",
+  BAD_ARGUMENT("kind: is RANDOM_WALK_LAPLACIAN, which is not symmetric",
                purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, found, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(found));
   OK(purlin_matrix_destroy(a));
@@ -183,7 +183,7 @@ static void densities(void) {
   CHECK(shares[0] == 0);
   BAD_ARGUMENT("points: is NULL", purlin_graph_density_histogram(4, NULL, weights, 0, 2, 4, shares));
   BAD_ARGUMENT("bins: is 0", purlin_graph_density_histogram(4, points, weights, 0, 2, 0, shares));
-  BAD_ARGUMENT("to: is 0, a number above from = 0", purlin_graph_density_histogram(4, points, weights, 0, 0, 4, shares));
+  BAD_ARGUMENT("to: is 0, more than from = 0 is needed", purlin_graph_density_histogram(4, points, weights, 0, 0, 4, shares));
   BAD_ARGUMENT("to: is NaN", purlin_graph_density_histogram(4, points, weights, 0, NAN, 4, shares));
   BAD_ARGUMENT("shares: is NULL", purlin_graph_density_histogram(4, points, weights, 0, 2, 4, NULL));
   BAD_ARGUMENT("function: is NULL", purlin_graph_density_trace(4, points, weights, 16, NULL, NULL, &trace));
@@ -268,7 +268,7 @@ static void images(void) {
   }
   for (i = 0; i < 6; i++) CHECK(near(y[0][i], y[1][i], 1e-6));
   o.method = PURLIN_SPMV_METHOD_MERGE;
-  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "method: is Merge", purlin_spmv_create(graph[1], &o, &(purlin_spmv *){NULL}));
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "method: is MERGE", purlin_spmv_create(graph[1], &o, &(purlin_spmv *){NULL}));
   for (k = 0; k < 2; k++) OK(purlin_matrix_destroy(graph[k]));
   OK(purlin_matrix_destroy(image));
 }

@@ -379,7 +379,7 @@ static void solve_refusals(void) {
   REFUSED("which: is 5, outside 0 to 4", which, 5);
   REFUSED("kind: is 10, outside 0 to 9", kind, 10);
   REFUSED("shift: is inf", shift, INFINITY);
-  REFUSED("tolerance: is 1, outside 0 to 1", tolerance, 1);
+  REFUSED("tolerance: is 1, at least 0 and less than 1 is needed", tolerance, 1);
   REFUSED("basis: is 2, outside", basis, 2);
   REFUSED("basis: is -1", basis, -1);
   REFUSED("restarts: is -1", restarts, -1);
@@ -519,14 +519,14 @@ static void singular(void) {
   BAD_ARGUMENT("v: is given twice", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mu, NULL, NULL));
   BAD_ARGUMENT("u: is 53 x 4, 67 x 4 is needed", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mv, tv, NULL, NULL, NULL));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  BAD_ARGUMENT("kind: is 1", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("kind: is LAPLACIAN, MATRIX, GRAM or AUGMENTED is needed", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o.kind = PURLIN_LANCZOS_GRAM;
   o.shift = 1;
   BAD_ARGUMENT("shift: is 1", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
   start_of_triplets(a, &o, tv, largest);
   o = lanczos(K, PURLIN_LANCZOS_BOTH_ENDS, PURLIN_LANCZOS_GRAM);
-  BAD_ARGUMENT("which: is BothEnds", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("which: is BOTH_ENDS", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_AUGMENTED);
   FAILS(PURLIN_ERROR_NOT_SUPPORTED, "which", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   BAD_HANDLE("values: is NULL", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, NULL, NULL, NULL, NULL));

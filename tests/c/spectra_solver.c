@@ -117,7 +117,7 @@ static void matrices(void) {
   BAD_HANDLE("lanczos: was destroyed", purlin_lanczos_last_info(solver_of_three, &last));
   /* What no matrix could have is refused at once, what this one cannot have when it comes. */
   o.block = 17;
-  BAD_ARGUMENT("block: is 17, outside 0 to 16", purlin_lanczos_create(context, &o, &solver_of_three));
+  BAD_ARGUMENT("block: is 17, outside 1 to 16", purlin_lanczos_create(context, &o, &solver_of_three));
   o.block = 1, o.count = N + 1;
   solver_of_three = solver(context, &o);
   BAD_ARGUMENT("count: is 121, outside 1 to n = 120", purlin_lanczos_plan(solver_of_three, paths[0], NULL, NULL, &plan));
@@ -230,7 +230,7 @@ static void planned(void) {
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, diagonal, &place, PURLIN_HOST, &inverse));
   o.block = 2;
   made = solver(context, &o);
-  BAD_ARGUMENT("block: is set, Nearest without a solve", purlin_lanczos_plan(made, path, NULL, NULL, &plan));
+  BAD_ARGUMENT("block: is set, NEAREST without a solve", purlin_lanczos_plan(made, path, NULL, NULL, &plan));
   OK(purlin_lanczos_plan(made, path, NULL, inverse, &plan));
   CHECK(plan.basis > 2 && strstr(plan.reason, "nearest") != NULL);
   UNSUPPORTED("known: is sparse, a dense", purlin_lanczos_plan(made, path, path, inverse, &plan));
@@ -239,8 +239,8 @@ static void planned(void) {
   o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
   made = solver(context, &o);
   OK(purlin_lanczos_plan(made, path, NULL, NULL, &plan));
-  BAD_ARGUMENT("orthogonalization: is partial, a space that known", purlin_lanczos_plan(made, path, known, NULL, &plan));
-  BAD_ARGUMENT("solve: is given, which is Largest", purlin_lanczos_plan(made, path, NULL, inverse, &plan));
+  BAD_ARGUMENT("orthogonalization: is partial, a space orthogonal to known", purlin_lanczos_plan(made, path, known, NULL, &plan));
+  BAD_ARGUMENT("solve: is given, but which = LARGEST", purlin_lanczos_plan(made, path, NULL, inverse, &plan));
   OK(purlin_lanczos_destroy(made));
   OK(purlin_matrix_destroy(inverse));
   OK(purlin_matrix_destroy(known));

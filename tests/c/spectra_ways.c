@@ -394,12 +394,12 @@ static void several(void) {
   OK(purlin_lanczos_destroy(shared));
   o.kind = PURLIN_LANCZOS_GRAM;
   BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
-  UNSUPPORTED("kind: is Gram, several contexts share the rows of the kinds Matrix to Modularity alone",
+  UNSUPPORTED("kind: is GRAM, several contexts share the rows of MATRIX to MODULARITY alone",
               purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   /* The kind comes before the outputs, whose sizes it decides. */
   o.kind = PURLIN_LANCZOS_AUGMENTED;
   BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
-  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, u, NULL, NULL));
+  UNSUPPORTED("kind: is AUGMENTED, several contexts", purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, u, NULL, NULL));
   OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
   /* The contexts stay as long as the parts of the matrix do. */

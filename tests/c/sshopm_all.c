@@ -236,7 +236,10 @@ static void arguments(void) {
   } while (0)
   REFUSED("starts: is -1", starts, -1);
   REFUSED("max_starts: is -1", max_starts, -1);
-  REFUSED("max_iterations: is -1", max_iterations, -1);
+  REFUSED("max_iterations: is -1, less than 0", max_iterations, -1);
+  REFUSED("max_iterations: is 2147483648, more than 2147483647", max_iterations, INT64_C(1) << 31);
+  REFUSED("warmup: is -9223372036854775808, less than -1", warmup, INT64_MIN);
+  REFUSED("warmup: is 2147483648, more than 2147483647", warmup, INT64_C(1) << 31);
   /* Options of a solve, which has another iteration. */
   REFUSED("goal: is 1", goal, PURLIN_SSHOPM_MINIMA);
   REFUSED("method: is 1", method, PURLIN_SSHOPM_POWER);
@@ -249,7 +252,7 @@ static void arguments(void) {
   REFUSED("compatibility: is 1", compatibility, PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX);
   REFUSED("remove_isotropic: is 0", remove_isotropic, 0);
   REFUSED("sign: is 7", sign, 7);
-  REFUSED("tolerance", tolerance, -1.0);
+  REFUSED("tolerance: is -1e-300, a finite number of at least 0 is needed", tolerance, -1e-300);
   REFUSED("merge_angle", merge_angle, NAN);
   REFUSED("merge_value", merge_value, -1.0);
   REFUSED("degeneracy_tolerance", degeneracy_tolerance, -1.0);

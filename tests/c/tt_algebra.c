@@ -121,6 +121,12 @@ static void truncation(void) {
   o.absolute = 2;
   BAD_ARGUMENT("absolute: is 2", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
   o.absolute = 0;
+  o.reserved = 1;
+  BAD_ARGUMENT("reserved: is 1, 0 is needed", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
+  o.reserved = 0;
+  o.epsilon = INFINITY;
+  BAD_ARGUMENT("epsilon: is inf, a finite number of at least 0 is needed", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
+  o.epsilon = 0;
   o.max_rank = -1;
   BAD_ARGUMENT("max_rank: is -1", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
   BAD_ARGUMENT("discarded: has dimensions [4096], [3] are needed", purlin_tt_round(context, NULL, z, NULL, &w, t, NULL));

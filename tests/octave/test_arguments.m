@@ -24,6 +24,21 @@ function lists()
   check_error('purlin:invalidArgument', 'is not a full array', @() purlin.tt_elements(x, sparse([1; 1])));
   check_error('purlin:invalidArgument', 'modes: element 1 is 2.5', @() purlin.tt_ones([2.5 2]));
   check_error('purlin:invalidArgument', 'sites: element 2 is 1.5', @() purlin.tt_expect_local(x, eye(2), [1 1.5]));
+  A = magic(6);
+  for bad = {NaN, -1, 1.5, 2^63}
+    check_error('purlin:invalidArgument', 'expected true or false', @() purlin.rsvd(A, 2, 'one_pass', bad{1}));
+    check_error('purlin:invalidArgument', 'expected true or false', @() purlin.rpca(A, 'warm_start', bad{1}));
+  end
+  large = intmax('uint64');
+  check_error('purlin:invalidArgument', 'oversampling: is 18446744073709551615, expected -9223372036854775808 to 9223372036854775807', ...
+              @() purlin.rsvd(A, 2, 'oversampling', large));
+  check_error('purlin:invalidArgument', 'seed: is -3, expected 0 to 18446744073709551615', @() purlin.rsvd(A, 2, 'seed', int64(-3)));
+  check_error('purlin:invalidArgument', 'seed: is -3, expected 0 to 18446744073709551615', @() purlin.rsvd(A, 2, 'seed', -3));
+  check(numel(purlin.rsvd(A, 2, 'seed', large)) == 2, 'the largest seed');
+  check_error('purlin:invalidArgument', 'method: is 3, expected one of auto, basic', @() purlin.rsvd(A, 2, 'method', 3));
+  S = sparse(A + A');
+  check_error('purlin:invalidArgument', 'precision: is ''bogus'', expected', @() purlin.lanczos(S, 2, 'largest', 'precision', 'bogus'));
+  check_error('purlin:invalidArgument', 'precision: is of class double', @() purlin.SpmvPlan(S, 'precision', 1));
   e = purlin.TTEnvironments(x, x);
   s = value(e, 1);
   full = purlin.tt_full(x);

@@ -31,7 +31,7 @@ function test_sparse()
   end
   check(max(max(abs(purlin.spmv(W, X, 'kind', 'laplacian', 'shift', 1) - (D - W) * X - X))) < 1e-12, 'at once');
   check_error('purlin:invalidArgument', 'kind', @() purlin.spmv(W, X, 'kind', 'top'));
-  check_error('purlin:invalidArgument', 'op: is Transpose', @() purlin.SpmvPlan(W, 'kind', 'gram', 'op', 'transpose'));
+  check_error('purlin:invalidArgument', 'op: is TRANSPOSE', @() purlin.SpmvPlan(W, 'kind', 'gram', 'op', 'transpose'));
   check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(W + W', 2, 'largest', 'kind', 'random_walk_laplacian'));
 
   plan = purlin.SpmvPlan(W, 'kind', 'laplacian');

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 import purlin
@@ -60,6 +61,31 @@ def test_closed_objects_are_refused(cpu: purlin.Context) -> None:
     assert stream.closed
     with pytest.raises(purlin.InvalidHandle, match="stream: is closed"):
         stream.synchronize()
+
+
+def test_options_are_refused_by_name(cpu: purlin.Context) -> None:
+    a = np.eye(8)
+    with pytest.raises(TypeError, match="'foo' is not an option; there are .*dtype, .*group, .*restart_path"):
+        purlin.rsvd.Rsvd(2, foo=1, context=cpu)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'foo' is not an option; there are .*dtype, .*group, .*lambda_, "):
+        purlin.rpca.Rpca(foo=1, context=cpu)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'foo' is not an option; there are .*group"):
+        purlin.lanczos.solve(a, 1, foo=1, context=cpu)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="dtype: is 1, expected one of float32"):
+        purlin.rsvd.Rsvd(2, dtype=1, context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="dtype: is 1, expected one of float32"):
+        purlin.rpca.Rpca(dtype=1, context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="restart_path: is 1, expected a path"):
+        purlin.rsvd.Rsvd(2, restart_path=1, context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="group: is a int, a Group is needed"):
+        purlin.lanczos.solve(a, 1, group=1, context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="log: is a int, a function is needed"):
+        purlin.Context("cpu", log=1)  # type: ignore[arg-type]
+    for word in ("bogus", float("nan"), -1):
+        with pytest.raises(ValueError, match="log_level: is .*, expected one of"):
+            purlin.Context("cpu", log_level=word)  # type: ignore[arg-type]
+    with pytest.raises(purlin.InvalidArgument, match="scale: is 2, 0 or 1 is needed"):
+        purlin.rsvd.Rsvd(2, scale=2, context=cpu)  # type: ignore[arg-type]
 
 
 def test_groups_of_contexts(cpu: purlin.Context) -> None:

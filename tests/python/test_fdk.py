@@ -129,7 +129,7 @@ def test_the_plan_says_what_it_chose(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("displaced")
     with Reconstruction(geometry, grid, context=cpu) as plan:
         info = plan.plan()
-        assert info.redundancy == "half_fan" and info.vertical and info.reason
+        assert info.redundancy == "half_fan" and info.kernel == "vertical" and info.reason
         assert info.filtered_columns > geometry.detector_columns
         assert info.grid == grid and plan.shape == (
             grid.size[2],

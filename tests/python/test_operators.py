@@ -122,7 +122,7 @@ def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
         lanczos.plan(w, 1, group=purlin.Group([other]))
     # The kind is what is refused, not an output whose size it decides.
-    with pytest.raises(purlin.NotSupported, match="kind: is Augmented, several contexts share the rows of the kinds Matrix to"):
+    with pytest.raises(purlin.NotSupported, match="kind: is AUGMENTED, several contexts share the rows of MATRIX to"):
         lanczos.solve(w, 2, kind="augmented", group=both)
 
 

@@ -41,6 +41,7 @@ classdef SpmvPlan < handle
       names = [purlin.internal.option_names('spmv'), {'precision'}];
       opts = purlin.internal.options(names, varargin);
       if isfield(opts, 'precision')
+        purlin.internal.precision_word(opts.precision);
         obj.precision = opts.precision;
         opts = rmfield(opts, 'precision');
       end

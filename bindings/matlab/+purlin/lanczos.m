@@ -41,6 +41,7 @@ function [V, D, info] = lanczos(A, varargin)
   [opts, given] = purlin.internal.lanczos_inputs(options, {'precision'});
   opts.which = which;
   if isfield(opts, 'precision')
+    purlin.internal.precision_word(opts.precision);
     if issparse(A)
       A = purlin.Matrix(A, 'class', opts.precision);
       gone = onCleanup(@() delete(A));

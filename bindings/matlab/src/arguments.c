@@ -35,7 +35,9 @@ int64_t integer_argument(const char *name, const mxArray *value, int64_t least, 
   double number;
   if (is_long(value)) {
     int64_t whole = *(const int64_t *)mxGetData(value);
-    if (mxIsUint64(value) && whole < 0) whole = INT64_MAX;
+    if (mxIsUint64(value) && whole < 0)
+      fail("invalidArgument", "%s: is %llu, expected %lld to %lld", name, (unsigned long long)whole, (long long)least,
+           (long long)most);
     if (whole < least || whole > most)
       fail("invalidArgument", "%s: is %lld, expected %lld to %lld", name, (long long)whole, (long long)least, (long long)most);
     return whole;
@@ -47,7 +49,7 @@ int64_t integer_argument(const char *name, const mxArray *value, int64_t least, 
     fail("invalidArgument", "%s: is %g, beyond 2^53, from where a double does not hold every whole number: give an int64 or uint64",
          name, number);
   if (number < (double)least || number > (double)most)
-    fail("invalidArgument", "%s: is %.0f, expected %.0f to %.0f", name, number, (double)least, (double)most);
+    fail("invalidArgument", "%s: is %.0f, expected %lld to %lld", name, number, (long long)least, (long long)most);
   return (int64_t)number;
 }
 
@@ -72,25 +74,35 @@ int64_t *integers_argument(const char *name, const mxArray *value, int64_t least
 
 uint64_t seed_argument(const char *name, const mxArray *value) {
   if (mxIsUint64(value) && mxGetNumberOfElements(value) == 1) return *(const uint64_t *)mxGetData(value);
-  return (uint64_t)integer_argument(name, value, 0, INT64_MAX);
+  int64_t number = integer_argument(name, value, INT64_MIN, INT64_MAX);
+  if (number < 0)
+    fail("invalidArgument", "%s: is %lld, expected 0 to %llu", name, (long long)number, (unsigned long long)UINT64_MAX);
+  return (uint64_t)number;
 }
 
 int32_t choice_argument(const char *name, const mxArray *value, const choice *list) {
-  char word[64], known[256] = "";
-  if (!mxIsChar(value) || mxGetString(value, word, sizeof word) != 0)
-    fail("invalidArgument", "%s: is not one of the words it may be", name);
+  char word[64] = "", known[256] = "";
+  int is_word = mxIsChar(value) && mxGetString(value, word, sizeof word) == 0;
   for (const choice *c = list; c->word; c++) {
-    if (strcmp(c->word, word) == 0) return c->value;
+    if (is_word && strcmp(c->word, word) == 0) return c->value;
     if (strlen(known) + strlen(c->word) + 3 < sizeof known) {
       if (known[0]) strcat(known, ", ");
       strcat(known, c->word);
     }
   }
-  fail("invalidArgument", "%s: is '%s', expected one of %s", name, word, known);
+  if (is_word) fail("invalidArgument", "%s: is '%s', expected one of %s", name, word, known);
+  if (mxIsChar(value)) fail("invalidArgument", "%s: is another text, expected one of %s", name, known);
+  if ((mxIsNumeric(value) || mxIsLogical(value)) && mxGetNumberOfElements(value) == 1)
+    fail("invalidArgument", "%s: is %.15g, expected one of %s", name, mxGetScalar(value), known);
+  fail("invalidArgument", "%s: is of class %s, expected one of %s", name, mxGetClassName(value), known);
   return 0;
 }
 
-int is_true(const char *name, const mxArray *value) { return scalar_argument(name, value) != 0; }
+int is_true(const char *name, const mxArray *value) {
+  double number = scalar_argument(name, value);
+  if (number != 0 && number != 1) fail("invalidArgument", "%s: is %.15g, expected true or false", name, number);
+  return number == 1;
+}
 
 const mxArray *option(const mxArray *options, const char *name) {
   const mxArray *value;

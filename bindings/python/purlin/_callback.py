@@ -167,6 +167,8 @@ class LogSink:
     """Where a context's log goes. The library keeps `pointer`, so the sink lives as long as the context."""
 
     def __init__(self, function: LogFunction) -> None:
+        if not callable(function):
+            raise TypeError(f"log: is a {type(function).__name__}, a function is needed")
         self._function = function
         self._caught: BaseException | None = None
         self._lock = threading.Lock()

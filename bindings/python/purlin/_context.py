@@ -149,7 +149,8 @@ def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object,
 
 
 class Context(Handle):
-    """A backend, its threads, its memory limits (bytes, 0 = none) and its log."""
+    """A backend, its threads, its memory limits (bytes, 0 = none) and its log. `log_level` is that of `log`; without a
+    function nothing is logged."""
 
     def __init__(
         self,
@@ -170,10 +171,11 @@ class Context(Handle):
         options.cpu_isa = choice("cpu_isa", cpu_isa, _ISAS)
         options.host_memory_limit = host_memory_limit
         options.device_memory_limit = device_memory_limit
+        level = choice("log_level", log_level, _LEVELS)
         self._log = LogSink(log) if log is not None else None
         if self._log is not None:
             options.log = self._log.pointer
-            options.log_level = choice("log_level", log_level, _LEVELS)
+            options.log_level = level
         made = ctypes.c_void_p()
         status = lib.purlin_context_create(ctypes.byref(options), ctypes.byref(made))
         # The list keeps every sink that the library may have seen, also through objects that outlive this one.
@@ -221,13 +223,13 @@ class Context(Handle):
 
     def set_log(self, function: LogFunction | None, level: Level = "info") -> None:
         """Sends the log to `function`; None ends it."""
+        number = choice("level", level, _LEVELS)
         if function is None:
             check(lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None))
             self._log = None
             return
         sink = LogSink(function)
         sink.context = self.handle
-        number = choice("level", level, _LEVELS)
         check(lib.purlin_context_set_log(self.handle, number, sink.pointer, None))
         self._sinks.append(sink)
         self._log = sink
@@ -313,10 +315,16 @@ class Members:
         finish(status, progress, *[one._log for one in self._contexts])
 
 
-def home(context: Context | None, group: Group | None) -> Context:
-    """The context of a call's data: the one given, the first of a group, or the default one."""
+def checked_group(group: Any) -> Group | None:
+    """The option `group`, if it is one."""
     if group is not None and not isinstance(group, Group):
         raise TypeError(f"group: is a {type(group).__name__}, a Group is needed")
+    return group
+
+
+def home(context: Context | None, group: Group | None) -> Context:
+    """The context of a call's data: the one given, the first of a group, or the default one."""
+    group = checked_group(group)
     if context is not None:
         return context
     return group.contexts[0] if group is not None else default_context()

@@ -15,19 +15,28 @@ T = TypeVar("T")
 _OTHERS = {"dtype", "group", "restart_path"}
 
 
-def known(options: type) -> frozenset[str]:
-    """The options of a class that `apply` sets, by their names in C."""
-    return frozenset(name.rstrip("_") for name in options.__annotations__) - _OTHERS
+class Known(frozenset[str]):
+    """Options that `apply` sets, by their names in C. `written` are all options of a call, as a caller writes them."""
+
+    written: list[str]
 
 
-def refuse_unknown(names: frozenset[str], given: Any) -> None:
+def known(options: type, *others: str) -> Known:
+    """The options of a class, and others."""
+    written = [*options.__annotations__, *others]
+    names = Known({name.rstrip("_") for name in written} - _OTHERS)
+    names.written = sorted(written)
+    return names
+
+
+def refuse_unknown(names: Known, given: Any) -> None:
     """Refuses keyword options that a call does not have."""
     for name in given:
         if name not in names:
-            raise TypeError(f"{name!r} is not an option; there are {', '.join(sorted(names))}")
+            raise TypeError(f"{name!r} is not an option; there are {', '.join(names.written)}")
 
 
-def apply(raw: Any, struct: str, names: frozenset[str], given: Any) -> None:
+def apply(raw: Any, struct: str, names: Known, given: Any) -> None:
     """Writes keyword options into the C struct `purlin_<struct>`."""
     refuse_unknown(names, given)
     words = _options.WORDS[struct]

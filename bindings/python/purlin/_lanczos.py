@@ -13,7 +13,7 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, choice, initialised
+from ._context import Context, Group, checked_group, choice, initialised
 from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
@@ -88,7 +88,7 @@ class Unfinished(NoConvergence):
 
 def place(context: Context | None, options: Any) -> Context | None:
     """The context of a call's matrix: the one given or the first of the option `group`; None for the matrix's own."""
-    group: Group | None = options.get("group")
+    group = checked_group(options.get("group"))
     return group.contexts[0] if context is None and group is not None else context
 
 
@@ -107,7 +107,7 @@ class Call:
         self.options = initialised(LanczosOptions, "lanczos_options")
         self.options.count = count
         given = dict(options)
-        self.group: Group | None = given.pop("group", None)
+        self.group: Group | None = checked_group(given.pop("group", None))
         if self.group is not None:
             self.options.group = self.group.handle
         _refuse_scipy_words(which, given)

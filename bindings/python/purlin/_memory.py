@@ -61,7 +61,10 @@ _CUDA_LEGACY_STREAM = 1
 
 def dtype_number(dtype: npt.DTypeLike) -> int:
     """The library's constant for a NumPy type."""
-    name = np.dtype(dtype).name
+    try:
+        name = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype: is {dtype!r}, expected one of {', '.join(_DTYPES)}") from None
     if name not in _DTYPES:
         raise TypeError(f"dtype: is {name}, expected one of {', '.join(_DTYPES)}")
     return _DTYPES[name]
@@ -372,9 +375,12 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
     return np.ascontiguousarray(array, kind) if order else np.asarray(array, kind)
 
 
-def path_bytes(path: Any) -> bytes:
+def path_bytes(path: Any, argument: str = "path") -> bytes:
     """The path for the C interface, whose strings end at the first NUL."""
-    name: bytes = os.fsencode(path)
+    try:
+        name: bytes = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{argument}: is {path!r}, expected a path") from None
     if b"\0" in name:
-        raise ValueError(f"path: {path!r} has an embedded null byte")
+        raise ValueError(f"{argument}: {path!r} has an embedded null byte")
     return name

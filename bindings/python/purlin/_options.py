@@ -57,14 +57,14 @@ from ._context import Group
 class SshopmOptions(TypedDict, total=False):
     """Options of `solve`; what is left out keeps the library's default."""
 
-    goal: SshopmGoal  # default sshopm_maxima
-    method: SshopmMethod  # default sshopm_hybrid
-    shift_kind: SshopmShift  # default sshopm_shift_adaptive
-    test: SshopmTest  # default sshopm_test_residual
-    start_kind: Starts  # default auto
-    sign: SshopmSign  # default sshopm_sign_canonical
-    compatibility: SshopmCompat  # default sshopm_compat_none
-    remove_isotropic: bool  # default 1
+    goal: SshopmGoal  # default "maxima"
+    method: SshopmMethod  # default "hybrid"
+    shift_kind: SshopmShift  # default "adaptive"
+    test: SshopmTest  # default "residual"
+    start_kind: Starts  # default "auto"
+    sign: SshopmSign  # default "canonical"
+    compatibility: SshopmCompat  # default "none"
+    remove_isotropic: bool  # default True
     max_iterations: int  # default 0
     warmup: int  # default -1
     seed: int  # default 0
@@ -86,7 +86,7 @@ class SolverOptions(SshopmOptions, total=False):
 class AllOptions(TypedDict, total=False):
     """Options of `solve_all`; what is left out keeps the library's default."""
 
-    sign: SshopmSign  # default sshopm_sign_canonical
+    sign: SshopmSign  # default "canonical"
     max_iterations: int  # default 0
     starts: int  # default 0
     max_starts: int  # default 0
@@ -100,8 +100,8 @@ class AllOptions(TypedDict, total=False):
 class FitOptions(TypedDict, total=False):
     """Options of `fit`; what is left out keeps the library's default."""
 
-    weighting: DwiWeighting  # default dwi_ols
-    nonpositive: DwiNonpositive  # default dwi_clamp
+    weighting: DwiWeighting  # default "ols"
+    nonpositive: DwiNonpositive  # default "clamp"
     b0_threshold: float  # default 50
     clamp: float  # default 0
 
@@ -118,10 +118,10 @@ class CsaOptions(TypedDict, total=False):
 class PeaksOptions(TypedDict, total=False):
     """Options of `peaks`; what is left out keeps the library's default."""
 
-    format: PeaksFormat  # default peaks_unit_value
-    missing: Missing  # default missing_nan
-    start_kind: Starts  # default auto
-    method: SshopmMethod  # default sshopm_hybrid
+    format: PeaksFormat  # default "unit_value"
+    missing: Missing  # default "nan"
+    start_kind: Starts  # default "auto"
+    method: SshopmMethod  # default "hybrid"
     max_iterations: int  # default 0
     starts: int  # default 0
     seed: int  # default 0
@@ -135,22 +135,22 @@ class PeaksOptions(TypedDict, total=False):
 class DwiOptions(FitOptions, CsaOptions, PeaksOptions, total=False):
     """Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`."""
 
-    basis: Sh  # default 0
+    basis: Sh
 
 
 class FdkOptions(TypedDict, total=False):
     """Options of a reconstruction; what is left out keeps the library's default."""
 
-    window: FdkWindow  # default none
-    redundancy: FdkRedundancy  # default auto
-    edge: FdkEdge  # default zero
-    interpolation: FdkInterpolation  # default exact
-    precision: FdkPrecision  # default f32
-    mode: FdkMode  # default fdk
-    fov_mask: bool  # default 0
-    allow_missing: bool  # default 0
-    allow_short_arc: bool  # default 0
-    sanitize: bool  # default 0
+    window: FdkWindow  # default "none"
+    redundancy: FdkRedundancy  # default "auto"
+    edge: FdkEdge  # default "zero"
+    interpolation: FdkInterpolation  # default "exact"
+    precision: FdkPrecision  # default "f32"
+    mode: FdkMode  # default "fdk"
+    fov_mask: bool  # default False
+    allow_missing: bool  # default False
+    allow_short_arc: bool  # default False
+    sanitize: bool  # default False
     cutoff: float  # default 1
     truncation: float  # default 0
     output_scale: float  # default 1
@@ -175,15 +175,15 @@ class CommonOptions(TypedDict, total=False):
     seed: int  # default 0
     tolerance: float  # default 0
     smallest_ratio: float  # default 0
-    dtype: npt.DTypeLike  # default dtype_auto
-    method: RsvdMethod  # default auto
-    orthonormalization: RsvdOrth  # default auto
-    sketch: SketchOption  # default gaussian
-    sign: RsvdSign  # default v_max
-    error: RsvdError  # default identity
-    one_pass: bool  # default 0
+    dtype: npt.DTypeLike  # default None
+    method: RsvdMethod  # default "auto"
+    orthonormalization: RsvdOrth  # default "auto"
+    sketch: SketchOption  # default "gaussian"
+    sign: RsvdSign  # default "v_max"
+    error: RsvdError  # default "identity"
+    one_pass: bool  # default False
     restart_path: str | os.PathLike[str]
-    iteration_precision: RsvdPrecision  # default full
+    iteration_precision: RsvdPrecision  # default "full"
     read_rate: float  # default 0
     group: Group
 
@@ -191,8 +191,8 @@ class CommonOptions(TypedDict, total=False):
 class RsvdOptions(CommonOptions, total=False):
     """Options of a decomposition."""
 
-    center: RsvdCenter  # default none
-    scale: bool  # default 0
+    center: RsvdCenter  # default "none"
+    scale: bool  # default False
 
 
 class RpcaOptions(TypedDict, total=False):
@@ -211,22 +211,22 @@ class RpcaOptions(TypedDict, total=False):
     oversampling: int  # default 10
     block_rows: int  # default 0
     seed: int  # default 0
-    warm_start: bool  # default nonzero
-    frames: RpcaFrames  # default rpca_frames_columns
-    dtype: npt.DTypeLike  # default dtype_auto
+    warm_start: bool  # default True
+    frames: RpcaFrames  # default "columns"
+    dtype: npt.DTypeLike  # default None
     group: Group
 
 
 class TrainOptions(TypedDict, total=False):
     """Options of a contraction; what is left out keeps the library's default."""
 
-    method: TtMethod  # default auto
-    scaling: TtScaling  # default auto
-    conjugate: TtConj  # default bra
-    math: TtMath  # default default
-    norm_method: TtNorm  # default auto
-    assume_hermitian: bool  # default 0
-    kernel: TtKernel  # default auto
+    method: TtMethod  # default "auto"
+    scaling: TtScaling  # default "auto"
+    conjugate: TtConj  # default "bra"
+    math: TtMath  # default "default"
+    norm_method: TtNorm  # default "auto"
+    assume_hermitian: bool  # default False
+    kernel: TtKernel  # default "auto"
     cut: int  # default -1
     block: int  # default 0
     repeat: int  # default 1
@@ -237,11 +237,11 @@ class TrainOptions(TypedDict, total=False):
 class SpmvOptions(TypedDict, total=False):
     """Options of a plan of products; what is left out keeps the library's default."""
 
-    method: SpmvMethod  # default auto
-    op: SpmvOp  # default spmv_plain
-    symmetric: bool  # default 0
-    ordering: Ordering  # default ordering_none
-    kind: LanczosKind  # default lanczos_matrix
+    method: SpmvMethod  # default "auto"
+    op: SpmvOp  # default "plain"
+    symmetric: bool  # default False
+    ordering: Ordering  # default "none"
+    kind: LanczosKind  # default "matrix"
     shift: float  # default 0
     degree: int  # default 0
     lower: float
@@ -251,21 +251,21 @@ class SpmvOptions(TypedDict, total=False):
 class LanczosOptions(TypedDict, total=False):
     """Options of a solve, as in the C struct `purlin_lanczos_options`; what is left out keeps the library's default."""
 
-    kind: LanczosKindOption  # default lanczos_matrix
+    kind: LanczosKindOption  # default "matrix"
     shift: float  # default 0
     sigma: float  # default 0
     tolerance: float  # default 0
     basis: int  # default 0
     restarts: int  # default 0
     seed: int  # default 0
-    verify: LanczosVerify  # default lanczos_verify_auto
-    method: LanczosMethod  # default lanczos_method_restart
+    verify: LanczosVerify  # default "auto"
+    method: LanczosMethod  # default "restart"
     block: int  # default 1
-    orthogonalization: LanczosOrthogonalization  # default lanczos_orthogonalization_full
-    filter: LanczosFilter  # default lanczos_filter_off
+    orthogonalization: LanczosOrthogonalization  # default "full"
+    filter: LanczosFilter  # default "off"
     degree: int  # default 0
-    ordering: Ordering  # default ordering_none
-    check_symmetry: bool  # default 0
+    ordering: Ordering  # default "none"
+    check_symmetry: bool  # default False
     group: Group
 
 

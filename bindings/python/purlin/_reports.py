@@ -34,6 +34,7 @@ class FdkFigures:
     """The figures of a report, as the C struct `purlin_fdk_info` has them."""
 
     redundancy: str
+    kernel: str
     arc: float
     fan_half_angle: float
     largest_gap: float
@@ -146,7 +147,7 @@ class RpcaInfo:
 
 
 @dataclass(frozen=True)
-class TrainInfo:
+class TtContractionInfo:
     """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
 
     method: str
@@ -226,7 +227,7 @@ FLAGS: dict[str, set[str]] = {
     "FdkFigures": set(),
     "RsvdInfo": {"transposed", "converged", "restarted"},
     "RpcaInfo": {"converged"},
-    "TrainInfo": {"halved", "two_ended", "scaled"},
+    "TtContractionInfo": {"halved", "two_ended", "scaled"},
     "SpmvInfo": set(),
     "LanczosInfo": {"verified"},
 }
@@ -236,6 +237,7 @@ WORDS: dict[str, dict[str, dict[str, int]]] = {
     "SshopmInfo": {},
     "FdkFigures": {
         "redundancy": w.FDK_REDUNDANCY,
+        "kernel": w.FDK_KERNEL,
     },
     "RsvdInfo": {
         "method": w.RSVD_METHOD,
@@ -244,7 +246,7 @@ WORDS: dict[str, dict[str, dict[str, int]]] = {
         "sketch": w.SKETCH,
     },
     "RpcaInfo": {},
-    "TrainInfo": {
+    "TtContractionInfo": {
         "method": w.TT_METHOD,
         "kernel": w.TT_KERNEL,
         "outcome": w.TT_RESULT,

@@ -10,7 +10,7 @@ from ._keywords import report
 from ._memory import Array
 
 Options = _options.TrainOptions
-Info = _reports.TrainInfo
+Info = _reports.TtContractionInfo
 Side = Literal["left", "right"]
 _SIDES = {"left": c.TT_LEFT, "right": c.TT_RIGHT}
 

@@ -18,7 +18,7 @@ from . import _options
 from ._batch import Batch, Outputs, Rows, entries, infer_order
 from ._callback import Progress
 from ._context import Context, Stream, choice, default_context, initialised
-from ._keywords import apply, known, refuse_unknown
+from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import Info
@@ -39,7 +39,7 @@ FitOptions = _options.FitOptions
 CsaOptions = _options.CsaOptions
 PeaksOptions = _options.PeaksOptions
 Options = _options.DwiOptions
-_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions), known(CsaOptions), known(PeaksOptions)
+_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions), known(CsaOptions), known(PeaksOptions, "basis")
 _OPTIONS = known(Options)
 
 
@@ -304,7 +304,7 @@ def _voxels(
     return _Volume(_real(source), None, context or default_context(), stream)
 
 
-def _once(context: Context | None, progress: Progress | None, options: Any, known: frozenset[str]) -> Dwi:
+def _once(context: Context | None, progress: Progress | None, options: Any, known: Known) -> Dwi:
     """An object for one call, which knows the options of that call."""
     refuse_unknown(known, options)
     return Dwi(progress=progress, context=context, **options)
@@ -402,7 +402,7 @@ def peaks_into(
     """`peaks` on tensors of the library, host or device, as in C: `peaks` is [4, K, T] or [3, K, T]. A symmetric `source`
     needs no basis, its type says what it is."""
     given: Any = options if basis is None else {**options, "basis": basis}
-    with _once(context or source.context, progress, given, _PEAKS_OPTIONS | {"basis"}) as dwi:
+    with _once(context or source.context, progress, given, _PEAKS_OPTIONS) as dwi:
         return dwi.peaks_into(source, peaks, count=count, status=status, mask=mask, stream=stream)
 
 
@@ -427,7 +427,7 @@ def peaks(
         _voxels(source, basis, context, stream)
     given: Any = options if basis is None else {**options, "basis": basis}
     where = context or (source.context if isinstance(source, Tensor) else None)
-    with _once(where, progress, given, _PEAKS_OPTIONS | {"basis"}) as dwi:
+    with _once(where, progress, given, _PEAKS_OPTIONS) as dwi:
         return dwi.peaks(source, count, mask=mask, stream=stream)
 
 

@@ -27,7 +27,8 @@ from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
 from ._reports import FdkFigures
-from ._structs import FdkGeometry, FdkGrid, FdkInfo, FdkOptions
+from ._structs import FdkGeometry, FdkGrid, FdkOptions
+from ._structs import FdkInfo as _CFdkInfo
 from ._tensor import Tensor, integers
 from .blocks import Sink, Source, borrowed
 
@@ -97,16 +98,18 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Info(FdkFigures):
+class FdkInfo(FdkFigures):
     """The plan, and what the last run did. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
 
-    vertical: bool
     grid: Grid
+
+
+Info = FdkInfo
 
 
 def _read_info(raw: Any) -> Info:
     grid = Grid((raw.nx, raw.ny, raw.nz), (raw.dx, raw.dy, raw.dz), (raw.x0, raw.y0, raw.z0))
-    return report(Info, raw, vertical=raw.kernel == c.FDK_KERNEL_VERTICAL, grid=grid)
+    return report(Info, raw, grid=grid)
 
 
 class Reconstruction(Handle):
@@ -160,13 +163,13 @@ class Reconstruction(Handle):
     def plan(self) -> Info:
         """What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan,
         with the views pushed so far. Bytes and seconds of a run are 0."""
-        raw = initialised(FdkInfo, "fdk_info")
+        raw = initialised(_CFdkInfo, "fdk_info")
         check(lib.purlin_fdk_plan(self.handle, ctypes.byref(raw)))
         return _read_info(raw)
 
     def last_info(self) -> Info:
         """The report of the last run, of a whole scan or of one that was pushed."""
-        raw = initialised(FdkInfo, "fdk_info")
+        raw = initialised(_CFdkInfo, "fdk_info")
         check(lib.purlin_fdk_last_info(self.handle, ctypes.byref(raw)))
         return _read_info(raw)
 

@@ -75,7 +75,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     if group is not None:
         raw.group = group.handle  # type: ignore[attr-defined]
     path = given.pop("restart_path", None)
-    text = ctypes.create_string_buffer(memory.path_bytes(path)) if path is not None else None
+    text = ctypes.create_string_buffer(memory.path_bytes(path, "restart_path")) if path is not None else None
     if text is not None:
         raw.restart_path = ctypes.addressof(text)
     apply(raw, "rsvd_options", _OPTIONS, given)

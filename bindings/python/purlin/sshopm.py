@@ -20,7 +20,7 @@ from ._callback import Progress
 from ._checked import whole
 from ._context import Context, Stream, choice, default_context, initialised
 from ._error import check
-from ._keywords import apply, known, refuse_unknown
+from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import (
@@ -140,7 +140,7 @@ class Sshopm(Solver):
 
 
 def _solver(
-    context: Context, progress: Progress | None, options: Any, known: frozenset[str], starts: int | None = None
+    context: Context, progress: Progress | None, options: Any, known: Known, starts: int | None = None
 ) -> Sshopm:
     """A solver for one call, which knows the options of that call."""
     refuse_unknown(known, options)

@@ -293,14 +293,17 @@ fn bad_input_is_refused_with_its_name_and_value() {
     };
     let panel =
         |d: Detector| Geometry::circular(d, &ORBIT, &circle(8)).map(|_| String::new()).map_err(|e| e.to_string());
-    refused(panel(Detector { column_pitch: 0.0, ..PANEL }), "column_pitch: is 0, a positive number is needed");
+    refused(panel(Detector { column_pitch: 0.0, ..PANEL }), "column_pitch: is 0, a finite number above 0 is needed");
     refused(panel(Detector { row_pitch: f64::NAN, ..PANEL }), "row_pitch: is NaN");
     refused(panel(Detector { row_pitch: -1.0, ..PANEL }), "row_pitch: is -1");
     refused(panel(Detector { rows: 0, ..PANEL }), "detector_rows: is 0, less than 1");
     let orbit = |o: Orbit| Geometry::circular(PANEL, &o, &circle(8)).map(|_| String::new()).map_err(|e| e.to_string());
     refused(orbit(Orbit { source_to_axis: -5.0, ..ORBIT }), "source_to_axis: is -5");
-    refused(orbit(Orbit { source_to_detector: f64::INFINITY, ..ORBIT }), "source_to_detector: is inf");
-    refused(orbit(Orbit { column_offset: f64::NAN, ..ORBIT }), "column_offset: is NaN, not finite");
+    refused(
+        orbit(Orbit { source_to_detector: f64::INFINITY, ..ORBIT }),
+        "source_to_detector: is inf, a finite number above 0 is needed",
+    );
+    refused(orbit(Orbit { column_offset: f64::NAN, ..ORBIT }), "column_offset: is NaN, a finite number is needed");
     refused(orbit(Orbit { source_to_detector: 399.0, ..ORBIT }), "less than source_to_axis = 400");
     assert!(orbit(Orbit { source_to_detector: 399.0, allow_inside_panel: true, ..ORBIT }).is_ok());
     let far = |angle: f64| {
@@ -332,8 +335,8 @@ fn bad_input_is_refused_with_its_name_and_value() {
     };
     let none = Options::default();
     refused(plan(Grid { size: [4, 0, 4], ..grid }, none), "ny: is 0");
-    refused(plan(Grid { spacing: [2.0, 2.0, 0.0], ..grid }, none), "dz: is 0, a positive number is needed");
-    refused(plan(Grid { origin: [f64::NAN, 0.0, 0.0], ..grid }, none), "x0: is NaN, not finite");
+    refused(plan(Grid { spacing: [2.0, 2.0, 0.0], ..grid }, none), "dz: is 0, a finite number above 0 is needed");
+    refused(plan(Grid { origin: [f64::NAN, 0.0, 0.0], ..grid }, none), "x0: is NaN, a finite number is needed");
     refused(plan(Grid { size: [1 << 20; 3], ..grid }, none), "are more than 2^63 bytes");
     refused(plan(Grid { origin: [395.0, 0.0, 0.0], ..grid }, none), "behind the source of view 0");
     for cutoff in [0.0, -0.5, 1.01, f64::NAN] {
@@ -343,7 +346,10 @@ fn bad_input_is_refused_with_its_name_and_value() {
         refused(plan(grid, Options { truncation, ..none }), "truncation: is ");
     }
     refused(plan(grid, Options { fft_length: 31, ..none }), "fft_length: is 31, an even number of at least 32");
-    refused(plan(grid, Options { output_scale: f64::INFINITY, ..none }), "output_scale: is inf, not finite");
+    refused(
+        plan(grid, Options { output_scale: f64::INFINITY, ..none }),
+        "output_scale: is inf, a finite number is needed",
+    );
     let arc = Geometry::circular(PANEL, &ORBIT, &circle(80)[..30]).unwrap();
     let short = |allow_short_arc| Plan::new(arc.clone(), grid, Options { allow_short_arc, ..none });
     assert!(short(false).unwrap_err().to_string().contains("angles: cover 130.50 degrees"));

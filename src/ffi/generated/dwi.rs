@@ -3,6 +3,7 @@
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
 use crate::ffi::dwi_types::purlin_dwi_options;
+use crate::ffi::options::expect_zero;
 
 impl purlin_dwi_options {
     /// Sets the fields of the core's value but `basis`.
@@ -30,6 +31,7 @@ impl purlin_dwi_options {
 
     /// Reads the fields of the core's value but `basis`.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::dwi::Options) -> Result<()> {
+        expect_zero("reserved", self.reserved)?;
         to.fit.weighting = FromC::from_c("weighting", self.weighting)?;
         to.fit.nonpositive = FromC::from_c("nonpositive", self.nonpositive)?;
         to.peaks.format = FromC::from_c("format", self.format)?;

@@ -27,7 +27,7 @@ impl purlin_fdk_options {
         self.fft_length = from.fft_length.to_c();
     }
 
-    /// Reads the fields of the core's value but `fov_mask`, `allow_missing`, `allow_short_arc`, `sanitize`.
+    /// Reads the fields of the core's value.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::fdk::options::Options) -> Result<()> {
         to.window = FromC::from_c("window", self.window)?;
         to.redundancy = FromC::from_c("redundancy", self.redundancy)?;
@@ -35,6 +35,10 @@ impl purlin_fdk_options {
         to.interpolation = FromC::from_c("interpolation", self.interpolation)?;
         to.precision = FromC::from_c("precision", self.precision)?;
         to.mode = FromC::from_c("mode", self.mode)?;
+        to.fov_mask = FromC::from_c("fov_mask", self.fov_mask)?;
+        to.allow_missing = FromC::from_c("allow_missing", self.allow_missing)?;
+        to.allow_short_arc = FromC::from_c("allow_short_arc", self.allow_short_arc)?;
+        to.sanitize = FromC::from_c("sanitize", self.sanitize)?;
         to.cutoff = FromC::from_c("cutoff", self.cutoff)?;
         to.truncation = FromC::from_c("truncation", self.truncation)?;
         to.output_scale = FromC::from_c("output_scale", self.output_scale)?;

@@ -2,6 +2,7 @@
 
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
+use crate::ffi::options::expect_zero;
 use crate::ffi::rpca_types::{purlin_rpca_info, purlin_rpca_options};
 use crate::shape;
 
@@ -28,6 +29,7 @@ impl purlin_rpca_options {
 
     /// Reads the fields of the core's value.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::rpca::Options) -> Result<()> {
+        expect_zero("reserved", self.reserved)?;
         to.lambda = FromC::from_c("lambda", self.lambda)?;
         to.tolerance = FromC::from_c("tolerance", self.tolerance)?;
         to.mu = FromC::from_c("mu", self.mu)?;

@@ -2,7 +2,7 @@
 
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
-use crate::ffi::options::fill_text;
+use crate::ffi::options::{expect_zero, fill_text};
 use crate::ffi::pca_types::{purlin_pca_info, purlin_pca_options};
 use crate::ffi::rsvd_types::{purlin_rsvd_info, purlin_rsvd_options};
 
@@ -36,6 +36,7 @@ impl purlin_rsvd_options {
 
     /// Reads the fields of the core's value but `probes`, `block_columns`.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::rsvd::Options) -> Result<()> {
+        expect_zero("reserved", self.reserved)?;
         to.rank = FromC::from_c("rank", self.rank)?;
         to.oversampling = FromC::from_c("oversampling", self.oversampling)?;
         to.power_iterations = FromC::from_c("power_iterations", self.power_iterations)?;

@@ -2,7 +2,7 @@
 
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
-use crate::ffi::options::fill_text;
+use crate::ffi::options::{expect_zero, fill_text};
 use crate::ffi::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 
 impl purlin_spmv_options {
@@ -20,6 +20,7 @@ impl purlin_spmv_options {
 
     /// Reads the fields of the core's value but `ordering`.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::spmv::Options) -> Result<()> {
+        expect_zero("reserved", self.reserved)?;
         to.method = FromC::from_c("method", self.method)?;
         to.op = FromC::from_c("op", self.op)?;
         to.symmetric = FromC::from_c("symmetric", self.symmetric)?;

@@ -2,7 +2,7 @@
 
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
-use crate::ffi::options::fill_text;
+use crate::ffi::options::{expect_zero, fill_text};
 use crate::ffi::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options};
 
 impl purlin_tt_contraction_options {
@@ -22,6 +22,7 @@ impl purlin_tt_contraction_options {
 
     /// Reads the fields of the core's value but `cut`, `repeat`, `kernel`.
     pub(in crate::ffi) fn read_into(&self, to: &mut crate::tt::Options) -> Result<()> {
+        expect_zero("reserved", self.reserved)?;
         to.method = FromC::from_c("method", self.method)?;
         to.scaling = FromC::from_c("scaling", self.scaling)?;
         to.conjugate = FromC::from_c("conjugate", self.conjugate)?;

@@ -5,6 +5,7 @@ use super::super::tridiagonal::{Ends, ends};
 use super::finite;
 use crate::alloc;
 use crate::error::{Error, Result};
+use crate::range;
 
 const WHAT: &str = "Lanczos recurrence";
 
@@ -76,9 +77,7 @@ pub fn filter(of: &Recurrence, cluster: f64, converged: f64, poll: &mut Poll<'_>
         return Err(Error::invalid("beta", format!("has {} elements, alpha has {m}", of.beta.len())));
     }
     for (name, value) in [("cluster", cluster), ("converged", converged)] {
-        if !(0.0..1.0).contains(&value) {
-            return Err(Error::invalid(name, format!("is {value}, outside 0 to 1")));
-        }
+        range::below_one(name, value)?;
     }
     let (mut accepted, most) = candidates(of, (cluster, converged), 0.0, poll)?;
     accepted.retain(|a| a.residual <= most);

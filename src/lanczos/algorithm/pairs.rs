@@ -16,6 +16,7 @@ use super::verify::{Solved, columns, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
 use crate::backend::Backend;
+use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
@@ -97,7 +98,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         if inverse {
             let problem = match options {
                 Options { which, .. } if *which != Which::Nearest => {
-                    format!("is given, which is {which:?}, not Nearest")
+                    format!("is given, but which = {}: NEAREST is needed", word(*which))
                 }
                 Options { method: Method::Plain, .. } => "is given, the plain recurrence has none".into(),
                 Options { filter: Filter::Chebyshev, .. } => "is given, and a filter too".into(),
@@ -121,7 +122,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         if is_implied && options.block > 1 {
             return Err(Error::invalid(
                 "block",
-                "is set, Nearest without a solve takes a filter, which has single vectors",
+                "is set, NEAREST without a solve takes a filter, which has single vectors",
             ));
         }
         Ok(Self { options, settings, n, start: None, deflate: &[], known, inverse })

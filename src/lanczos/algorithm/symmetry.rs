@@ -3,7 +3,7 @@
 use super::super::krylov::Columns;
 use super::super::operator::UNSYMMETRIC;
 use super::{PROBES, finite};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::scalar::{Real, Scalar};
 
 /// Roundings of the terms by which products of a symmetric operator may differ.
@@ -11,6 +11,7 @@ const ROUNDINGS: f64 = 100.0;
 
 /// The problem text of errors about an operator whose products contradict its symmetry.
 fn problem(far: f64, size: f64) -> String {
+    let (far, size) = (real(far), real(size));
     format!("{UNSYMMETRIC}: |u.(A v) - v.(A u)| = {far} for random u and v, with |u| |A v| + |v| |A u| = {size}")
 }
 

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::Kind;
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Ordering;
 use crate::matrix::{Matrix, Storage};
+use crate::range;
 use crate::scalar::Scalar;
 
 /// Refuses a matrix, a kind, a shift and an ordering that no Hermitian operator is made of.
@@ -27,7 +29,7 @@ pub(in crate::lanczos) fn check<T: Scalar>(
         return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
     }
     if ordering.is_some() && !kind.is_of_square() {
-        return Err(Error::invalid("ordering", format!("is set, {kind:?} has no order of its own")));
+        return Err(Error::invalid("ordering", format!("is set, {} has no order of its own", word(kind))));
     }
     match a.storage() {
         Storage::Operator(_) if ordering.is_some() => {
@@ -38,7 +40,10 @@ pub(in crate::lanczos) fn check<T: Scalar>(
     }
     check_terms(kind, shape, shift)?;
     if kind.is_of_graph() && T::DTYPE.is_complex() {
-        return Err(Error::invalid("a", format!("is {:?}, {kind:?} is of a graph with real weights", T::DTYPE)));
+        return Err(Error::invalid(
+            "a",
+            format!("is {}, {} is of a graph with real weights", T::DTYPE.name(), word(kind)),
+        ));
     }
     if let Storage::Operator(own) = a.storage()
         && kind.is_of_graph()
@@ -52,13 +57,11 @@ pub(in crate::lanczos) fn check<T: Scalar>(
 /// Refuses a kind that is not Hermitian, a shift that is not finite, and a matrix without rows.
 pub(super) fn check_terms(kind: Kind, shape: (usize, usize), shift: f64) -> Result<()> {
     if kind == Kind::RandomWalkLaplacian {
-        let problem = "is RandomWalkLaplacian, which is not symmetric: NormalizedLaplacian has its eigenvalues, and its \
+        let problem = "is RANDOM_WALK_LAPLACIAN, which is not symmetric: NORMALIZED_LAPLACIAN has its eigenvalues, and its \
                        eigenvectors are those of it over the roots of the degrees";
         return Err(Error::invalid("kind", problem));
     }
-    if !shift.is_finite() {
-        return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
-    }
+    range::finite("shift", shift)?;
     if kind.order(shape) == 0 {
         return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
     }
@@ -67,5 +70,5 @@ pub(super) fn check_terms(kind: Kind, shape: (usize, usize), shift: f64) -> Resu
 
 /// The error of an operator of the caller's whose row sums are not known.
 pub(super) fn no_row_sums(kind: Kind) -> Error {
-    Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}"))
+    Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {}", word(kind)))
 }

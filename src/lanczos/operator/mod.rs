@@ -22,6 +22,7 @@ use super::krylov::PIECE;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
+use crate::choice::word;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
@@ -169,7 +170,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds whose matrix need not be square.
     pub fn of_graph(context: &Arc<Context>, graph: Box<dyn Adjacency<T> + 'a>, kind: Kind, shift: f64) -> Result<Self> {
         if !kind.is_of_square() {
-            return Err(Error::NotSupported(format!("kind: {kind:?} of a graph, which is symmetric")));
+            return Err(Error::NotSupported(format!("kind: {} of a graph, which is symmetric", word(kind))));
         }
         let (n, degrees) = (graph.order(), graph.degrees()?);
         let mut made = Self::bare(context, Products::Graph(graph), kind, (n, n), shift)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::products::Products;
 use super::{Kind, Symmetric, finish};
+use crate::choice::word;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         degrees: Option<&[f64]>,
     ) -> Result<Self> {
         if !kind.is_of_square() || kind == Kind::Modularity {
-            return Err(Error::NotSupported(format!("kind: {kind:?} by rows of several contexts")));
+            return Err(Error::NotSupported(format!("kind: {} by rows of several contexts", word(kind))));
         }
         let plan = Plan::cached(context, a, ProductOptions::default())?;
         let products = Products::Sparse { matrix: a, plan, adjoint: None };

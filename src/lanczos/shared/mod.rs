@@ -31,8 +31,9 @@ use super::solve::{Given, run_job};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
+use crate::choice::word;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::group::Group;
 use crate::instances::compiled_here;
 use crate::matrix::sparse::row_sums;
@@ -183,7 +184,7 @@ pub fn expect_kind(kind: Kind) -> Result<()> {
     if kind.is_of_square() {
         return Ok(());
     }
-    let problem = format!("kind: is {kind:?}, several contexts share the rows of the kinds Matrix to Modularity alone");
+    let problem = format!("kind: is {}, several contexts share the rows of MATRIX to MODULARITY alone", word(kind));
     Err(Error::NotSupported(problem))
 }
 
@@ -225,7 +226,7 @@ fn modularity(degrees: &[f64]) -> Result<RankOne> {
     }
     let total: f64 = degrees.iter().sum();
     if total.is_nan() || total <= 0.0 {
-        return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
+        return Err(Error::invalid("a", format!("has entries of sum {}: no modularity", real(total))));
     }
     Ok(RankOne(1.0 / total))
 }

@@ -298,8 +298,8 @@ fn what_several_contexts_cannot_share_is_refused() {
     refused::<f64>(&[], &a, Kind::Matrix, "count: is 0");
     refused::<f64>(&[cpu(1), cpu(1)], &a, Kind::Matrix, "another context");
     refused::<f32>(&contexts, &a, Kind::Matrix, "F32 is needed");
-    refused::<f64>(&contexts, &a, Kind::Gram, "kind: is Gram");
-    refused::<f64>(&contexts, &a, Kind::Augmented, "kind: is Augmented");
+    refused::<f64>(&contexts, &a, Kind::Gram, "kind: is GRAM");
+    refused::<f64>(&contexts, &a, Kind::Augmented, "kind: is AUGMENTED");
     let own = Matrix::from_operator::<f64>(&contexts[0], Box::new(Inverse(9, 0.0)));
     refused::<f64>(&contexts, &own, Kind::Matrix, "is an operator");
     let directed = from_entries(&contexts[0], (3, 3), &[(0, 1, 1.0), (1, 2, 1.0)]);

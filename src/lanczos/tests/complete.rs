@@ -281,10 +281,7 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     let a = symmetric(c, 200, &edges((1..200).map(|i| (i - 1, i))));
     let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
     let base = Options::default();
-    assert_eq!(
-        wrong(Options { sigma: 2.0, ..base }),
-        "sigma: is 2, which is Largest: only Nearest has a place to be near"
-    );
+    assert_eq!(wrong(Options { sigma: 2.0, ..base }), "sigma: is 2, but which = LARGEST: NEAREST is needed");
     assert_eq!(wrong(Options { degree: 7, ..base }), "degree: is 7, there is no filter");
     let plain = Options { method: Method::Plain, ..base };
     assert_eq!(wrong(Options { degree: 7, which: Which::Nearest, ..plain }), "degree: is 7, there is no filter");
@@ -293,7 +290,7 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
         wrong(Options { orthogonalization: Orthogonalization::Partial, ..plain })
             .starts_with("orthogonalization: is partial")
     );
-    assert!(wrong(Options { which: Which::Nearest, block: 2, ..base }).starts_with("block: is set, Nearest"));
+    assert!(wrong(Options { which: Which::Nearest, block: 2, ..base }).starts_with("block: is set, NEAREST"));
     let ones = vec![1.0; 200];
     let given = Given { deflate: &ones[..], ..Given::default() };
     let partial = Options { orthogonalization: Orthogonalization::Partial, ..base };

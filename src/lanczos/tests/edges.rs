@@ -313,7 +313,7 @@ pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
     assert_eq!(wrong(Options { basis: 101, ..plain }), "basis: is 101, outside count + 1 = 7 to 100");
     let all = Options { count: 100, ..plain };
     assert_eq!(wrong(Options { basis: 10, ..all }), "basis: is 10, 100 is needed for all 100 vectors");
-    assert_eq!(wrong(Options { tolerance: -1.0, ..plain }), "tolerance: is -1, outside 0 to 1");
+    assert_eq!(wrong(Options { tolerance: -1.0, ..plain }), "tolerance: is -1, at least 0 and less than 1 is needed");
     let given = |start: &[f64]| {
         let given = Given { start: Some(start), ..Given::default() };
         solve_with(c, &a, Kind::Matrix, &plain, &given).unwrap_err().to_string()

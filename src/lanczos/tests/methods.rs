@@ -254,7 +254,7 @@ pub(super) fn a_solve_of_the_callers_finds_what_is_nearest(c: &Arc<Context>) {
     let e = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap_err().to_string();
     assert!(e.starts_with("solve: is not the inverse of A - sigma I"), "{e}");
     let e = solve_with(c, &a, Kind::Matrix, &Options::default(), &given).unwrap_err().to_string();
-    assert_eq!(e, "solve: is given, which is Largest, not Nearest");
+    assert_eq!(e, "solve: is given, but which = LARGEST: NEAREST is needed");
     let short = Matrix::from_operator(c, Box::new(Solve { diagonal: vec![2.0; 5], off: 1.0 }));
     let given = Given::<f64> { solve: Some(&short), ..Given::default() };
     let e = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap_err().to_string();
@@ -313,7 +313,7 @@ pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {
         wrong(Options { block: 2, orthogonalization: partial, ..base }).starts_with("orthogonalization: is partial")
     );
     assert!(wrong(Options { filter, orthogonalization: partial, ..base }).starts_with("orthogonalization: is partial"));
-    assert_eq!(wrong(Options { block: 17, ..base }), format!("block: is 17, outside 0 to {MOST_BLOCK}"));
+    assert_eq!(wrong(Options { block: 17, ..base }), format!("block: is 17, outside 1 to {MOST_BLOCK}"));
     assert_eq!(wrong(Options { degree: 20_001, ..base }), "degree: is 20001, outside 0 to 20000");
     assert_eq!(wrong(Options { sigma: f64::NAN, ..base }), "sigma: is NaN, a finite number is needed");
     let ones = vec![1.0; 200];

@@ -158,7 +158,8 @@ fn operators_refuse_what_they_are_not_for() {
     assert!(refused(&rectangular::<f64>(&c, 5, 5, 3), Kind::Matrix).contains("symmetric"));
     let square = symmetric::<f64>(&c, 3, &[(0, 1, 1.0)]);
     assert!(
-        refused(&square, Kind::RandomWalkLaplacian).starts_with("kind: is RandomWalkLaplacian, which is not symmetric")
+        refused(&square, Kind::RandomWalkLaplacian)
+            .starts_with("kind: is RANDOM_WALK_LAPLACIAN, which is not symmetric")
     );
     assert_eq!(Kind::from_code("kind", 10).unwrap_err().to_string(), "kind: is 10, outside 0 to 9");
     assert!(Kind::HERMITIAN.iter().enumerate().all(|(i, k)| Kind::from_code("kind", i as i32).unwrap() == *k));

@@ -233,9 +233,9 @@ pub(super) fn arguments_of_singular_values_are_named(c: &Arc<Context>) {
     let none = Request::default();
     assert_eq!(refused(Options { count: 5, ..options }, none), "count: is 5, outside 1 to 4");
     let both = Options { which: Which::BothEnds, ..options };
-    assert_eq!(refused(both, none), "which: is BothEnds, Largest or Smallest is needed");
+    assert_eq!(refused(both, none), "which: is BOTH_ENDS, LARGEST or SMALLEST is needed");
     let augmented = Request { through: Through::Augmented, ..none };
-    assert!(refused(Options { which: Which::Smallest, ..options }, augmented).contains("Gram is needed"));
+    assert!(refused(Options { which: Which::Smallest, ..options }, augmented).contains("GRAM is needed"));
     let started = |start| Request { start: Some(start), ..none };
     assert_eq!(refused(options, started(&[1.0; 30])), "start: has 30 elements, 4 are needed");
     assert_eq!(refused(options, started(&[0.0; 4])), "start: is 0");

@@ -238,9 +238,9 @@ fn arguments_are_checked_and_named() {
     let m = matrix(&context, Order::ColumnMajor, (9, 4), noise);
     let text = |options: Options| split::<f64>(&context, &m, None, &options).unwrap_err().to_string();
     let base = Options::default;
-    assert_eq!(text(Options { lambda: -1.0, ..base() }), "lambda: is -1, 0 or more is needed");
-    assert_eq!(text(Options { mu: f64::NAN, ..base() }), "mu: is NaN, 0 or more is needed");
-    assert_eq!(text(Options { rho: 1.0, ..base() }), "rho: is 1, more than 1 is needed");
+    assert_eq!(text(Options { lambda: -1.0, ..base() }), "lambda: is -1, a finite number of at least 0 is needed");
+    assert_eq!(text(Options { mu: f64::NAN, ..base() }), "mu: is NaN, a finite number of at least 0 is needed");
+    assert_eq!(text(Options { rho: 1.0, ..base() }), "rho: is 1, a finite number above 1 is needed");
     assert_eq!(text(Options { scale: 0.0, ..base() }), "scale: is 0, a finite number other than 0 is needed");
     assert_eq!(text(Options { max_iterations: 0, ..base() }), "max_iterations: is 0, 1 or more is needed");
     for (max_rank, fixed_rank) in [(5, 3), (2, 3), (3, 3)] {

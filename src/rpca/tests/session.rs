@@ -61,5 +61,5 @@ fn a_cancelled_object_computes_again() {
 fn options_are_refused_when_the_object_is_made() {
     let options = Options { rho: 0.5, ..Options::default() };
     let error = Rpca::new(&context(), options).err().unwrap();
-    assert_eq!(error.to_string(), "rho: is 0.5, more than 1 is needed");
+    assert_eq!(error.to_string(), "rho: is 0.5, a finite number above 1 is needed");
 }

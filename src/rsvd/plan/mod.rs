@@ -10,8 +10,9 @@ use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
 use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
 use crate::backend::Backend;
+use crate::choice::word;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::matrix::{Matrix, Storage};
 use crate::scalar::DType;
 use crate::shape::Order;
@@ -157,7 +158,7 @@ impl Plan {
         let context = &contexts[0];
         let is_source = matches!(matrix.storage(), Storage::Streamed(_));
         if options.read_rate > 0.0 && !is_source {
-            let problem = format!("is {}, for a matrix that is not read in blocks", options.read_rate);
+            let problem = format!("is {}, for a matrix that is not read in blocks", real(options.read_rate));
             return Err(Error::invalid("read_rate", problem));
         }
         if matches!(goal, Goal::Decompose | Goal::Symmetric | Goal::Basis(_)) && !has_blocks {
@@ -194,7 +195,7 @@ impl Plan {
                     return Err(refused(options.method, "a rectangular decomposition", "another method"));
                 }
                 Method::Gram | Method::Brsvd | Method::Merge if !has_blocks => {
-                    let problem = format!("method: {:?} of a matrix without blocks of entries", options.method);
+                    let problem = format!("method: {} of a matrix without blocks of entries", word(options.method));
                     return Err(Error::NotSupported(problem));
                 }
                 // A given sketch may depend on the data.
@@ -202,7 +203,7 @@ impl Plan {
                     if self.iterations == 0 && given.is_none() =>
                 {
                     let problem = "whose basis is then random; at least 1, or RANGE or FUSED, is needed";
-                    let problem = format!("is 0 for method {:?}, {problem}", options.method);
+                    let problem = format!("is 0 for method {}, {problem}", word(options.method));
                     return Err(Error::invalid("power_iterations", problem));
                 }
                 _ => {}
@@ -378,7 +379,7 @@ impl std::ops::Mul for Size {
 }
 
 fn refused(method: Method, goal: &str, needed: &str) -> Error {
-    Error::invalid("method", format!("is {method:?}, which is none of {goal}; {needed} is needed"))
+    Error::invalid("method", format!("is {}, which is none of {goal}; {needed} is needed", word(method)))
 }
 
 fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {

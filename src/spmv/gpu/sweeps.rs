@@ -67,7 +67,7 @@ impl Sweeps {
         values: Option<&DeviceMemory>,
     ) -> Result<Self> {
         if !fits::<T>(a.cols, a.entries) {
-            let problem = format!("method: Sweeps of {} entries in {} columns", a.entries, a.cols);
+            let problem = format!("method: SWEEPS of {} entries in {} columns", a.entries, a.cols);
             return Err(Error::NotSupported(problem));
         }
         let (width, capacity) = (WIDTH_BYTES / size_of::<T>(), capacity::<T>());

@@ -158,17 +158,17 @@ fn filters_and_operators_that_are_none_are_refused() {
         (
             &own,
             Options { method: Method::Merge, ..plain },
-            "not supported: method: is Merge, an operator forms its products itself: Auto is needed",
+            "not supported: method: is MERGE, an operator forms its products itself: AUTO is needed",
         ),
         (
             &own,
             Options { op: Op::Transpose, ..plain },
-            "not supported: op: is Transpose, an operator of complex numbers has its adjoint alone",
+            "not supported: op: is TRANSPOSE, an operator of complex numbers has its adjoint alone",
         ),
         (
             &own,
             Options { kind: Kind::Laplacian, ..plain },
-            "not supported: a: is an operator, a sparse matrix is needed for Laplacian",
+            "not supported: a: is an operator, a sparse matrix is needed for LAPLACIAN",
         ),
     ] {
         assert_eq!(Plan::new(&c, a, options).map(|_| ()).unwrap_err().to_string(), problem);

@@ -245,11 +245,11 @@ fn what_a_matrix_cannot_be_made_into_is_refused() {
     let with = |kind| Options { kind, ..Options::default() };
     let gram = with(Kind::Gram);
     for (a, options, problem) in [
-        (&a, with(Kind::Laplacian), "a: is 2 x 3, a square matrix is needed for Laplacian"),
+        (&a, with(Kind::Laplacian), "a: is 2 x 3, a square matrix is needed for LAPLACIAN"),
         (&a, Options { shift: 1.0, ..Options::default() }, "shift: is 1, a is 2 x 3: it has no diagonal to add to"),
         (&a, Options { shift: f64::NAN, ..gram }, "shift: is NaN, a finite number is needed"),
-        (&a, Options { op: Op::Transpose, ..gram }, "op: is Transpose, Gram is its own adjoint: Plain is needed"),
-        (&b, Options { ordering: Some(Ordering::Degree), ..gram }, "ordering: is set, Gram has no order of its own"),
+        (&a, Options { op: Op::Transpose, ..gram }, "op: is TRANSPOSE, GRAM is its own adjoint: PLAIN is needed"),
+        (&b, Options { ordering: Some(Ordering::Degree), ..gram }, "ordering: is set, GRAM has no order of its own"),
         (&b, with(Kind::RandomWalkLaplacian), "a: has row sum -1 in row 0 (from 0): no normalized operator"),
         (&b, with(Kind::Modularity), "a: has entries of sum -1: no modularity"),
     ] {

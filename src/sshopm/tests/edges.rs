@@ -169,8 +169,8 @@ fn arguments_outside_their_domain_are_named() {
     for (o, words) in [
         (Options { tolerance: -1.0, ..o }, "tolerance: is -1"),
         (Options { tau: f64::NAN, ..o }, "tau: is NaN"),
-        (Options { max_iterations: -1, ..o }, "max_iterations: is -1"),
-        (Options { warmup: -2, ..o }, "warmup: is -2"),
+        (Options { max_iterations: 1 << 31, ..o }, "max_iterations: is 2147483648, more than 2147483647"),
+        (Options { warmup: Some(1 << 31), ..o }, "warmup: is 2147483648, more than 2147483647"),
         (Options { starts: -1, ..o }, "starts: is -1"),
         (Options { merge_angle: f64::INFINITY, ..o }, "merge_angle: is inf"),
         (Options { shift_kind: Shift::Fixed, shift: -1.0, ..o }, "shift: is -1, negative, for maxima"),

@@ -121,7 +121,7 @@ fn options_that_cannot_take_effect_are_refused_by_name() {
     for (options, name) in [
         (Options { shift: 2.0, ..o }, "shift"),
         (Options { shift: 2.0, shift_kind: Shift::Guaranteed, ..o }, "shift"),
-        (Options { warmup: 2, ..power }, "warmup"),
+        (Options { warmup: Some(2), ..power }, "warmup"),
         (Options { tau: 1e-3, ..o }, "tau"),
         (Options { tau: 1e-3, shift_kind: Shift::Guaranteed, ..power }, "tau"),
         (Options { test: Test::Step, compatibility: crate::sshopm::Compatibility::TensorToolbox, ..o }, "test"),

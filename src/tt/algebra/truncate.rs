@@ -3,6 +3,7 @@
 use crate::alloc;
 use crate::dense::Delta;
 use crate::error::{Error, Result};
+use crate::range;
 use crate::tt::scaled::{Scaled, scale};
 
 /// Options of a truncation. The default drops only rounding noise.
@@ -29,9 +30,7 @@ impl Truncation<'_> {
     /// Returns an error for an `epsilon` that is not a finite number of at least 0, and for a list whose length is not
     /// the number of inner bonds of d cores.
     pub(super) fn check(&self, d: usize) -> Result<()> {
-        if self.epsilon.is_nan() || self.epsilon < 0.0 || self.epsilon.is_infinite() {
-            return Err(Error::invalid("epsilon", format!("is {}, a number of at least 0 is needed", self.epsilon)));
-        }
+        range::not_negative("epsilon", self.epsilon)?;
         if !self.max_ranks.is_empty() && self.max_ranks.len() != d - 1 {
             let problem = format!("has {} ranks, the train has {} inner bonds", self.max_ranks.len(), d - 1);
             return Err(Error::invalid("max_ranks", problem));

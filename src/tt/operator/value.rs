@@ -12,6 +12,7 @@ use super::slots::Slots;
 use super::trains::Trains;
 use super::unread;
 use crate::backend::cpu::flags;
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -271,7 +272,7 @@ pub(super) fn chain<'a>(
         return Err(Error::NotSupported(problem));
     }
     if let Method::Halves | Method::Power = options.method {
-        let name = format!("{:?}", options.method).to_uppercase();
+        let name = word(options.method);
         return Err(Error::invalid("method", format!("is {name}, which contracts inner products alone")));
     }
     let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;

@@ -2,7 +2,7 @@
 //! and numbers.
 //!
 //! `One of PURLIN_RSVD_METHOD_*` is a choice among the constants of that beginning; so is `PURLIN_RPCA_FRAMES_COLUMNS, the
-//! default, or ...`, whose constants have the same beginning. `Nonzero ...` and `1 if ...` are flags. [`GROUPS`] lists
+//! default, or ...`, whose constants have the same beginning. `1: ...` and `1 if ...` are flags. [`GROUPS`] lists
 //! the constants whose beginnings they share with others.
 
 use crate::Interface;
@@ -69,7 +69,7 @@ const NOT_OPTIONS: &[(&str, &str)] =
 const NUMBERS: &[(&str, &str)] = &[("context_options", "device")];
 
 /// Beginnings of the documentation of flags.
-const FLAGS: &[&str] = &["Nonzero", "1 if ", "1 unless ", "1: ", "1 (default): "];
+const FLAGS: &[&str] = &["1 if ", "1 unless ", "1: ", "1 (default): "];
 
 fn is_constant(c: char) -> bool {
     c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'
@@ -139,7 +139,7 @@ pub fn find(interface: &Interface, of: &Struct, field: &Variable) -> Option<Mean
 pub fn meaning(interface: &Interface, of: &Struct, field: &Variable) -> Meaning {
     find(interface, of, field).unwrap_or_else(|| {
         panic!(
-            "{}.{}: its documentation has to begin with 'Nonzero' or '1:', or to name its constants: {}",
+            "{}.{}: its documentation has to begin with '1:', or to name its constants: {}",
             of.name, field.name, field.doc
         )
     })
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "purlin_rsvd_options.novel: its documentation has to begin with 'Nonzero'")]
+    #[should_panic(expected = "purlin_rsvd_options.novel: its documentation has to begin with '1:'")]
     fn an_option_whose_documentation_says_nothing_is_refused() {
         let interface = Interface::parse(&header::text(&root()));
         let of = interface.structure("purlin_rsvd_options").expect("the struct");

@@ -60,8 +60,6 @@ const MIRRORS: &[(&str, &[Mirror])] = &[
                 of: "fdk_options",
                 value: "crate::fdk::options::Options",
                 cores: &[("fdk/options.rs", "Options", "")],
-                // Any number but 0 is true.
-                read_by_hand: &["fov_mask", "allow_missing", "allow_short_arc", "sanitize"],
                 ..PLAIN
             },
             Mirror {
@@ -268,6 +266,9 @@ impl Mirror {
         }
         let cores: Vec<_> = self.cores.iter().map(|&core| (core, core_fields(root, core))).collect();
         let (mut set, mut read) = (String::new(), String::new());
+        if of.fields.iter().any(|f| f.name == "reserved") {
+            read.push_str("        expect_zero(\"reserved\", self.reserved)?;\n");
+        }
         for field in self.fields(of) {
             let paths = self.paths(&field.name, &cores);
             let name = &field.name;
@@ -338,11 +339,14 @@ fn file(interface: &Interface, root: &Path, family: &str, mirrors: &[Mirror]) ->
         })
         .collect();
     lines.push("use crate::choice::{FromC, ToC as _};".to_owned());
-    for (word, line) in [
-        ("Result<", "use crate::error::Result;"),
-        ("fill_text(", "use crate::ffi::options::fill_text;"),
-        ("shape::", "use crate::shape;"),
-    ] {
+    let (zero, text_of) = (body.contains("expect_zero("), body.contains("fill_text("));
+    match (zero, text_of) {
+        (true, true) => lines.push("use crate::ffi::options::{expect_zero, fill_text};".to_owned()),
+        (true, false) => lines.push("use crate::ffi::options::expect_zero;".to_owned()),
+        (false, true) => lines.push("use crate::ffi::options::fill_text;".to_owned()),
+        (false, false) => {}
+    }
+    for (word, line) in [("Result<", "use crate::error::Result;"), ("shape::", "use crate::shape;")] {
         if body.contains(word) {
             lines.push(line.to_owned());
         }

@@ -22,7 +22,7 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
         "FdkFigures",
         "fdk_info",
         "The figures of a report, as the C struct `purlin_fdk_info` has them.",
-        &["kernel", "nx", "ny", "nz", "dx", "dy", "dz", "x0", "y0", "z0"],
+        &["nx", "ny", "nz", "dx", "dy", "dz", "x0", "y0", "z0"],
     ),
     (
         "RsvdInfo",
@@ -37,7 +37,7 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
         &[],
     ),
     (
-        "TrainInfo",
+        "TtContractionInfo",
         "tt_contraction_info",
         "The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it.",
         &[],
@@ -95,13 +95,25 @@ fn option_type(interface: &Interface, of: &Struct, field: &Variable) -> String {
     }
 }
 
-/// The default, as a comment; the words of choices are small in Python. NULL is nothing in it.
-fn comment(field: &Variable) -> String {
-    match default(&field.doc) {
-        Some("NULL") | None => String::new(),
-        Some(value) if field.is_choice() => format!("  # default {}", value.replace("PURLIN_", "").to_lowercase()),
-        Some(value) => format!("  # default {value}"),
-    }
+/// The default as Python writes it, in a comment. NULL is nothing in it.
+fn comment(interface: &Interface, of: &Struct, field: &Variable) -> String {
+    let value = match default(&field.doc) {
+        Some("NULL") | None => return String::new(),
+        Some(value) => value,
+    };
+    let value = match field.is_choice().then(|| choices::meaning(interface, of, field)) {
+        // No choice.
+        Some(Meaning::Choice(_)) if value == "0" => return String::new(),
+        Some(Meaning::Choice(choice)) => {
+            let is_it = |(word, constant): &&(String, String)| constant == value || word.to_uppercase() == *value;
+            let word = choice.words.iter().find(is_it).map(|(word, _)| format!("\"{word}\""));
+            word.unwrap_or_else(|| panic!("{}.{}: {value} is none of its words", of.name, field.name))
+        }
+        Some(Meaning::Flag) => if value == "0" { "False" } else { "True" }.to_owned(),
+        Some(Meaning::DType) => "None".to_owned(),
+        Some(Meaning::Number) | None => value.to_owned(),
+    };
+    format!("  # default {value}")
 }
 
 /// The type of a figure of a report.
@@ -158,7 +170,7 @@ fn options(interface: &Interface, root: &Path) -> String {
         let _ =
             write!(body, "\n\nclass {}({base}, total=False):\n    \"\"\"{}\"\"\"\n\n", keywords.name, keywords.doc());
         for field in keywords.fields(of, root) {
-            let comment = comment(field);
+            let comment = comment(interface, of, field);
             let _ = writeln!(body, "    {}: {}{comment}", keyword(&field.name), option_type(interface, of, field));
         }
     }
@@ -248,8 +260,10 @@ mod tests {
         let text: String = files(&interface, &root()).into_iter().map(|file| file.text).collect();
         for line in [
             "    oversampling: int  # default 10",
-            "    method: RsvdMethod  # default auto",
-            "    scale: bool  # default 0",
+            "    method: RsvdMethod  # default \"auto\"",
+            "    goal: SshopmGoal  # default \"maxima\"",
+            "    warm_start: bool  # default True",
+            "    scale: bool  # default False",
             "    restart_path: str | os.PathLike[str]",
             "    group: Group",
             "    lambda_: float",

@@ -104,6 +104,12 @@ fn verbs(interface: &Interface) -> BTreeMap<&str, Vec<&str>> {
     let mut verbs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Function { name, .. } in &interface.functions {
         let Some(rest) = name.strip_prefix("purlin_") else { continue };
+        // Init functions belong to a struct, which need not be one of an object.
+        let init = ["options_init", "info_init"].into_iter().find_map(|verb| Some((verb, rest.strip_suffix(verb)?)));
+        if let Some((verb, owner)) = init {
+            verbs.entry(verb).or_default().push(owner.trim_end_matches('_'));
+            continue;
+        }
         // The longest object's name that it begins with: tt_contraction before tt.
         let owner = objects.iter().filter(|o| rest.strip_prefix(**o).is_some_and(|r| r.starts_with('_')));
         if let Some(owner) = owner.max_by_key(|o| o.len()) {
@@ -124,7 +130,8 @@ fn page(interface: &Interface) -> String {
     for (verb, owners) in verbs(interface) {
         let _ = writeln!(text, "| `purlin_X_{verb}` | {} |", owners.join(", "));
     }
-    text.push_str("\nA function whose name ends in `_once` makes an object for one call.\n\n## Options\n\n");
+    text.push_str("\nA function whose name ends in `_once` makes an object for one call.\n\n## Options\n\n\
+         A field whose meaning begins with 1 answers yes (1) or no (0) in C, C++ and Fortran; other numbers are refused.\n\n");
     table(&mut text, &uses(interface, "_options"), true);
     text.push_str("\n## Reports\n\n");
     table(&mut text, &uses(interface, "_info"), false);

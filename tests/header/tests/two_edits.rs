@@ -110,7 +110,7 @@ fn a_choice_has_its_words_in_all_languages() {
     append(
         &types,
         "purlin_rsvd_options",
-        "/// One of PURLIN_RSVD_FASHION_*; default OLD.\npub fashion: i32,\n/// Nonzero: at once; default 0.\npub at_once: i32,",
+        "/// One of PURLIN_RSVD_FASHION_*; default OLD.\npub fashion: i32,\n/// 1: at once; default 0.\npub at_once: i32,",
     );
     append(
         &root.join("src/rsvd/options.rs"),
@@ -125,9 +125,9 @@ fn a_choice_has_its_words_in_all_languages() {
             "read_choice(given, \"fashion\", rsvd_fashion_words, &(o)->fashion); \\",
         ),
         ("bindings/python/purlin/_choices.py", "RsvdFashion = Literal[\"old\", \"new\"]"),
-        ("bindings/python/purlin/_options.py", "fashion: RsvdFashion  # default old"),
+        ("bindings/python/purlin/_options.py", "fashion: RsvdFashion  # default \"old\""),
         ("bindings/python/purlin/_options.py", "\"fashion\": w.RSVD_FASHION,"),
-        ("bindings/python/purlin/_options.py", "at_once: bool  # default 0"),
+        ("bindings/python/purlin/_options.py", "at_once: bool  # default False"),
         ("bindings/matlab/src/generated/options.h", "read_flag(given, \"at_once\", &(o)->at_once); \\"),
         ("src/ffi/generated/rsvd.rs", "to.fashion = FromC::from_c(\"fashion\", self.fashion)?;"),
     ] {

@@ -11,6 +11,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::range;
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::Location;
@@ -24,9 +25,7 @@ use crate::tensor::Location;
 /// on a device; [`Error::OutOfMemory`].
 pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
     let source = csr("a", a)?;
-    if threshold.is_nan() || threshold < 0.0 {
-        return Err(Error::invalid("threshold", format!("is {threshold}, at least 0 is needed")));
-    }
+    range::at_least_zero("threshold", threshold)?;
     let (rows, held) = (Rows::new(source)?, values("a", a)?);
     let _charge = charge_indices(context, &[rows.len() + 1, source.nnz(), source.nnz()])?;
     let (row_ptr, kept) = with_scalar!(a.dtype(), "a", T => {

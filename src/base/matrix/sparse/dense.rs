@@ -6,8 +6,9 @@ use super::entries::{Entries, WHAT, charge_indices, csr, value_at, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::{Dense, DenseMut, Matrix};
+use crate::range;
 use crate::scalar::{Scalar, with_scalar};
 
 fn elements<'a, T: Scalar>(argument: &str, dense: &Dense<'a>) -> Result<(&'a [T], usize, usize)> {
@@ -19,12 +20,11 @@ fn elements<'a, T: Scalar>(argument: &str, dense: &Dense<'a>) -> Result<(&'a [T]
 /// entries that are not 0. NaN stays.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a threshold below 0 or NaN; [`Error::NotSupported`] for another storage or a device;
-/// [`Error::OutOfMemory`].
+/// [`InvalidArgument`](crate::error::Error::InvalidArgument) for a threshold below 0 or NaN;
+/// [`NotSupported`](crate::error::Error::NotSupported) for another storage or a device;
+/// [`OutOfMemory`](crate::error::Error::OutOfMemory).
 pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
-    if threshold.is_nan() || threshold < 0.0 {
-        return Err(Error::invalid("threshold", format!("is {threshold}, less than 0")));
-    }
+    range::at_least_zero("threshold", threshold)?;
     let dense = a.dense("a")?;
     let (rows, cols) = (a.rows(), a.cols());
     with_scalar!(a.dtype(), "a", T => {
@@ -64,7 +64,8 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
 /// Writes a sparse matrix to a dense one of its size and type on the host. Entries at one (row, column) are added.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another size or type; [`Error::NotSupported`] for another storage or a device.
+/// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another size or type;
+/// [`NotSupported`](crate::error::Error::NotSupported) for another storage or a device.
 pub fn to_dense(a: &Matrix, out: &mut Matrix) -> Result<()> {
     let from = csr("a", a)?;
     out.expect_size("out", a.rows(), a.cols())?;

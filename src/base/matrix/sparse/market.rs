@@ -13,7 +13,7 @@ use super::measures::is_symmetric;
 use crate::backend::memory::HostMemory;
 use crate::blocks::source::io_error;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{product, to_u64};
@@ -117,7 +117,7 @@ fn entries(
         }
         let is_single = dtype.is_single();
         if field == Field::Integer && is_single && f64::from(value.re as f32) != value.re {
-            return Err(lines.wrong(format!("{} is between two numbers of {}", value.re, dtype.name())));
+            return Err(lines.wrong(format!("{} is between two numbers of {}", real(value.re), dtype.name())));
         }
         count += 1;
         push(row, col, value)?;

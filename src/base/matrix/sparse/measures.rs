@@ -11,8 +11,9 @@ use crate::backend::cpu::simd::prefetch;
 use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::range;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 
 /// A norm of a matrix. The numbers are those of the C interface.
@@ -41,7 +42,8 @@ numbered!(Norm, Frobenius, One, Max, Infinity);
 /// is NaN. O(nnz). Needs memory for the transpose if the columns of a row do not ascend strictly.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
+/// [`NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
+/// [`OutOfMemory`](crate::error::Error::OutOfMemory).
 pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     let from = csr("a", a)?;
     let held = values("a", a)?;
@@ -163,7 +165,7 @@ fn folded(
 /// added, as products do.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a tolerance below 0; else as [`norm`].
+/// [`InvalidArgument`](crate::error::Error::InvalidArgument) for a tolerance below 0; else as [`norm`].
 pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     symmetry(a, tolerance, Absent::Differs)
 }
@@ -187,9 +189,7 @@ enum Absent {
 }
 
 fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
-    if tolerance.is_nan() || tolerance < 0.0 {
-        return Err(Error::invalid("tolerance", format!("is {tolerance}, less than 0")));
-    }
+    range::at_least_zero("tolerance", tolerance)?;
     let from = csr("a", a)?;
     if a.rows() != a.cols() {
         return Ok(false);

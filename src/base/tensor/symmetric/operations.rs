@@ -7,6 +7,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::range;
 use crate::scalar::{DType, Real, with_real};
 use crate::shape::Order;
 use crate::stream::{self, Stream};
@@ -171,9 +172,7 @@ pub fn from_full(
     packed: &mut Tensor,
 ) -> Result<()> {
     let device = start(context, queue, &[("full", full), ("packed", packed)])?;
-    if check_tolerance.is_nan() || check_tolerance < 0.0 {
-        return Err(Error::invalid("check_tolerance", format!("is {check_tolerance}, less than 0")));
-    }
+    range::at_least_zero("check_tolerance", check_tolerance)?;
     let shape = packed.expect_symmetric("packed")?;
     let count = packed.dims()[1];
     expect_full(full, shape, count)?;

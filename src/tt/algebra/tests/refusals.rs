@@ -45,7 +45,10 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(e, "index: index 1 is 2, the mode has the size 2");
     assert_eq!(text(create::product_state(&at, &[2, 2], &[1.0f64])), "vectors: has 1 elements, 4 are needed");
     assert_eq!(text(create::ones(&at, DType::I32, &[2])), "dtype: is I32, F32, F64, CF32 or CF64 is needed");
-    assert_eq!(text(round(&at, &x, &Truncation::relative(-1.0))), "epsilon: is -1, a number of at least 0 is needed");
+    assert_eq!(
+        text(round(&at, &x, &Truncation::relative(-1.0))),
+        "epsilon: is -1, a finite number of at least 0 is needed"
+    );
     let wrong = Truncation { max_ranks: &[1, 2], ..Truncation::default() };
     assert_eq!(text(round(&at, &x, &wrong)), "max_ranks: has 2 ranks, the train has 1 inner bonds");
     let z = cast(&at, &x, DType::CF64).unwrap();
