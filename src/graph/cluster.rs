@@ -59,6 +59,52 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
+/// Squared distances, and sums of them, below this have lost digits to underflow or are 0: one far point scales the others down.
+const SMALL2: f64 = 1e-280;
+
+/// The distance itself, whose squares do not underflow.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let most = a.iter().zip(b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    if most == 0.0 {
+        return 0.0;
+    }
+    most * a.iter().zip(b).map(|(a, b)| ((a - b) / most) * ((a - b) / most)).sum::<f64>().sqrt()
+}
+
+/// The centre that a point is nearest to, and its squared distance.
+fn nearest_of(point: &[f64], centres: &[f64]) -> (f64, usize) {
+    let dims = point.len();
+    let mut nearest = (f64::INFINITY, 0);
+    for (c, centre) in centres.chunks_exact(dims).enumerate() {
+        let d = distance2(point, centre);
+        if d < nearest.0 {
+            nearest = (d, c);
+        }
+    }
+    if nearest.0 >= SMALL2 {
+        return nearest;
+    }
+    let mut least = (f64::INFINITY, 0);
+    for (c, centre) in centres.chunks_exact(dims).enumerate() {
+        let d = distance(point, centre);
+        if d < least.0 {
+            least = (d, c);
+        }
+    }
+    (least.0 * least.0, least.1)
+}
+
+/// Squares of the points' distances from the nearest of `centres`, all over the largest square.
+fn relative_squares(rows: &[f64], dims: usize, centres: &[f64], out: &mut [f64]) {
+    for (to, point) in out.iter_mut().zip(rows.chunks_exact(dims)) {
+        *to = centres.chunks_exact(dims).map(|centre| distance(point, centre)).fold(f64::INFINITY, f64::min);
+    }
+    let most = out.iter().fold(0.0f64, |most, d| most.max(*d));
+    if most > 0.0 {
+        out.iter_mut().for_each(|d| *d = (*d / most) * (*d / most));
+    }
+}
+
 /// k-means by Lloyd's iteration from start centres of k-means++ (Arthur and Vassilvitskii, SODA 2007). The best of
 /// `starts` runs. `points` is n-by-dims, column-major. O(starts n k dims) a round. The same seed gives the same
 /// labels for any number of threads.
@@ -94,22 +140,36 @@ pub(super) fn k_means_until(
     // Scale the points so that squared distances neither overflow nor underflow.
     let scale = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
     rows.iter_mut().for_each(|x| *x /= scale);
-    let mut best: Option<Labels> = None;
+    let mut best: Option<(f64, Labels)> = None;
     for start in 0..starts {
         let mut centres = start_centres(&rows, dims, clusters, seed, start, progress)?;
-        let found = lloyd(context, &rows, dims, &mut centres, progress)?;
-        if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
-            best = Some(found);
+        let mut found = lloyd(context, &rows, dims, &mut centres, progress)?;
+        let root = match found.inertia {
+            inertia if inertia >= SMALL2 => inertia.sqrt(),
+            _ => root_of_inertia(&rows, dims, &centres, &found.labels),
+        };
+        found.inertia = if found.inertia >= SMALL2 { found.inertia * scale * scale } else { (root * scale).powi(2) };
+        if best.as_ref().is_none_or(|b| root < b.0) {
+            best = Some((root, found));
         }
     }
-    let mut best = best.ok_or_else(|| Error::Internal("no clusters".into()))?;
-    best.inertia = best.inertia * scale * scale;
+    let (_, best) = best.ok_or_else(|| Error::Internal("no clusters".into()))?;
     if !best.inertia.is_finite() {
         return Err(Error::Numerical(
             "the sum of squared distances overflows: divide the points by a power of two".into(),
         ));
     }
     Ok(best)
+}
+
+/// The root of the sum of squared distances of points from the centres of their clusters.
+fn root_of_inertia(rows: &[f64], dims: usize, centres: &[f64], labels: &[usize]) -> f64 {
+    let each = || rows.chunks_exact(dims).zip(labels).map(|(p, c)| distance(p, &centres[c * dims..(c + 1) * dims]));
+    let most = each().fold(0.0f64, f64::max);
+    if most == 0.0 {
+        return 0.0;
+    }
+    most * each().map(|d| (d / most) * (d / most)).sum::<f64>().sqrt()
 }
 
 /// Start centres. Each point is drawn with a probability proportional to its squared distance from the nearest centre
@@ -124,11 +184,20 @@ fn start_centres(
 ) -> Result<Vec<f64>> {
     let n = rows.len() / dims;
     let mut near = alloc::filled(WHAT, n, f64::INFINITY)?;
+    let mut is_small = false;
     let mut centres: Vec<f64> = alloc::with_capacity(WHAT, clusters * dims)?;
     for cluster in 0..clusters {
         progress.check()?;
         let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), start);
-        let total: f64 = near.iter().sum();
+        let mut total: f64 = near.iter().sum();
+        if total < SMALL2 {
+            // The rest of the draws has distances from all centres so far, relative to the largest.
+            is_small = true;
+        }
+        if is_small {
+            relative_squares(rows, dims, &centres, &mut near);
+            total = near.iter().sum();
+        }
         let pick = if cluster == 0 || total == 0.0 {
             // The first centre, or every point is a centre already: draw any point.
             ((draw * n as f64) as usize).min(n - 1)
@@ -172,14 +241,7 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
             };
             flag.check()?;
             for (point, label) in rows.chunks_exact(dims).zip(labels) {
-                let mut nearest = (f64::INFINITY, 0);
-                for (c, centre) in centres_now.chunks_exact(dims).enumerate() {
-                    let d = distance2(point, centre);
-                    if d < nearest.0 {
-                        nearest = (d, c);
-                    }
-                }
-                let (d, c) = nearest;
+                let (d, c) = nearest_of(point, centres_now);
                 sums.moved |= *label != c;
                 *label = c;
                 sums.inertia += d;

@@ -162,6 +162,22 @@ fn points_of_every_size_are_separated() {
     assert!(e.to_string().contains("squared distances overflows"), "{e}");
 }
 
+/// One far point scales the others down until their squared distances underflow.
+#[test]
+fn a_far_point_hides_no_clusters() {
+    let c = cpu(2);
+    let mut points: Vec<f64> = (0..40).map(|i| (i % 2 * 50) as f64 + (i as f64 * 12.9898).sin()).collect();
+    let near = k_means(&c, &points, 40, 2, 10, 0).unwrap();
+    for far in [1e150, 1e200, 1e300, -1e300] {
+        points.push(far);
+        let found = k_means(&c, &points, 41, 3, 10, 0).unwrap();
+        points.pop();
+        let of = |k: usize| found.labels[k];
+        assert!((0..40).all(|i| of(i) == of(i % 2)) && of(0) != of(1) && of(40) != of(0) && of(40) != of(1), "{far}");
+        assert!((found.inertia / near.inertia - 1.0).abs() < 1e-12, "{far}: {} {}", found.inertia, near.inertia);
+    }
+}
+
 #[test]
 fn cuts_and_clusters_of_degenerate_input_are_refused() {
     let c = cpu(1);

@@ -43,7 +43,8 @@ impl<P: Real> Terms<P> {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalized operators; whose
-    /// total is not above 0, for the modularity. [`Error::OutOfMemory`].
+    /// inverse overflows, for the random-walk Laplacian; whose total is not above 0, for the modularity.
+    /// [`Error::OutOfMemory`].
     pub fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
         if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
@@ -69,6 +70,12 @@ impl<P: Real> Terms<P> {
                     return Err(Error::invalid("a", problem));
                 }
                 let is_walk = kind == Kind::RandomWalkLaplacian;
+                let is_beyond = |d: f64| d > 0.0 && !P::from_f64(1.0 / d).to_f64().is_finite();
+                if let Some(i) = degrees.iter().position(|d| is_walk && is_beyond(*d)) {
+                    let (sum, row) = (real(degrees[i]), row_of(i));
+                    let problem = format!("has row sum {sum} in row {row} (from 0), whose inverse overflows");
+                    return Err(Error::invalid("a", problem));
+                }
                 made.scale = Some(parts(&|d| unless_isolated(d, 1.0 / if is_walk { d } else { d.sqrt() }))?);
                 made.sides = (true, !is_walk);
                 if kind != Kind::NormalizedAdjacency {
