@@ -17,6 +17,14 @@ pub fn is_constant(deviation: f64, mean: f64, rows: usize) -> bool {
     deviation <= rounding
 }
 
+/// Sums of squares below this have lost digits to underflow.
+pub const LEAST_SPREAD: f64 = 1e-300;
+
+/// A square, or the least number above 0 for one that underflowed: a sum of squares is 0 for a constant column alone.
+pub fn unless_lost(square: f64, is_lost: bool) -> f64 {
+    if is_lost { f64::from_bits(1) } else { square }
+}
+
 /// Multiplier of a scaled column, apart from a factor common to all columns: 0 if it is `centred` and constant.
 pub fn gain(deviation: f64, mean: f64, rows: usize, centred: bool) -> f64 {
     if centred && is_constant(deviation, mean, rows) { 0.0 } else { 1.0 / divisor(deviation, mean, rows) }

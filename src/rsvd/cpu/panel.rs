@@ -7,6 +7,7 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
+use crate::rsvd::statistics::unless_lost;
 use crate::scalar::{Complex, Scalar};
 
 /// The transform of an entry a of column j: (a - mean_j) factor / scale_j, or (a - mean of its row) factor.
@@ -269,20 +270,23 @@ impl<'b> Part<'b> {
                     };
                     values.read(self.number, &bytes[place * size..(place + length) * size]);
                     if round == 0 && line == 0 {
-                        anchors.iter_mut().enumerate().for_each(|(k, anchor)| *anchor = values.at(k) * factor);
+                        anchors.iter_mut().enumerate().for_each(|(k, anchor)| *anchor = values.at(k));
                     }
                     for k in 0..length {
                         let column = if self.is_row_major() { k } else { 0 };
                         let (mean, spread) = &mut out[column];
                         if round == 0 {
-                            *mean += values.at(k) * factor - anchors[column];
+                            *mean += values.at(k) * factor - anchors[column] * factor;
                         } else {
-                            *spread += (values.at(k) * factor - *mean).norm_sqr();
+                            let square = (values.at(k) * factor - *mean).norm_sqr();
+                            *spread += unless_lost(square, square == 0.0 && values.at(k) != anchors[column]);
                         }
                     }
                 }
                 if round == 0 {
-                    out.iter_mut().zip(&anchors).for_each(|((mean, _), anchor)| *mean = anchor + *mean / count as f64);
+                    out.iter_mut()
+                        .zip(&anchors)
+                        .for_each(|((mean, _), anchor)| *mean = anchor * factor + *mean / count as f64);
                 }
             }
             Ok(())

@@ -14,7 +14,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::{gain, is_constant};
+use crate::rsvd::statistics::{gain, is_constant, unless_lost};
 use crate::scalar::{Complex, Scalar};
 
 /// Indices of either type.
@@ -234,14 +234,19 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
         let square = |x: Complex<f64>| (x * factor).norm_sqr();
+        // One term of that. Distances that are rounding errors of the mean may underflow.
+        let part = |far: Complex<f64>, mean: Complex<f64>| {
+            let square = square(far);
+            unless_lost(square, square == 0.0 && !is_constant(far.norm(), mean.norm(), m))
+        };
         // Sum of the squared distances of a column from a mean, over its stored entries and its zeros.
         let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
             for (_, x) in columns.places(j) {
-                sum += square(x - mean);
+                sum += part(x - mean, mean);
                 stored += 1;
             }
-            sum + square(mean) * m.saturating_sub(stored) as f64
+            sum + part(mean, Complex::default()) * m.saturating_sub(stored) as f64
         };
         let deviation_of = |spread: f64| (spread / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
         // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does not

@@ -2,7 +2,7 @@
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{Statistics, divisor, gain};
+use crate::rsvd::statistics::{LEAST_SPREAD, Statistics, divisor, gain, is_constant, unless_lost};
 use crate::scalar::Complex;
 
 /// A compensated sum: the second number is the sum of the rounding errors of the additions.
@@ -76,9 +76,25 @@ impl Moments {
         for ((mean, spread), (other, more)) in self.columns.iter_mut().zip(new) {
             let step = *other - *mean;
             *mean += step * share;
-            *spread += more + step.norm_sqr() * (self.rows as f64 * share);
+            let square = step.norm_sqr() * (self.rows as f64 * share);
+            *spread += more + unless_lost(square, square == 0.0 && self.rows > 0 && step != Complex::default());
         }
         self.rows = total;
+    }
+
+    /// Refuses columns whose deviation is lost: its squares underflow beside those of the largest entry.
+    fn expect_spreads(&self) -> Result<()> {
+        let most = LEAST_SPREAD.sqrt();
+        let is_lost = |(mean, spread): &(Complex<f64>, f64)| {
+            *spread > 0.0 && *spread < LEAST_SPREAD && !is_constant(most, mean.norm(), self.rows)
+        };
+        match self.columns.iter().position(is_lost) {
+            None => Ok(()),
+            Some(j) => {
+                let problem = "is too small beside the largest entry to be computed";
+                Err(Error::Numerical(format!("scale: the deviation of column {j} (from 0) {problem}")))
+            }
+        }
     }
 
     /// Writes the transform that follows from the moments, which are those of the entries times `factor`.
@@ -91,6 +107,7 @@ impl Moments {
         let freedom = self.rows.saturating_sub(1).max(1) as f64;
         let sizes = |(mean, spread): &(Complex<f64>, f64)| ((spread / freedom).sqrt() / factor, mean.norm() / factor);
         if scaled {
+            self.expect_spreads()?;
             transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
             // A constant column is not scaled.
             transform
