@@ -192,7 +192,14 @@ impl Call for Fit<'_> {
             let whole = ((self.plan.rows - 1) as f64).sqrt();
             let has_other = has_other_scores(self.plan.method);
             let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
-                (false, true) => whole,
+                // A direction without variance has no scores.
+                (false, true) => {
+                    if *s > 0.0 {
+                        whole
+                    } else {
+                        0.0
+                    }
+                }
                 (false, false) => *s,
                 (true, false) => 1.0 / factor,
                 (true, true) if *s > 0.0 => whole / (*s * factor),

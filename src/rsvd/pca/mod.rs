@@ -14,7 +14,7 @@ use super::session::Rsvd;
 use crate::backend::memory::Charge;
 use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{self, Matrix};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::stream::Stream;
@@ -139,6 +139,11 @@ impl Pca {
     /// # Errors
     /// As [`Pca::scale`].
     pub fn explained_variance(&self, variance: &mut Tensor) -> Result<()> {
+        let largest = self.values.first().map_or(0.0, |s| self.variance(*s));
+        if variance.dtype() == DType::F32 && largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
+            let problem = format!("explained_variance: number 0 is {largest:e}, which F32 does not hold");
+            return Err(Error::Numerical(problem));
+        }
         self.write_each("explained_variance", variance, |s| self.variance(s))
     }
 

@@ -47,7 +47,13 @@ impl Pca {
                 for i in 0..features {
                     let c = components[j * features + i];
                     let factor = stretch / self.scale_of(i);
-                    w[j * features + i] = T::from_parts(c.re() * factor, c.im() * factor);
+                    let weight = T::from_parts(c.re() * factor, c.im() * factor);
+                    if !(weight.re().is_finite() && weight.im().is_finite()) {
+                        let divisor = self.scale_of(i) * self.stretch(j);
+                        let problem = format!("feature {i} is divided by {divisor:e}, too small for {}", dtype.name());
+                        return Err(Error::Numerical(problem));
+                    }
+                    w[j * features + i] = weight;
                 }
             }
             let shift = if self.means.is_empty() { Shift::None } else { Shift::Before(&self.means) };

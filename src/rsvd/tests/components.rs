@@ -378,3 +378,35 @@ fn columns_whose_deviation_is_lost_are_refused() {
         }
     }
 }
+
+#[test]
+fn what_single_precision_does_not_hold_is_refused() {
+    let context = cpu();
+    let entry = |i: usize, j: usize| ((i * 5 + j) as f64 * 0.7).sin();
+    let of = |all: f64, second: f64| {
+        let data = (0..5).flat_map(|j| (0..40).map(move |i| entry(i, j) * all * if j == 1 { second } else { 1.0 }));
+        Dense { rows: 40, columns: 5, data: data.map(|x| x as f32).collect() }
+    };
+    let options = || Options { rank: 3, ..Options::default() };
+    // A deviation of 1e-40, by which no component can be divided.
+    let (pca, x, mut scores) = fit(&of(1.0, 1e-40), options(), PcaOptions { scale: true, ..PcaOptions::default() });
+    let e = pca.transform(None, &x, &mut scores, None).unwrap_err().to_string();
+    assert!(e.starts_with("numerical failure: feature 1 is divided by") && e.ends_with("too small for F32"), "{e}");
+    // Variances of 1e-60.
+    let (pca, ..) = fit(&of(1e-30, 1.0), options(), PcaOptions::default());
+    let host = crate::tensor::Location::Host;
+    let mut variance = Tensor::create(&context, DType::F32, host, Order::ColumnMajor, &[3]).unwrap();
+    let e = pca.explained_variance(&mut variance).unwrap_err().to_string();
+    assert!(e.contains("explained_variance: number 0 is") && e.ends_with("which F32 does not hold"), "{e}");
+}
+
+#[test]
+fn whitened_scores_of_constant_samples_are_zero() {
+    let data = (0..6).flat_map(|j| std::iter::repeat_n(j as f64, 20)).collect();
+    let x = Dense { rows: 20, columns: 6, data };
+    for method in [Method::Auto, Method::Direct, Method::Gram] {
+        let options = Options { rank: 2, method, ..Options::default() };
+        let (.., scores) = fit(&x, options, PcaOptions { whiten: true, ..PcaOptions::default() });
+        assert!(held::<f64>(&scores).data.iter().all(|s| *s == 0.0), "{method:?}");
+    }
+}
