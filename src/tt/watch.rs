@@ -60,19 +60,50 @@ pub(super) fn watched<R: Send>(progress: &Progress<'_>, run: impl FnOnce(&Watch)
             Ok(worker) => worker,
             Err(refused) => return (refused.work)(),
         };
+        let mut refused = Ok(());
         while !worker.is_finished() {
             // The worker never signals this thread, so it polls. The interval is short at first, for short calls.
             let wait = if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
             std::thread::sleep(Duration::from_micros(wait));
             let (done, steps) = watch.so_far();
-            if steps > 0 && progress.report(done, steps, 0.0).is_err() {
+            if steps > 0 {
+                refused = progress.report(done, steps, 0.0);
+            }
+            if refused.is_err() {
                 abandoned.fetch_add(1, Ordering::Relaxed);
                 break;
             }
         }
-        worker.join()?
+        let result = worker.join()?;
+        // The work may have ended without another look at the flag.
+        refused.and(result)
     })?;
     let steps = watch.so_far().1;
     progress.report(steps, steps, 0.0)?;
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn a_cancellation_that_no_step_sees_ends_the_call() {
+        let (epoch, reports) = (Arc::new(AtomicU64::new(0)), Cell::new(0));
+        let cancel = |_: i64, _: i64, _: f64| {
+            reports.set(reports.get() + 1);
+            false
+        };
+        let progress = Progress::new(&epoch, Some(&cancel));
+        let result = watched(&progress, |watch| {
+            watch.expect(10);
+            watch.step()?;
+            std::thread::sleep(Duration::from_millis(100));
+            Ok(7)
+        });
+        assert_eq!((result, reports.get()), (Err(Error::Cancelled), 1));
+    }
 }
