@@ -35,8 +35,8 @@ classdef TTEnvironments < handle
     function obj = TTEnvironments(y, x, H, varargin)
       purlin.internal.at_least(nargin, 2, 'TTEnvironments');
       % Cells are made trains here: these are kept.
-      y = kept_train(y);
-      x = kept_train(x);
+      y = as_train(y);
+      x = as_train(x);
       obj.bra = y;
       obj.ket = x;
       if nargin > 2
@@ -62,8 +62,8 @@ classdef TTEnvironments < handle
 
     function set_trains(obj, y, x, first, last)
       purlin.internal.at_least(nargin - 1, 4, 'TTEnvironments.set_trains');
-      y = kept_train(y);
-      x = kept_train(x);
+      y = as_train(y);
+      x = as_train(x);
       purlin_mex('environments_set_trains', obj.key, purlin.internal.train(y), purlin.internal.train(x), first, last);
       obj.bra = y;
       obj.ket = x;
@@ -133,7 +133,7 @@ function yes = same_extents(found, wanted)
   yes = isequal(found, wanted);
 end
 
-function x = kept_train(x)
+function x = as_train(x)
   if iscell(x)
     x = purlin.TT(x);
   end

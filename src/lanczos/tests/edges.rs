@@ -216,7 +216,7 @@ pub(super) fn a_space_may_be_as_large_as_the_whole(c: &Arc<Context>) {
     assert_eq!((all.info.stop_reason, all.values.len()), (Reason::Exhausted, 150));
 }
 
-pub(super) fn known_vectors_are_kept_out(c: &Arc<Context>) {
+pub(super) fn the_search_is_orthogonal_to_known_vectors(c: &Arc<Context>) {
     let a = golden(c, "as-caida20071105");
     let first = solve(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
     let given = Given { deflate: &first.vectors[..], ..Given::default() };

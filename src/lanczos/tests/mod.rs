@@ -85,7 +85,7 @@ on_both_backends! {
         numbers_that_are_not_finite_stop_a_solve
         matrices_that_are_not_symmetric_are_refused_whatever_their_order
         a_space_may_be_as_large_as_the_whole
-        known_vectors_are_kept_out
+        the_search_is_orthogonal_to_known_vectors
         hermitian_matrices_and_single_precision
         isolated_vertices_add_zeros_to_the_normalized_laplacian
         runs_that_are_cut_short_return_what_converged

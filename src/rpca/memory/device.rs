@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn panels_of_the_caller_are_kept_to() {
+    fn panels_of_the_caller_are_respected() {
         let shape = DeviceShape { rows: 500, is_chosen: true, ..shape((4000, 50)) };
         let options = Options::default();
         let fit = fit_device::<f32>(&shape, &options, 3_000_000, Some(3_000_000)).unwrap();

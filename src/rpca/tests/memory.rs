@@ -125,7 +125,7 @@ fn the_sparse_part_in_compressed_rows_is_the_dense_one() {
 }
 
 #[test]
-fn a_leading_dimension_and_either_order_of_the_parts_are_kept_to() {
+fn a_leading_dimension_and_either_order_of_the_parts_are_respected() {
     let context = context();
     let (values, _) = synthetic();
     let m = matrix(&context, Order::RowMajor, (300, 200), |i, j| values[i * 200 + j]);

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_numbers_are_kept_to() {
+    fn callers_numbers_are_respected() {
         let t = Task { block_rows: 100, resident: Resident::AtMost(250), ..task(1000, 30, GIB) };
         let cut = t.cut().unwrap();
         assert_eq!((cut.resident, cut.resident_block, cut.block), (200, 100, 100));

@@ -24,7 +24,7 @@ fn used<R>(context: &Context, call: impl FnOnce() -> R) -> (R, u64) {
 }
 
 /// The plan is the report but for what only a call knows.
-fn expect_kept(planned: &Info, done: &Info, used: u64, what: &str) {
+fn expect_as_planned(planned: &Info, done: &Info, used: u64, what: &str) {
     let known = Info { seconds: done.seconds, outcome: done.outcome, ..planned.clone() };
     assert_eq!(known, *done, "{what}");
     assert!(used <= planned.workspace_bytes as u64, "{what}: {used} bytes are used, {planned:?}");
@@ -69,19 +69,19 @@ fn products_norms_and_distances_take_what_their_plans_say() {
                     let options = Options { method, kernel, ..Options::default() };
                     let planned = session(&c, options.clone()).plan_inner(&x, &y).unwrap();
                     let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &y, None).unwrap().1);
-                    expect_kept(&planned, &done, bytes, &what("inner"));
+                    expect_as_planned(&planned, &done, bytes, &what("inner"));
                 }
                 for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Qr] {
                     let options = Options { norm_method, kernel, ..Options::default() };
                     let planned = session(&c, options.clone()).plan_norm(&x).unwrap();
                     let (done, bytes) = used(&c, || session(&c, options).norm_scaled(None, &x, None).unwrap().1);
-                    expect_kept(&planned, &done, bytes, &what(&format!("{norm_method:?} norm")));
+                    expect_as_planned(&planned, &done, bytes, &what(&format!("{norm_method:?} norm")));
                 }
             }
             let planned = session(&c, Options::default()).plan_distance(&x, &y).unwrap();
             let (done, bytes) =
                 used(&c, || session(&c, Options::default()).distance_scaled(None, &x, &y, None).unwrap().1);
-            expect_kept(&planned, &done, bytes, &what("distance"));
+            expect_as_planned(&planned, &done, bytes, &what("distance"));
         }
     }
 }
@@ -94,7 +94,7 @@ fn uniform_trains_take_what_their_plans_say() {
         let options = Options { method: Method::Power, repeat: 50, ..Options::default() };
         let planned = session(&c, options.clone()).plan_inner(&x, &x).unwrap();
         let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &x, None).unwrap().1);
-        expect_kept(&planned, &done, bytes, "a uniform train");
+        expect_as_planned(&planned, &done, bytes, "a uniform train");
     }
 }
 
@@ -121,12 +121,12 @@ fn batches_take_what_their_plans_say() {
             let planned = session(&c, Options::default()).plan_batch(x, y).unwrap();
             let (done, bytes) =
                 used(&c, || session(&c, Options::default()).inner_batch(None, x, y, &mut sums[..count], None).unwrap());
-            expect_kept(&planned, &done, bytes, "a batch");
+            expect_as_planned(&planned, &done, bytes, "a batch");
             for (x, y) in [(x, y), (x, x)] {
                 let planned = session(&c, Options::default()).plan_gram(x, y).unwrap();
                 let (done, bytes) =
                     used(&c, || session(&c, Options::default()).gram(None, x, y, &mut sums, None).unwrap());
-                expect_kept(&planned, &done, bytes, "a Gram matrix");
+                expect_as_planned(&planned, &done, bytes, "a Gram matrix");
             }
         }
         // With less memory fewer go together.
@@ -138,7 +138,7 @@ fn batches_take_what_their_plans_say() {
         assert_eq!(planned.workspace_bytes as u64, one * threads.min(2) as u64);
         let mut sums = vec![Scaled::ZERO; 9];
         let (done, bytes) = used(&c, || session(&c, options).inner_batch(None, &x, &y, &mut sums, None).unwrap());
-        expect_kept(&planned, &done, bytes, "a batch with little memory");
+        expect_as_planned(&planned, &done, bytes, "a batch with little memory");
         // What does not fit is refused as by the call.
         let mut again = session(&c, Options::default());
         let problem = again.plan_batch(&x, &y[..1]).unwrap_err();

@@ -137,7 +137,7 @@ fn bytes_moved_are_those_predicted() {
 /// the limit; `AUTO` passes over what does not fit.
 #[test]
 #[ignore = "needs a GPU"]
-fn limits_below_the_workspace_of_cublas_are_kept_to() {
+fn limits_below_the_workspace_of_cublas_are_respected() {
     let case = Case { rows: 30_000, columns: 64, dtype: DType::F64, offset: 0.0 };
     let mut accepted = 0;
     for mebibytes in [1u64, 4, 16, 20, 24, 31, 33, 48, 64, 128] {
