@@ -113,6 +113,21 @@ impl<T: Scalar> Piece<T> {
         moved: &mut u64,
         work: impl FnOnce(&mut Site, View<'_>) -> Result<()>,
     ) -> Result<()> {
+        let mut work = Some(work);
+        let mut once = |site: &mut Site, rows: View<'_>| work.take().map_or(Ok(()), |work| work(site, rows));
+        self.with_rows(site, (buffer, access), span, (width, after), moved, &mut once)
+    }
+
+    /// [`Piece::with`], compiled once for all work.
+    fn with_rows(
+        &self,
+        site: &mut Site,
+        (buffer, access): (Use, Access),
+        span: Span,
+        (width, after): (usize, usize),
+        moved: &mut u64,
+        work: &mut dyn FnMut(&mut Site, View<'_>) -> Result<()>,
+    ) -> Result<()> {
         let panels = match &self.place {
             Place::Device(memory, _) => {
                 let view = View::packed(memory.whole(), self.share.rows, width).rows::<T>(span.first, span.rows)?;

@@ -88,9 +88,15 @@ impl Pool {
     /// [`super::parallel`] that are long enough. `work` must not use rayon otherwise, for example for products of matrices
     /// with `Par::rayon`: it would use the host program's pool.
     pub fn run_here<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let mut work = Work::new(work);
+        self.install_here(&mut || work.run());
+        work.result()
+    }
+
+    fn install_here(&self, work: &mut (dyn FnMut() + Send)) {
         if self.team.pool.current_thread_index().is_some() || !is_default_arithmetic() || workspace::prepare().is_err()
         {
-            return self.run(work);
+            return self.install(work);
         }
         here::within(&self.team, work)
     }
@@ -98,7 +104,13 @@ impl Pool {
     /// Runs single-threaded `work` on the calling thread, if its floating-point mode is the pool's. Waking a pool thread would
     /// take longer than a short piece of work.
     pub fn run_short<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        if is_default_arithmetic() && workspace::prepare().is_ok() { work() } else { self.run(work) }
+        let mut work = Work::new(work);
+        self.install_short(&mut || work.run());
+        work.result()
+    }
+
+    fn install_short(&self, work: &mut (dyn FnMut() + Send)) {
+        if is_default_arithmetic() && workspace::prepare().is_ok() { work() } else { self.install(work) }
     }
 }
 

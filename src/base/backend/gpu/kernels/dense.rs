@@ -299,6 +299,7 @@ pub fn polynomial(
 }
 
 /// `output = input / sqrt(sums[0] + sums[1] + ...)` plus noise of size `noise` for packed square matrices in f64.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn start(
     dtype: DType,
     gpu: &Gpu,

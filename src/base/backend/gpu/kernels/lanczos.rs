@@ -338,6 +338,7 @@ pub fn orient_workspace(count: usize) -> Result<usize> {
 
 /// Copies `count` columns to others, `stride` numbers apart, each turned so that its entry of largest modulus, the first of
 /// those that are about as large, is real and positive.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn orient(
     dtype: DType,
     gpu: &Gpu,

@@ -176,6 +176,7 @@ pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
 
 /// Joins the moments over an axis of some lines to those in `records`, which stand for `before` elements each; with 0
 /// they are not read.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn moments(
     dtype: DType,
     gpu: &Gpu,

@@ -226,6 +226,7 @@ fn params(dtype: DType, a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>)
 /// What `finish` makes of A times `gathered`.
 ///
 /// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn multiply(
     dtype: DType,
     gpu: &Gpu,

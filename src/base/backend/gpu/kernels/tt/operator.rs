@@ -32,6 +32,7 @@ pub(super) unsafe fn start<P: Parameters>(
 }
 
 /// A core (left, n, right) times 2^-`exponent`, with its bonds exchanged if `mirror`; with `widen` the input is real.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn turn(
     dtype: DType,
     gpu: &Gpu,
