@@ -2938,7 +2938,7 @@ typedef struct purlin_rsvd_info {
    */
   double seconds;
   /**
-   * Seconds that the cost model predicted; NaN for a given method.
+   * Seconds that the cost model predicted; NaN with a tolerance.
    */
   double seconds_predicted;
   /**

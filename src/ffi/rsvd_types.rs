@@ -263,7 +263,7 @@ pub struct purlin_rsvd_info {
     pub seconds_small: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,
-    /// Seconds that the cost model predicted; NaN for a given method.
+    /// Seconds that the cost model predicted; NaN with a tolerance.
     pub seconds_predicted: f64,
     /// Why this method, and what else there is to say; terminated.
     pub reason: [c_char; 128],
