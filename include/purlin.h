@@ -1554,7 +1554,7 @@ typedef struct purlin_context_options {
    */
   int32_t log_level;
   /**
-   * Threads of the context's pool; 0, the default, is one a core.
+   * Threads of the context's pool, up to 4096; 0, the default, is one a core.
    */
   int64_t threads;
   /**

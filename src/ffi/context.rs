@@ -70,7 +70,7 @@ pub struct purlin_context_options {
     pub cpu_isa: i32,
     /// One of PURLIN_LOG_*; default OFF.
     pub log_level: i32,
-    /// Threads of the context's pool; 0, the default, is one a core.
+    /// Threads of the context's pool, up to 4096; 0, the default, is one a core.
     pub threads: i64,
     /// Bytes of host memory that purlin may allocate; 0, the default, is no limit.
     pub host_memory_limit: i64,
