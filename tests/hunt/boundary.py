@@ -294,8 +294,8 @@ def random_call(world: World, name: str) -> tuple[int, list[tuple[str, ctypes.c_
             arguments.append(ctypes.c_void_p(world.array(kind)))
         elif kind == "double":
             arguments.append(ctypes.c_double(world.real()))
-        elif name == "purlin_symmetric_indices" and kind == "int64_t":
-            # It writes as many numbers as these two say.
+        elif name.startswith("purlin_symmetric_") and kind == "int64_t":
+            # These functions write as many numbers as order and dimension say.
             arguments.append(ctypes.c_int64(int(rng.choice([0, 0, 1, 1, 2, 2, 3, 4, 5, 7, -1, 2**31 - 1, -(2**31)]))))
         elif kind == "int64_t":
             arguments.append(ctypes.c_int64(world.number(is_large)))
