@@ -13,8 +13,9 @@ use crate::tensor::Tensor;
 /// Copies `source` into `destination`: same dimensions and element type, any strides on the host.
 ///
 /// Host destinations are complete on return, device destinations in stream order. Device memory must be packed; a
-/// strided host tensor is packed into a temporary copy. From one device memory to another in the other order a kernel copies
-/// matrices of elements of 4, 8 and 16 bytes; other tensors go through a temporary copy on the host, for which the call waits.
+/// strided host tensor is packed into a temporary copy. Between device memories a kernel copies matrices with contiguous rows or
+/// columns of elements of 4, 8 and 16 bytes, packed or not. Other tensors in different orders go through a temporary copy on the
+/// host, for which the call waits.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory.
@@ -94,13 +95,13 @@ pub fn copy_parts(
             Ok(())
         }
         (Memory::Device(a), Memory::Device(b)) => {
-            let order = packed_order("destination", to)?;
             let (gpu, queue) = (context.gpu("source")?, queue.ok_or_else(no_queue)?);
-            if !from.is_packed(order) {
-                let source_order = packed_order("source", from)?;
-                if transpose(gpu, queue, dtype, (a, first), source_order, (b, place), to.dims())? {
+            let order = packed_order("destination", to).ok();
+            if order.is_none_or(|order| !from.is_packed(order)) {
+                if copy_matrix(gpu, queue, dtype, (a, first, from), (b, place, to))? {
                     return Ok(());
                 }
+                let (order, source_order) = (packed_order("destination", to)?, packed_order("source", from)?);
                 stream::expect_not_captured(Some(queue))?;
                 let packed = Layout::packed(to.dims(), source_order, dtype)?;
                 let what = "copy of a device tensor in another order";
@@ -120,24 +121,46 @@ pub fn copy_parts(
     }
 }
 
-/// Enqueues the copy of a packed matrix of this order into one of the other order, each at a byte of its memory. Returns `false`
-/// for a tensor that is no matrix, or whose elements no kernel moves.
-fn transpose(
+/// A matrix whose columns, or whose rows if `by_rows`, are contiguous, as one by columns.
+#[derive(Clone, Copy)]
+struct Lines {
+    rows: usize,
+    cols: usize,
+    ld: usize,
+    by_rows: bool,
+}
+
+impl Lines {
+    /// `None` for other layouts.
+    fn of(layout: &Layout) -> Option<Self> {
+        let mut axes = layout.dims().iter().copied().zip(layout.strides().iter().copied()).filter(|axis| axis.0 != 1);
+        let lines = |rows, cols, ld, by_rows| (ld >= rows).then_some(Self { rows, cols, ld, by_rows });
+        match (axes.next(), axes.next(), axes.next()) {
+            (Some((m, 1)), Some((n, ld)), None) => lines(m, n, ld, false),
+            (Some((m, ld)), Some((n, 1)), None) => lines(n, m, ld, true),
+            // A line with gaps is one element of each of many.
+            (Some((n, ld)), None, None) => lines(1, n, ld, false),
+            _ => None,
+        }
+    }
+
+    fn view<'m>(&self, memory: &'m DeviceMemory, first: usize, size: usize) -> Result<View<'m>> {
+        let elements = (self.cols - 1) * self.ld + self.rows;
+        let memory = memory.region(first, elements * size)?;
+        Ok(View { memory, rows: self.rows, cols: self.cols, ld: self.ld })
+    }
+}
+
+/// Enqueues the copy of a matrix by a kernel, each array from a byte of its memory on. Returns `false` for arrays without
+/// contiguous rows or columns, and for elements that no kernel moves.
+fn copy_matrix(
     gpu: &Gpu,
     queue: &GpuStream,
     dtype: DType,
-    (source, first): (&DeviceMemory, usize),
-    source_order: Order,
-    (destination, place): (&DeviceMemory, usize),
-    dims: &[usize],
+    (source, first, from): (&DeviceMemory, usize, &Layout),
+    (destination, place, to): (&DeviceMemory, usize, &Layout),
 ) -> Result<bool> {
-    let mut sizes = dims.iter().copied().filter(|size| *size != 1);
-    let (Some(m), Some(n), None) = (sizes.next(), sizes.next(), sizes.next()) else { return Ok(false) };
-    // A matrix by rows is its transpose by columns.
-    let (rows, cols) = if source_order == Order::ColumnMajor { (m, n) } else { (n, m) };
-    let bytes = rows * cols * dtype.size();
-    let input = View::packed(source.region(first, bytes)?, rows, cols);
-    let output = View::packed(destination.region(place, bytes)?, cols, rows);
+    let (Some(from), Some(to)) = (Lines::of(from), Lines::of(to)) else { return Ok(false) };
     // The copy moves bits, so numbers of one size are all alike.
     let moved = match dtype.size() {
         4 => DType::F32,
@@ -145,7 +168,8 @@ fn transpose(
         16 => DType::CF64,
         _ => return Ok(false),
     };
-    dense::place(moved, gpu, queue, input, output, true, false)?;
+    let (input, output) = (from.view(source, first, dtype.size())?, to.view(destination, place, dtype.size())?);
+    dense::place(moved, gpu, queue, input, output, from.by_rows != to.by_rows, false)?;
     Ok(true)
 }
 

@@ -101,3 +101,33 @@ fn device_tensors_copy_from_order_to_order() {
         }
     }
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn parts_of_device_matrices_are_copied() {
+    let c = Context::new(Options { backend: BackendChoice::Cuda, ..Options::default() }).unwrap();
+    let (rows, cols, ld) = (37, 23, 41);
+    // By columns and by rows, without gaps and with.
+    let layouts = [[1, rows], [1, ld], [cols, 1], [ld, 1]];
+    for dtype in [DType::F32, DType::I64, DType::CF64] {
+        let size = dtype.size();
+        for from in layouts {
+            for to in layouts {
+                let [from, to] = [from, to].map(|strides| Layout::strided(&[rows, cols], &strides, dtype).unwrap());
+                let given: Vec<u8> = (0..ld * ld * size).map(|i| (i * 89 % 251) as u8).collect();
+                let memory = || c.gpu("x").unwrap().allocate("matrix", given.len()).unwrap();
+                let (mut source, mut destination) = (Memory::Device(memory()), Memory::Device(memory()));
+                let queue = c.gpu("x").unwrap().default_stream();
+                let Memory::Device(device) = &mut source else { unreachable!() };
+                c.gpu("x").unwrap().upload(queue, &given, device, 0).unwrap();
+                copy_memory(&c, Some(queue), dtype, (&source, &from), (&mut destination, &to)).unwrap();
+                let Memory::Device(device) = &destination else { unreachable!() };
+                let mut found = vec![0u8; given.len()];
+                c.gpu("x").unwrap().download(queue, device, 0, &mut found).unwrap();
+                let mut want = vec![0u8; given.len()];
+                copy_strided(size, &given, from.strides(), &mut want, to.strides(), &[rows, cols]);
+                assert!(found == want, "{} {:?} to {:?}", dtype.name(), from.strides(), to.strides());
+            }
+        }
+    }
+}
