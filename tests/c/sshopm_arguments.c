@@ -31,8 +31,8 @@ static void options(void) {
   REFUSED("test: is 3", test, 3);
   REFUSED("start_kind: is 6", start_kind, 6);
   REFUSED("max_iterations: is -5", max_iterations, -5);
-  REFUSED("max_iterations: is 1099511627776, outside", max_iterations, INT64_C(1) << 40);
-  REFUSED("warmup: is 1099511627776, outside", warmup, INT64_C(1) << 40);
+  REFUSED("max_iterations: is 1099511627776, more than 2147483647", max_iterations, INT64_C(1) << 40);
+  REFUSED("warmup: is 1099511627776, more than 2147483647", warmup, INT64_C(1) << 40);
   REFUSED("max_starts: is 64", max_starts, 64);
   REFUSED("warmup: is -2", warmup, -2);
   REFUSED("sign: is 2", sign, 2);
