@@ -2413,7 +2413,7 @@ typedef struct purlin_fdk_options {
    */
   int64_t view_batch;
   /**
-   * Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
+   * Length of the transforms, even, at least twice the filtered columns and at most 16777216; 0, the default, chooses.
    */
   int64_t fft_length;
   /**

@@ -7,9 +7,10 @@ use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
 use super::cut::{Cut, Flow, Needs};
 use super::ops::{FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
+use super::ramp::transform_bytes;
 use super::reference::{backproject_view, filter_rows};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Charge, HostMemory};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -29,6 +30,8 @@ pub struct DoubleOps {
     filtered: Option<HostMemory>,
     /// A scaled slice before conversion to the output type.
     scaled: Option<HostMemory>,
+    /// For the transforms of all threads.
+    transform_charge: Option<Charge>,
     tally: Tally,
 }
 
@@ -46,6 +49,7 @@ impl DoubleOps {
             pixels: None,
             filtered: None,
             scaled: None,
+            transform_charge: None,
             tally: Tally::default(),
         }
     }
@@ -75,7 +79,8 @@ impl FdkOps for DoubleOps {
         let [nx, ny, _] = plan.grid.size;
         let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
         let numbers = nx * ny * (cut.first.max(cut.slices) + 1) + pixels + cut.batch * plan.filtered_pixels();
-        Needs { host: 8 * to_u64(numbers) + pipeline_bytes(plan, cut), device: 0 }
+        let transforms = transform_bytes(plan.length, self.context.pool().threads());
+        Needs { host: (8 * to_u64(numbers) + pipeline_bytes(plan, cut)).saturating_add(transforms), device: 0 }
     }
 
     fn buffer(&self, what: &'static str, bytes: usize) -> Result<HostMemory> {
@@ -93,6 +98,9 @@ impl FdkOps for DoubleOps {
         self.filtered = allocate("filtered projections", cut.batch * plan.filtered_pixels())?;
         self.slab = allocate("slices of the volume", nx * ny * cut.first.max(cut.slices))?;
         self.scaled = allocate("slice on its way out", nx * ny)?;
+        self.transform_charge = None;
+        let transforms = usize::try_from(transform_bytes(plan.length, self.context.pool().threads()));
+        self.transform_charge = Some(budget.charge_host("transforms of rows", transforms.unwrap_or(usize::MAX))?);
         Ok(())
     }
 

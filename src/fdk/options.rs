@@ -75,7 +75,7 @@ with_defaults! {
         pub allow_short_arc: bool = false,
         /// Replace pixels that are not finite by 0, and count them. Without it, such a pixel makes its whole row NaN.
         pub sanitize: bool = false,
-        /// Length of the transforms; 0 for the smallest that is long enough.
+        /// Length of the transforms, at most 2^24; 0 for the smallest that is long enough.
         pub fft_length: usize = 0,
         /// Interpolation between pixels.
         pub interpolation: Interpolation = Interpolation::Exact,

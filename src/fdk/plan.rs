@@ -201,6 +201,9 @@ fn warn_of_tilts(geometry: &Geometry, tilt: f64, (view, angle): (usize, f64), sc
     Ok(())
 }
 
+/// Longest transform that an option may ask for: thousands of times what a panel needs.
+pub(super) const MOST_LENGTH: usize = 1 << 24;
+
 /// Refuses options that other options make ineffective.
 fn check_effects(o: &Options) -> Result<()> {
     if o.allow_short_arc && matches!(o.redundancy, Redundancy::None | Redundancy::HalfFan) {
@@ -272,6 +275,9 @@ impl Plan {
         let least = fft_length(columns + extrapolated)?;
         let length = match options.fft_length {
             0 => least,
+            n if n > MOST_LENGTH => {
+                return Err(Error::invalid("fft_length", format!("is {n}, at most {MOST_LENGTH} is possible")));
+            }
             n if n >= 2 * (columns + extrapolated) && n % 2 == 0 => n,
             n => {
                 let needed = 2 * (columns + extrapolated);

@@ -7,6 +7,7 @@ use realfft::RealFftPlanner;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::error::{Error, Result, real};
+use crate::shape::to_u64;
 
 /// Apodisation of the ramp. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,12 @@ pub fn fft_length(columns: usize) -> Result<usize> {
         n == 1
     };
     Ok((least..).step_by(2).find(|&n| smooth(n)).unwrap_or(least.next_power_of_two()))
+}
+
+/// Bytes of transforms of `length` real numbers in double precision on so many threads: the numbers, the spectrum, and about as
+/// much of tables and scratch as of both.
+pub fn transform_bytes(length: usize, threads: usize) -> u64 {
+    to_u64(length).saturating_mul(32).saturating_mul(to_u64(threads))
 }
 
 /// Response at the frequencies 0 to `length / 2` of the filter `pitch * h`, with the band-limited ramp

@@ -7,10 +7,13 @@ use super::geometry::{Geometry, Grid};
 use super::info::{Info, SharedInfo};
 use super::inputs::{Projections, Volume};
 use super::options::{Options, Precision};
-use super::plan::Plan;
+use super::plan::{MOST_LENGTH, Plan};
+use super::ramp::transform_bytes;
 use super::run::{self, Setting};
 use super::slot::{Cancellation, Slot};
 use crate::backend::Backend;
+use crate::backend::free::host_memory_free;
+use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -20,6 +23,17 @@ use crate::scalar::DType;
 use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
+
+/// Charges the memory in which the response for a transform of this length is computed, and refuses what is not free.
+fn charge_transform(context: &Context, length: usize) -> Result<Charge> {
+    /// Less is free on any machine.
+    const LITTLE: u64 = 16 << 20;
+    let (what, bytes) = ("transform of the ramp filter", transform_bytes(length, 1));
+    if bytes > LITTLE && bytes > host_memory_free() {
+        return Err(Error::OutOfMemory { what, bytes, limit: None });
+    }
+    context.host_budget().charge_host(what, usize::try_from(bytes).unwrap_or(usize::MAX))
+}
 
 /// A configured reconstruction.
 pub struct Fdk {
@@ -47,6 +61,7 @@ impl Fdk {
         group.check_alive()?;
         let context = group.first();
         let grid = grid.unwrap_or_else(|| Grid::standard(&geometry));
+        let _transform = charge_transform(context, options.fft_length.min(MOST_LENGTH))?;
         let mut plan = Plan::new(geometry, grid, options)?;
         let on_gpu = matches!(context.backend(), Backend::Gpu(_)) && options.precision == Precision::F32;
         if on_gpu && options.fft_length == 0 {

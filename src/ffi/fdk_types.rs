@@ -178,7 +178,7 @@ pub struct purlin_fdk_options {
     pub slab: i64,
     /// Views that are filtered and back-projected together; 0, the default, chooses.
     pub view_batch: i64,
-    /// Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
+    /// Length of the transforms, even, at least twice the filtered columns and at most 16777216; 0, the default, chooses.
     pub fft_length: i64,
     /// Called by reconstruct and finish with the steps done, all steps, 0, and by push with the views pushed, all views, 0;
     /// default NULL. It must be callable while the object lives.

@@ -43,11 +43,8 @@ impl Convolution {
     pub fn new(length: usize, response: &[f64]) -> Result<Self> {
         let samples = length / 2;
         let mut stages = Vec::new();
-        let mut left = samples;
-        while left > 1 {
-            let radix = [4, 2, 3].into_iter().find(|r| left.is_multiple_of(*r)).unwrap_or_else(|| least_factor(left));
-            stages.push(Stage::new(radix, left / radix)?);
-            left /= radix;
+        for (radix, step) in passes(samples) {
+            stages.push(Stage::new(radix, step)?);
         }
         let place = |k: usize| {
             let (mut k, mut at) = (k, 0);
@@ -66,6 +63,15 @@ impl Convolution {
             pairs.push(Pair { places: [place(k), place((samples - k) % samples)], p: (r + other) as f32, a });
         }
         Ok(Self { samples, stages, pairs })
+    }
+
+    /// Bytes of the tables for rows of `length`, and of the scratch array of [`Self::run`] for vectors of `lanes`.
+    pub fn bytes(length: usize, lanes: usize) -> [usize; 2] {
+        let samples = length / 2;
+        let number = size_of::<[f32; 2]>();
+        let twiddles: usize = passes(samples).map(|(radix, step)| number * ((radix - 1) * step + radix)).sum();
+        let largest = passes(samples).map(|(radix, _)| radix).max().unwrap_or(0);
+        [twiddles + (samples / 2 + 1) * size_of::<Pair>(), number * lanes * largest]
     }
 
     /// Length of the scratch array of [`Self::run`], for vectors of `lanes`.
@@ -97,6 +103,19 @@ impl Convolution {
         }
         debug_assert_eq!(rows.len(), self.samples * each);
     }
+}
+
+/// Radix and step of each pass of a transform of `samples` complex samples.
+fn passes(samples: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut left = samples;
+    std::iter::from_fn(move || {
+        if left <= 1 {
+            return None;
+        }
+        let radix = [4, 2, 3].into_iter().find(|r| left.is_multiple_of(*r)).unwrap_or_else(|| least_factor(left));
+        left /= radix;
+        Some((radix, left))
+    })
 }
 
 fn least_factor(n: usize) -> usize {

@@ -12,6 +12,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
 use crate::error::Result;
+use crate::shape::to_u64;
 
 /// Most rows that are filtered together: the lanes of the widest vector.
 const GROUP: usize = 16;
@@ -67,6 +68,15 @@ impl Filter {
     /// The ramp filter without weighting, for rows that are weighted already.
     pub fn ramp_only(isa: Isa, plan: &Plan) -> Result<Self> {
         Ok(Self { weighs: false, ..Self::new(isa, plan)? })
+    }
+
+    /// Bytes of the tables and of the buffers of all threads.
+    pub fn bytes(plan: &Plan, threads: usize) -> u64 {
+        let [tables, spare] = Convolution::bytes(plan.length, GROUP);
+        let columns = plan.geometry.detector.columns;
+        let tables = tables + size_of::<f32>() * (columns + plan.extrapolated);
+        let of_thread = spare + size_of::<f32>() * ((GROUP + 1) * plan.length + columns);
+        to_u64(tables).saturating_add(to_u64(threads).saturating_mul(to_u64(of_thread)))
     }
 
     fn scratch(&self, plan: &Plan) -> Result<Scratch> {

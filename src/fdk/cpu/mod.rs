@@ -47,6 +47,8 @@ pub struct CpuOps {
     input: Number,
     output: Number,
     slab: Option<(Slab, Charge)>,
+    /// For the tables and buffers of the filter.
+    filter_charge: Option<Charge>,
     first: usize,
     /// Line integrals of a batch.
     pixels: Option<HostMemory>,
@@ -66,6 +68,7 @@ impl CpuOps {
             input: Number::F32,
             output: Number::F32,
             slab: None,
+            filter_charge: None,
             first: 0,
             pixels: None,
             filtered: None,
@@ -124,7 +127,8 @@ impl FdkOps for CpuOps {
         let filtered = cut.batch * Layout::Columns.samples(plan, cut.rows);
         let values = cut.write_slices * nx * ny;
         let host = Slab::bytes(&plan.grid, cut.first.max(cut.slices)) + 4 * to_u64(pixels + filtered + values);
-        Needs { host: host + pipeline_bytes(plan, cut), device: 0 }
+        let filter = Filter::bytes(plan, self.context.pool().threads());
+        Needs { host: (host + pipeline_bytes(plan, cut)).saturating_add(filter), device: 0 }
     }
 
     fn buffer(&self, what: &'static str, bytes: usize) -> Result<HostMemory> {
@@ -138,6 +142,9 @@ impl FdkOps for CpuOps {
         let allocate = |what, count: usize| HostMemory::allocate(what, 4 * count, &budget).map(Some);
         let [nx, ny, _] = plan.grid.size;
         (self.pixels, self.filtered, self.values, self.slab) = (None, None, None, None);
+        self.filter_charge = None;
+        let filter = usize::try_from(Filter::bytes(plan, self.context.pool().threads())).unwrap_or(usize::MAX);
+        self.filter_charge = Some(budget.charge_host("transforms of rows", filter)?);
         self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
         self.filtered = allocate("filtered projections", cut.batch * Layout::Columns.samples(plan, cut.rows))?;
         self.values = allocate("slices on their way out", cut.write_slices * nx * ny)?;

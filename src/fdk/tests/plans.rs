@@ -100,3 +100,28 @@ fn a_run_does_what_is_planned() {
     }
     assert!(good > 10 && bad > 5, "{good} good, {bad} bad");
 }
+
+/// The memory of the transforms is in the plan and under the limit.
+#[test]
+fn long_transforms_are_planned_and_limited() {
+    let scan = scan("short");
+    for precision in [Precision::F32, Precision::F64] {
+        let of = |limit, fft_length| {
+            let options = Options { fft_length, precision, ..Options::default() };
+            Fdk::new(&cpu(limit), scan.geometry.clone(), Some(scan.grid), options)
+        };
+        let host_bytes = |fft_length| of(0, fft_length).unwrap().planned_info().get().host_bytes;
+        let (short, long) = (1 << 10, 1 << 13);
+        // Sixteen rows of 4 bytes, or a row and its spectrum in double precision, for the one thread at least.
+        let least = i64::try_from((long - short) * if precision == Precision::F32 { 64 } else { 32 }).unwrap();
+        assert!(host_bytes(long) - host_bytes(short) >= least, "{precision:?}");
+        let limited = of(20 << 20, 1 << 20);
+        assert!(matches!(limited, Err(Error::OutOfMemory { .. })), "{precision:?}");
+        let mut fdk = of(0, long).unwrap();
+        let (done, planned) = (run(&mut fdk, &scan).unwrap(), host_bytes(long));
+        assert!(done.host_bytes_used <= planned && done.host_bytes_used >= planned * 9 / 10, "{precision:?}");
+    }
+    let beyond = Options { fft_length: (1 << 24) + 2, ..Options::default() };
+    let refused = Fdk::new(&cpu(0), scan.geometry.clone(), Some(scan.grid), beyond).map(|_| ()).unwrap_err();
+    assert_eq!(refused.to_string(), "fft_length: is 16777218, at most 16777216 is possible");
+}
