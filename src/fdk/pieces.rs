@@ -220,8 +220,7 @@ impl Fdk {
         let input = packed::<f32>("weighted", weighted, context, &from)?;
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
-        let bytes = usize::try_from(Filter::bytes(plan, context.pool().threads())).unwrap_or(usize::MAX);
-        let _charge = context.host_budget().charge_host("transforms of rows", bytes)?;
+        let _charge = Filter::charge(context, plan)?;
         Filter::ramp_only(context.isa(), plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
         Ok(())
     }

@@ -11,6 +11,8 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
+use crate::backend::memory::Charge;
+use crate::context::Context;
 use crate::error::Result;
 use crate::shape::to_u64;
 
@@ -77,6 +79,12 @@ impl Filter {
         let tables = tables + size_of::<f32>() * (columns + plan.extrapolated);
         let of_thread = spare + size_of::<f32>() * ((GROUP + 1) * plan.length + columns);
         to_u64(tables).saturating_add(to_u64(threads).saturating_mul(to_u64(of_thread)))
+    }
+
+    /// Charges [`Filter::bytes`] for the threads of a context.
+    pub fn charge(context: &Context, plan: &Plan) -> Result<Charge> {
+        let bytes = usize::try_from(Self::bytes(plan, context.pool().threads())).unwrap_or(usize::MAX);
+        context.host_budget().charge_host("transforms of rows", bytes)
     }
 
     fn scratch(&self, plan: &Plan) -> Result<Scratch> {

@@ -143,8 +143,7 @@ impl FdkOps for CpuOps {
         let [nx, ny, _] = plan.grid.size;
         (self.pixels, self.filtered, self.values, self.slab) = (None, None, None, None);
         self.filter_charge = None;
-        let filter = usize::try_from(Filter::bytes(plan, self.context.pool().threads())).unwrap_or(usize::MAX);
-        self.filter_charge = Some(budget.charge_host("transforms of rows", filter)?);
+        self.filter_charge = Some(Filter::charge(&self.context, plan)?);
         self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
         self.filtered = allocate("filtered projections", cut.batch * Layout::Columns.samples(plan, cut.rows))?;
         self.values = allocate("slices on their way out", cut.write_slices * nx * ny)?;
