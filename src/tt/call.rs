@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::algorithm::norm;
-use super::balance::{Risk, with_balanced};
+use super::balance::{Balanced, Risk};
+use super::beside;
 use super::finite;
 use super::info::Info;
 use super::operator::Trains;
+use super::ops::{Beside, Work};
 use super::options::{Conjugate, NormMethod};
 use super::peaks::Sizes;
 use super::rings;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, common};
+use crate::backend::cpu::flags;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
@@ -137,7 +140,8 @@ impl Contraction {
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
         let turns = rings::turns(self.options());
-        let norm = with_balanced(&context, stream, (x, y), turns, |a, b, risk| {
+        let is_beside = self.examines_beside([x, y], progress);
+        let mut run = |a: &TensorTrain, b: &TensorTrain, risk, progress: &Progress<'_>, beside: Option<Beside<'_>>| {
             if risk == Risk::Hidden {
                 if goal == Goal::Distance {
                     let problem =
@@ -149,10 +153,25 @@ impl Contraction {
             }
             let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
             let terms = &terms[..count];
-            let norm =
-                self.execute(stream, &plan, a, b, progress, Sizes::default(), |m, work| norm::by_qr(m, work, terms))?;
+            let norm = self.execute(stream, &plan, a, b, progress, Sizes::default(), |machines, work| {
+                norm::by_qr(machines, &Work { beside, ..*work }, terms)
+            })?;
             finite::checked(norm, DType::F64, &read[..count])
-        })?;
+        };
+        let mut balanced = Balanced::begin(&context, stream, x, y, false, turns)?;
+        let mut plain = None;
+        if is_beside {
+            let is_rejected = |balanced: &Balanced| balanced.has_copies() || balanced.risk() != Risk::Nothing;
+            let (copies_lost, found) =
+                beside::examined(&context, &mut balanced, (x, y), progress, is_rejected, |progress, beside| {
+                    run(x, y, Risk::Nothing, progress, Some(beside))
+                })?;
+            flags::hand_on(copies_lost);
+            plain = found;
+        } else {
+            balanced.examine_here(&context, x, y)?;
+        }
+        let norm = balanced.run(&context, stream, (x, y), plain, |a, b, risk| run(a, b, risk, progress, None))?;
         info.outcome = norm.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((norm, info))

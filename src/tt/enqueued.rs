@@ -168,7 +168,8 @@ impl Contraction {
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
         let (cancel, done) = (progress.flag(), std::sync::atomic::AtomicU64::new(0));
-        let work = Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done, sizes: Sizes::default() };
+        let work =
+            Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done, sizes: Sizes::default(), beside: None };
         let enqueued = self.machines[0].enqueue(&work, wanted, self.workspace.as_ref(), to)?;
         Ok(Info { workspace_bytes: to_i64(enqueued.bytes), kernel: enqueued.kernel, ..plan.info(1) })
     }

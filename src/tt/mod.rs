@@ -11,6 +11,7 @@
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
+//! | `beside` | examination of trains on the host while a device contracts them |
 //! | `rings` | products of rings whose numbers hide others that count |
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |
@@ -28,6 +29,7 @@ pub mod algebra;
 mod algorithm;
 mod balance;
 pub mod batch;
+mod beside;
 mod call;
 pub mod cost;
 pub mod cpu;

@@ -67,7 +67,12 @@ pub struct Work<'a> {
     pub done: &'a AtomicU64,
     /// Bounds from the largest numbers of the cores, if `peaks::matter` says that they are needed.
     pub sizes: Sizes,
+    /// Work of the host for the time in which it would wait for a device.
+    pub beside: Option<Beside<'a>>,
 }
+
+/// Work of the host that is independent of the contraction. Later calls of it do nothing.
+pub type Beside<'a> = &'a (dyn Fn() + Sync);
 
 /// Result of an enqueued call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +112,13 @@ impl Work<'_> {
     pub fn step(&self) -> Result<()> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.cancel.check()
+    }
+
+    /// Runs the work that is done beside the contraction. To be called before a wait for a device that has enough to do.
+    pub fn run_beside(&self) {
+        if let Some(work) = self.beside {
+            work();
+        }
     }
 }
 

@@ -207,10 +207,8 @@ impl Contraction {
         }
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
-        let turns = rings::turns(&self.options);
         let on_device = self.computes_on_device();
-        let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
-        let mut balanced = balanced?;
+        let (mut balanced, copies_lost, mut plain) = self.examined_trains(stream, &plan, [x, y], progress)?;
         let shapes = [x.shape(), y.shape()];
         let sizes_of = |balanced: &Balanced| -> Result<Sizes> {
             let [a, b] = balanced.peaks(&context, stream, x, y)?;
@@ -235,7 +233,9 @@ impl Contraction {
             if may_lose {
                 return self.in_wider_range(stream, &given, goal, progress, &plan, start);
             }
-            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, progress, sizes, inner::contract));
+            let (sum, lost) = plain.take().unwrap_or_else(|| {
+                flags::watch(|| self.execute(stream, &plan, a, b, progress, sizes, inner::contract))
+            });
             let sum = sum?;
             let is_seen = wider::applies(&self.options, on_device);
             let is_lost = copies_lost && is_seen || lost && sum.is_finite() && (is_seen || self.bounds_losses(&plan));
@@ -395,7 +395,7 @@ impl Contraction {
         let machines = &mut self.machines[..];
         watched(progress, |watch| {
             watch.expect(plan.steps());
-            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes })
+            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes, beside: None })
         })
         .map_err(|problem| in_all(problem, plan.workspace))
     }

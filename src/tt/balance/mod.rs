@@ -75,14 +75,47 @@ impl Balanced {
         wants_peaks: bool,
         turns: Option<usize>,
     ) -> Result<Self> {
+        let mut balanced = Self::begin(context, stream, x, y, wants_peaks, turns)?;
+        balanced.examine_here(context, x, y)?;
+        Ok(balanced)
+    }
+
+    /// [`Balanced::new`] without the trains on the host, which [`Balanced::examine_here`] examines.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn begin(
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        wants_peaks: bool,
+        turns: Option<usize>,
+    ) -> Result<Self> {
         let same = x.is_same(y);
         let list = [x, y];
         let look = Look::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks, turns)?;
-        let y = if same { Examined::default() } else { examined(context, y, turns)? };
-        let x = examined(context, x, turns)?;
-        let is_hiding = x.is_hiding || y.is_hiding;
-        let is_wide_here = x.is_wide || y.is_wide;
-        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, is_wide: false, is_wide_here, peaks: None })
+        let (is_hiding, is_wide, is_wide_here) = (false, false, false);
+        Ok(Self { x: None, y: None, same, look, turns, is_hiding, is_wide, is_wide_here, peaks: None })
+    }
+
+    /// Examines those of the trains that are on the host, and copies those that need balancing. To be called once. Sets the
+    /// calling thread's flag as [`examined`] does.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn examine_here(&mut self, context: &Arc<Context>, x: &TensorTrain, y: &TensorTrain) -> Result<()> {
+        let y = if self.same { Examined::default() } else { examined(context, y, self.turns)? };
+        let x = examined(context, x, self.turns)?;
+        self.is_hiding = x.is_hiding || y.is_hiding;
+        self.is_wide_here = x.is_wide || y.is_wide;
+        (self.x, self.y) = (x.copy, y.copy);
+        Ok(())
+    }
+
+    /// Whether a train is replaced by a balanced copy.
+    pub(super) fn has_copies(&self) -> bool {
+        self.x.is_some() || self.y.is_some()
     }
 
     /// What a contraction of the trains would lose. For trains on a device it is known after [`Balanced::again`].
@@ -169,6 +202,31 @@ impl Balanced {
             }
         }
         Ok(changed)
+    }
+
+    /// Runs `run` with the trains of [`Balanced::of`] and with what a contraction of them would lose. Runs it again if the
+    /// bonds on the device turn out to be unbalanced, or this to be something else. `first` is the first result, if it is
+    /// known.
+    ///
+    /// # Errors
+    /// As `run`; out of memory.
+    pub(super) fn run<R>(
+        mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        (x, y): (&TensorTrain, &TensorTrain),
+        mut first: Option<Result<R>>,
+        mut run: impl FnMut(&TensorTrain, &TensorTrain, Risk) -> Result<R>,
+    ) -> Result<R> {
+        loop {
+            let (a, b) = self.of(x, y);
+            let found = first.take().unwrap_or_else(|| run(a, b, self.risk()));
+            // A result of 0 (or a numerical error) may change once the bonds are balanced.
+            let is_final = self.risk() == Risk::Hidden || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
+            if is_final || !self.again(context, stream, x, y)? {
+                return found;
+            }
+        }
     }
 }
 
@@ -279,9 +337,7 @@ pub(super) fn is_wide_there(context: &Arc<Context>, train: &TensorTrain) -> Resu
     Look::new(context, None, &[train], false, None)?.map_or(Ok(false), |look| Ok(look.doubt()?.is_wide))
 }
 
-/// Runs `run` with two trains, which may be the same, or with balanced copies of them, and with what a contraction of them
-/// would lose. Runs it again if the bonds on the device turn out to be unbalanced, or this to be something else. `turns` is
-/// that of [`Balanced::new`].
+/// [`Balanced::run`] with two trains, which may be the same, after their examination. `turns` is that of [`Balanced::new`].
 ///
 /// # Errors
 /// As `run`; out of memory.
@@ -290,18 +346,9 @@ pub(super) fn with_balanced<R>(
     stream: Option<&Stream>,
     (x, y): (&TensorTrain, &TensorTrain),
     turns: Option<usize>,
-    mut run: impl FnMut(&TensorTrain, &TensorTrain, Risk) -> Result<R>,
+    run: impl FnMut(&TensorTrain, &TensorTrain, Risk) -> Result<R>,
 ) -> Result<R> {
-    let mut balanced = Balanced::new(context, stream, x, y, false, turns)?;
-    loop {
-        let (a, b) = balanced.of(x, y);
-        let found = run(a, b, balanced.risk());
-        // A result of 0 (or a numerical error) may change once the bonds are balanced.
-        let is_final = balanced.risk() == Risk::Hidden || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
-        if is_final || !balanced.again(context, stream, x, y)? {
-            return found;
-        }
-    }
+    Balanced::new(context, stream, x, y, false, turns)?.run(context, stream, (x, y), None, run)
 }
 
 /// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced. Also whether

@@ -305,7 +305,8 @@ impl GpuContraction {
     fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
         let plan = &*item.plan;
         let done = AtomicU64::new(0);
-        let work = Work { plan, x: item.x, y: item.y, stream, cancel, done: &done, sizes: Sizes::default() };
+        let work =
+            Work { plan, x: item.x, y: item.y, stream, cancel, done: &done, sizes: Sizes::default(), beside: None };
         let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
         self.pairs(&work, 0..plan.blocks(), &mut partials)?;
         *sum = partials.into_iter().fold(Scaled::ZERO, Scaled::plus);

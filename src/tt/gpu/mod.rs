@@ -209,7 +209,9 @@ impl GpuContraction {
             norms.enqueue::<T>(work, &terms, results.whole())
         });
         self.work = own;
-        let sum = read(&gpu, &stream, &results, count?)?.iter().fold(Scaled::ZERO, |sum, term| sum.plus(term.value));
+        let count = count?;
+        work.run_beside();
+        let sum = read(&gpu, &stream, &results, count)?.iter().fold(Scaled::ZERO, |sum, term| sum.plus(term.value));
         Ok(if sum.is_finite() { sum.re().sqrt() } else { Scaled::new(Complex::new(f64::NAN, 0.0), 0) })
     }
 
@@ -327,8 +329,9 @@ impl<'a> Call<'a> {
         self.gpu.allocate_uninitialised_on(self.stream, "terms of a contraction", bytes)
     }
 
-    /// Waits for results, and reads them.
+    /// Waits for results, and reads them. The host works beside the device meanwhile.
     fn read(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
+        self.work.run_beside();
         read(self.gpu, self.stream, memory, count)
     }
 }

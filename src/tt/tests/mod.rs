@@ -2,6 +2,7 @@
 
 pub(super) mod balance;
 mod batch;
+pub(super) mod beside;
 pub(super) mod checksums;
 mod closed_forms;
 pub(super) mod dead;

@@ -5,6 +5,7 @@ use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormMethod;
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
+use crate::tt::tests::beside;
 use crate::tt::tests::dead;
 use crate::tt::tests::nonfinite::placed;
 use crate::tt::tests::spans;
@@ -155,4 +156,11 @@ fn what_is_not_finite_is_seen_behind_zeros_too() {
         dead::check_rings(&gpu(0), location, &[NormMethod::Inner, NormMethod::Qr]);
         dead::check_factors(&gpu(0), location);
     }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn trains_on_the_host_are_examined_while_the_device_contracts_them() {
+    beside::check(&gpu(0));
+    beside::check_failures(&gpu(0));
 }

@@ -1,0 +1,276 @@
+//! Trains on the host that are examined while a device contracts them as they are: the results are those of an examination
+//! beforehand.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::balance::{bare, gauged};
+use super::hiding;
+use super::support::{C, Plain, cpu};
+use crate::backend::Backend;
+use crate::backend::gpu::{DeviceMemory, Region};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
+use crate::scalar::DType;
+use crate::session::CancelHandle;
+use crate::stream::Stream;
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::info::Kernel;
+use crate::tt::ops::{Beside, ContractOps, Enqueued, Item, Machine, Wanted, Work};
+use crate::tt::options::{NormMethod, Options};
+use crate::tt::plan::Plan;
+use crate::tt::{Contraction, Scaled};
+
+type Log = Arc<Mutex<Vec<&'static str>>>;
+
+/// Records the calls of a backend: `plain` for a contraction beside which trains are examined, `again` for others, `examined`
+/// where the backend waits.
+struct Recorder {
+    inner: Box<dyn ContractOps>,
+    log: Log,
+    /// Whether the backend is the CPU, which passes for a device.
+    pretends: bool,
+    /// Whether plain contractions fail.
+    fails: bool,
+    /// Cancels the call at the wait.
+    cancels: Option<CancelHandle>,
+}
+
+impl Recorder {
+    fn run<R>(&mut self, work: &Work<'_>, run: impl FnOnce(&mut dyn ContractOps, &Work<'_>) -> Result<R>) -> Result<R> {
+        let note = |what| self.log.lock().unwrap().push(what);
+        note(if work.beside.is_some() { "plain" } else { "again" });
+        // A backend may wait several times.
+        let has_waited = AtomicBool::new(false);
+        let examine = || {
+            if !has_waited.swap(true, Ordering::Relaxed) {
+                self.cancels.iter().for_each(CancelHandle::cancel);
+                self.log.lock().unwrap().push("examined");
+            }
+            work.run_beside();
+        };
+        let beside: Option<Beside<'_>> = work.beside.map(|_| &examine as Beside<'_>);
+        // The processor's own chain kernel needs a layout, which the plan of a device lacks.
+        let kernel = if self.pretends { Kernel::Products } else { work.plan.kernel };
+        let plan = Plan { kernel, ..work.plan.clone() };
+        let found = run(&mut *self.inner, &Work { beside, plan: &plan, ..*work });
+        if let (Some(examine), true) = (beside, self.pretends) {
+            examine();
+            work.cancel.check()?;
+        }
+        if self.fails && work.beside.is_some() {
+            return Err(Error::OutOfDeviceMemory { what: "trains", bytes: 1, limit: None });
+        }
+        found
+    }
+}
+
+impl ContractOps for Recorder {
+    fn machine(&self) -> Machine {
+        let machine = self.inner.machine();
+        if self.pretends { Machine { vectors: None, chain_rank: 64, ring_rank: 64, ..machine } } else { machine }
+    }
+
+    fn finalize_plan(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
+        self.inner.finalize_plan(plan, x, y, options)
+    }
+
+    fn await_caller(&self, stream: Option<&Stream>) -> Result<()> {
+        self.inner.await_caller(stream)
+    }
+
+    fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        self.run(work, |inner, work| inner.pairs(work, blocks, partials))
+    }
+
+    fn enqueue(
+        &mut self,
+        work: &Work<'_>,
+        wanted: Wanted,
+        workspace: Option<&DeviceMemory>,
+        to: Option<Region<'_>>,
+    ) -> Result<Enqueued> {
+        self.inner.enqueue(work, wanted, workspace, to)
+    }
+
+    fn takes(&self, plan: &Plan) -> bool {
+        self.inner.takes(plan)
+    }
+
+    fn many(
+        &mut self,
+        stream: Option<&Stream>,
+        items: &[Item<'_>],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()> {
+        self.inner.many(stream, items, cancel, sums)
+    }
+
+    fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.run(work, |inner, work| inner.halves(work))
+    }
+
+    fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.run(work, |inner, work| inner.power(work))
+    }
+
+    fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.run(work, |inner, work| inner.triangle(work))
+    }
+
+    fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        self.run(work, |inner, work| inner.qr_norm(work, trains))
+    }
+}
+
+/// A session whose calls are recorded.
+fn recorded(context: &Arc<Context>, norm_method: NormMethod, fails: bool, cancels: bool) -> (Contraction, Log) {
+    let mut session = Contraction::new(context, Options { norm_method, ..Options::default() }).unwrap();
+    let log = Log::default();
+    let pretends = session.machines[0].machine().vectors.is_some();
+    let inner = session.machines.remove(0);
+    let cancels = cancels.then(|| session.cancel_handle());
+    session.machines.push(Box::new(Recorder { inner, log: Arc::clone(&log), pretends, fails, cancels }));
+    (session, log)
+}
+
+/// A train on the host, another one of its modes, and whether a contraction of both as they are is rejected.
+struct Case {
+    what: String,
+    x: TensorTrain,
+    y: TensorTrain,
+    is_rejected: bool,
+}
+
+fn cases(context: &Arc<Context>) -> Vec<Case> {
+    let mut all = Vec::new();
+    for (dtype, range) in [(DType::F64, 300), (DType::CF32, 40)] {
+        let mut add = |what: &str, x: &Plain, y: &Plain, is_rejected| {
+            let [x, y] = [x, y].map(|train| train.train(context, dtype));
+            all.push(Case { what: format!("{dtype:?} {what}"), x, y, is_rejected });
+        };
+        for cyclic in [false, true] {
+            let [x, y] = [5, 6].map(|seed| Plain::uniform_ranks(6, 2, 3, cyclic, dtype.is_complex(), seed));
+            add("plain", &x, &y, false);
+            add("graded", &x, &gauged(&y, range, 1), true);
+            add("graded", &gauged(&x, range, 1), &y, true);
+            for bad in [f64::NAN, f64::INFINITY, 0.0] {
+                let mut x = x.clone();
+                x.cores[2].fill(C::new(bad, 0.0));
+                add("filled", &x, &y, false);
+            }
+        }
+        let one = bare(&[1; 4], vec![vec![1.0]; 3]);
+        let wide = Plain { modes: vec![2; 2], ranks: vec![1; 3], cores: vec![vec![C::new(1.0, 0.0); 2]; 2] };
+        let mut other = wide.clone();
+        other.cores[0][1] = C::new(2f64.powi(-range), 0.0);
+        if dtype == DType::F64 {
+            // In single precision it is contracted in double precision, whose trains are examined again.
+            add("wide", &wide, &other, true);
+        }
+        add("ones", &one, &one, false);
+    }
+    for case in hiding::cases().into_iter().filter(|case| case.sites == 3) {
+        let (x, y) = (case.train(context, Location::Host), case.one(context, Location::Host));
+        all.push(Case { what: format!("hiding {:?} {:?}", case.dtype, case.core), x, y, is_rejected: true });
+    }
+    all
+}
+
+/// A result's bits.
+fn bits(found: Result<Scaled>) -> Result<(u64, u64, i64)> {
+    found.map(|Scaled { mantissa, exponent }| (mantissa.re.to_bits(), mantissa.im.to_bits(), exponent))
+}
+
+type Call = fn(&mut Contraction, &TensorTrain, &TensorTrain, bool) -> Result<Scaled>;
+
+/// The calls; with a progress function trains are examined first.
+const CALLS: [(&str, NormMethod, Call); 5] = {
+    fn report(_: i64, _: i64, _: f64) -> bool {
+        true
+    }
+    const NORM: Call = |session, x, _, reports| {
+        session.norm_scaled(None, x, if reports { Some(&report) } else { None }).map(|found| found.0)
+    };
+    [
+        ("inner", NormMethod::Auto, |session, x, y, reports| {
+            session.inner_scaled(None, x, y, if reports { Some(&report) } else { None }).map(|found| found.0)
+        }),
+        ("distance", NormMethod::Auto, |session, x, y, reports| {
+            session.distance_scaled(None, x, y, if reports { Some(&report) } else { None }).map(|found| found.0)
+        }),
+        ("norm by a triangle", NormMethod::Triangle, NORM),
+        ("norm by an inner product", NormMethod::Inner, NORM),
+        ("norm by QR", NormMethod::Qr, NORM),
+    ]
+};
+
+/// Results of an examination beside the contraction and of one beforehand.
+pub fn check(context: &Arc<Context>) {
+    for Case { what, x, y, is_rejected } in cases(context) {
+        for (call, norm_method, run) in CALLS {
+            let what = format!("{call}, {what}");
+            let (mut session, log) = recorded(context, norm_method, false, false);
+            let found = bits(run(&mut session, &x, &y, false));
+            let mut calls = std::mem::take(&mut *log.lock().unwrap());
+            let waits = calls.iter().filter(|call| **call == "examined").count();
+            // A device examines the cores for QR factors itself, and may leave them to the host.
+            let may_leave = !matches!(context.backend(), Backend::Cpu) && !call.ends_with("product") && call != "inner";
+            assert!(waits == 1 || waits == 0 && may_leave, "{what}: {calls:?}");
+            calls.retain(|call| *call != "examined");
+            assert_eq!(calls[0], "plain", "{what}: {calls:?}");
+            let before = bits(run(&mut session, &x, &y, true));
+            let first = std::mem::take(&mut *log.lock().unwrap());
+            assert!(!first.contains(&"plain") && !first.contains(&"examined"), "{what}: {first:?}");
+            assert_eq!(found, before, "{what}");
+            // A result that is returned is computed once. A rejected contraction is repeated, unless the host takes over.
+            let is_repeated = calls[1..] == first[..];
+            assert!(is_repeated || calls.len() == first.len(), "{what}: {calls:?}, {first:?}");
+            if call == "inner" {
+                assert_eq!(is_repeated, is_rejected, "{what}: {calls:?}, {first:?}");
+            }
+        }
+    }
+}
+
+/// Errors and cancellations of contractions beside which trains are examined.
+pub fn check_failures(context: &Arc<Context>) {
+    for Case { what, x, y, is_rejected } in cases(context) {
+        let run = CALLS[0].2;
+        let wanted = bits(run(&mut recorded(context, NormMethod::Auto, false, false).0, &x, &y, true));
+        let (mut session, _) = recorded(context, NormMethod::Auto, true, false);
+        let found = bits(run(&mut session, &x, &y, false));
+        if is_rejected {
+            assert_eq!(found, wanted, "{what}: the error of a rejected contraction is none of the call");
+        } else {
+            assert!(matches!(found, Err(Error::OutOfDeviceMemory { .. })), "{what}: {found:?}");
+        }
+        let (mut session, _) = recorded(context, NormMethod::Auto, false, true);
+        assert_eq!(bits(run(&mut session, &x, &y, false)), Err(Error::Cancelled), "{what}");
+        assert_eq!(bits(run(&mut session, &x, &y, true)), wanted, "{what}, after a cancelled call");
+    }
+}
+
+#[test]
+fn an_examination_beside_a_contraction_changes_no_bit() {
+    check(&cpu(2));
+}
+
+#[test]
+fn errors_of_rejected_contractions_are_none_and_cancellations_are_heard() {
+    check_failures(&cpu(2));
+}
+
+/// The host needs no device to learn what a contraction lost, and looks at no bonds before.
+#[test]
+fn contractions_of_the_processor_are_examined_by_themselves() {
+    let context = cpu(1);
+    let session = Contraction::new(&context, Options::default()).unwrap();
+    let x = Plain::uniform_ranks(3, 2, 2, false, false, 1).train(&context, DType::F64);
+    let progress = crate::progress::Progress::none();
+    assert!(!session.examines_beside([&x, &x], &progress));
+}
