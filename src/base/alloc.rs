@@ -112,7 +112,7 @@ pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<
     Ok(v)
 }
 
-/// A copy of `source`.
+/// A copy of `source`; an error where the allocator refuses the memory.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     let mut v = with_capacity(what, source.len())?;
@@ -149,7 +149,7 @@ pub struct Charged<T> {
 }
 
 impl<T: Copy> Charged<T> {
-    /// An empty list.
+    /// An empty list: nothing is allocated, and nothing charged to `budget`, before the first element.
     pub fn new(what: &'static str, budget: &Arc<Budget>) -> Self {
         Self { list: Vec::new(), what, charge: Charge::nothing(budget) }
     }
@@ -191,7 +191,7 @@ impl<T: Copy> Charged<T> {
         self.extend(&[item])
     }
 
-    /// Keeps the first `len`.
+    /// Drops the elements from `len` on. The memory stays allocated and charged.
     pub fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
     }

@@ -89,7 +89,7 @@ pub fn word(variant: impl std::fmt::Debug) -> String {
 pub enum Value {
     /// An integer, or the number of a choice.
     Integer(i128),
-    /// A real number.
+    /// A real number, compared by its value.
     Real(f64),
 }
 
@@ -139,7 +139,7 @@ pub trait FromC<C>: Sized {
 
 /// A value of an option or a report, as the field `C` of a struct of the C interface.
 pub trait ToC<C> {
-    /// The field.
+    /// The value of the field `C`.
     fn to_c(&self) -> C;
 }
 
@@ -192,7 +192,7 @@ impl ToC<i64> for usize {
     }
 }
 
-/// `None` is -1.
+/// The numbers from 0 on; -1 is `None`.
 impl FromC<i64> for Option<usize> {
     fn from_c(argument: &str, value: i64) -> Result<Self> {
         if value == -1 {
@@ -294,9 +294,7 @@ mod tests {
     with_defaults! {
         #[derive(Debug, PartialEq)]
         pub struct Basket {
-            /// What is in it.
             pub fruit: Fruit = Fruit::Pear,
-            /// How many.
             pub count: usize = 3,
         }
     }

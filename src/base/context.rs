@@ -16,9 +16,9 @@ use crate::shape::to_u64;
 
 /// Options of a context. The default is the GPU if there is one, all cores, no limits and no log.
 pub struct Options {
-    /// CPU or GPU.
+    /// Backend that is asked for: automatic, CPU or GPU.
     pub backend: BackendChoice,
-    /// Ordinal of the GPU.
+    /// Ordinal of the GPU, from 0; unused on the CPU.
     pub device: i32,
     /// Threads of the pool, 0 for one a core.
     pub threads: usize,
@@ -28,7 +28,7 @@ pub struct Options {
     pub host_memory_limit: u64,
     /// Bytes of device memory that purlin may allocate, 0 for no limit.
     pub device_memory_limit: u64,
-    /// Level of the log.
+    /// Most detailed level that reaches the log.
     pub log_level: Level,
     /// Function that receives the log.
     pub log: Option<Sink>,
@@ -114,7 +114,7 @@ impl Context {
         }))
     }
 
-    /// CPU or GPU.
+    /// The CPU, or the GPU with its handles.
     #[inline]
     pub fn backend(&self) -> &Backend {
         &self.backend
@@ -130,25 +130,25 @@ impl Context {
         }
     }
 
-    /// The context's threads.
+    /// The context's threads, which a GPU context has too.
     #[inline]
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// Vector instructions in use.
+    /// Vector instructions that the context's loops use.
     #[inline]
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// Budget of host memory.
+    /// Limit and charge of host memory, shared by all objects of the context.
     #[inline]
     pub fn host_budget(&self) -> &Arc<Budget> {
         &self.host
     }
 
-    /// Budget of device memory.
+    /// Limit and charge of device memory; unused on the CPU.
     #[inline]
     pub fn device_budget(&self) -> &Arc<Budget> {
         &self.device
@@ -165,7 +165,7 @@ impl Context {
         Progress::new(&self.cancel_epoch, report)
     }
 
-    /// The counter of cancellations.
+    /// Number of cancellations so far. A call ends if it changes while it runs.
     #[inline]
     pub fn cancel_epoch(&self) -> &Arc<AtomicU64> {
         &self.cancel_epoch

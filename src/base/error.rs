@@ -17,7 +17,7 @@ pub enum Error {
     /// A handle that is null, destroyed, foreign or of another type.
     #[error("{argument}: {problem}")]
     InvalidHandle {
-        /// Name of the argument.
+        /// Name of the argument, as in the header.
         argument: String,
         /// Why the handle was refused.
         problem: &'static str,
@@ -25,7 +25,7 @@ pub enum Error {
     /// The object is in use by another call.
     #[error("{argument}: is in use by another call")]
     Busy {
-        /// Name of the argument.
+        /// Name of the argument, as in the header.
         argument: String,
     },
     /// Host memory, the context's limit included.
@@ -33,7 +33,7 @@ pub enum Error {
     OutOfMemory {
         /// What the memory was for.
         what: &'static str,
-        /// Bytes asked for.
+        /// Bytes of the refused allocation.
         bytes: u64,
         /// The context's limit, if it caused the refusal.
         limit: Option<u64>,
@@ -45,9 +45,9 @@ pub enum Error {
         what: &'static str,
         /// Which of them, from 1.
         number: usize,
-        /// How many were wanted.
+        /// Threads that were to be started.
         count: usize,
-        /// The system's message.
+        /// The system's message for the refused start.
         problem: String,
     },
     /// Device memory, the context's limit included.
@@ -55,7 +55,7 @@ pub enum Error {
     OutOfDeviceMemory {
         /// What the memory was for.
         what: &'static str,
-        /// Bytes asked for.
+        /// Bytes of the refused allocation.
         bytes: u64,
         /// The context's limit, if it caused the refusal.
         limit: Option<u64>,
@@ -72,7 +72,7 @@ pub enum Error {
     /// The CUDA driver reported an error.
     #[error("CUDA: {call} failed with {name} ({code})")]
     Cuda {
-        /// The driver call.
+        /// Name of the function that failed, of the driver or of a library.
         call: &'static str,
         /// The driver's name of the error.
         name: String,
@@ -82,21 +82,21 @@ pub enum Error {
     /// This type, shape or device combination is not supported.
     #[error("not supported: {0}")]
     NotSupported(String),
-    /// Overflow, breakdown, singularity.
+    /// Overflow, breakdown or singularity; the text says which.
     #[error("numerical failure: {0}")]
     Numerical(String),
     /// A file could not be read or written.
     #[error("{path}: {problem}")]
     Io {
-        /// The file.
+        /// Path of the file, as the caller gave it.
         path: String,
-        /// The system's message.
+        /// What failed: the system's message, or what is wrong with the contents.
         problem: String,
     },
     /// The context was created before `fork()` and is used in the child.
     #[error("{0}: was made before fork() and cannot be used in the child process")]
     Forked(&'static str),
-    /// A bug in purlin.
+    /// A broken invariant of purlin: always a bug.
     #[error("internal error: {0}")]
     Internal(String),
 }

@@ -10,15 +10,15 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
-    /// A host allocation.
+    /// An allocation of host memory.
     HostMemory = 1,
     /// A device or pinned allocation.
     DeviceMemory = 2,
     /// A copy between host and device.
     Copy = 4,
-    /// A kernel launch.
+    /// An enqueued kernel launch.
     Launch = 8,
-    /// A file operation.
+    /// An operation on a file, reads included.
     File = 16,
     /// The loading of a module of kernels, once a context.
     Load = 32,

@@ -15,7 +15,7 @@ pub const MOST_MEMBERS: usize = 1024;
 /// the first.
 #[derive(Clone)]
 pub struct Group {
-    /// At least one.
+    /// Distinct contexts, at least one; the first owns matrices, tensors and streams.
     members: Vec<Arc<Context>>,
 }
 
@@ -42,7 +42,7 @@ impl Group {
         Ok(Self { members: contexts })
     }
 
-    /// A context alone.
+    /// The group of one context.
     pub fn of(context: &Arc<Context>) -> Self {
         Self { members: vec![Arc::clone(context)] }
     }

@@ -19,7 +19,7 @@ pub struct Each<G: Generic> {
 
 /// Types with one variant for each real type.
 pub trait GenericReal {
-    /// The variant for `T`.
+    /// The type of the value for `T`.
     type Of<T: Real>;
 }
 

@@ -9,15 +9,15 @@ use crate::message::Message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum Level {
-    /// Nothing is logged.
+    /// No message is logged.
     Off = 0,
-    /// A failure.
+    /// The failure that ends a call.
     Error = 1,
     /// A deviation from the request that does not end the call.
     Warn = 2,
     /// A choice, with its reason.
     Info = 3,
-    /// Details for developers.
+    /// Details for developers; no message has this level yet.
     Debug = 4,
 }
 
@@ -31,7 +31,7 @@ impl Level {
 /// A sink for messages. May be called from any thread.
 pub type Sink = Box<dyn Fn(Level, &str) + Send + Sync>;
 
-/// A context's log.
+/// Level and sink of a context, replaceable while calls run.
 pub struct Log {
     inner: RwLock<(Level, Option<Sink>)>,
 }

@@ -28,7 +28,7 @@ impl Message {
         message
     }
 
-    /// The text.
+    /// The text, on one line and without NUL.
     pub fn as_str(&self) -> &str {
         // Only whole characters were appended, so the bytes are valid UTF-8.
         std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Ranges of real arguments.
+//! Checks of real arguments against a range. All refuse NaN.
 
 use crate::error::{Error, Result, real};
 

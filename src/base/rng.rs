@@ -21,7 +21,7 @@ pub mod stream {
     pub const PROBES: u32 = 4;
     /// Directions that replace dependent columns.
     pub const FRESH: u32 = 5;
-    /// Sketches of robust PCA.
+    /// Sketches of robust PCA: row and column of the random matrix.
     pub const ROBUST: u32 = 6;
     /// Random tensor trains: row = element of the core, column = core.
     pub const TRAINS: u32 = 7;

@@ -130,7 +130,7 @@ impl DType {
         (if self.is_single() { f32::MIN_EXP } else { f64::MIN_EXP }) as i64
     }
 
-    /// The largest such e.
+    /// The largest e of a normal number m 2^e with m in [0.5, 1), of the same types.
     #[inline]
     pub const fn largest_exponent(self) -> i64 {
         (if self.is_single() { f32::MAX_EXP } else { f64::MAX_EXP }) as i64
@@ -177,7 +177,7 @@ mod sealed {
 
 /// An element type of tensors that Rust code can read and write. Every bit pattern is a valid value.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + std::fmt::Debug + Default + 'static {
-    /// The run-time tag.
+    /// The tag of this type at run time.
     const DTYPE: DType;
 }
 
@@ -208,23 +208,23 @@ pub trait Real:
     + std::ops::MulAssign
     + std::iter::Sum
 {
-    /// 0.
+    /// The number 0, positive.
     const ZERO: Self;
-    /// 1.
+    /// The number 1, exact.
     const ONE: Self;
     /// Distance from 1 to the next larger value.
     const EPSILON: Self;
-    /// Rounded from f64.
+    /// The nearest value to an f64.
     fn from_f64(value: f64) -> Self;
-    /// Exact in f64.
+    /// The same value as f64, exact.
     fn to_f64(self) -> f64;
-    /// Absolute value.
+    /// The value without its sign bit.
     fn abs(self) -> Self;
-    /// Square root.
+    /// Correctly rounded square root; NaN for negative numbers.
     fn sqrt(self) -> Self;
     /// `self * b + c`, rounded once.
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// Neither NaN nor infinite.
+    /// Whether it is neither NaN nor infinite.
     fn is_finite(self) -> bool;
     /// The value for this type.
     fn of_each_real<G: GenericReal>(each: &EachReal<G>) -> &G::Of<Self>;
@@ -285,13 +285,13 @@ pub trait Scalar:
     fn re(self) -> f64;
     /// Imaginary part, exact in f64.
     fn im(self) -> f64;
-    /// Complex conjugate.
+    /// The complex conjugate; a real number itself.
     fn conjugate(self) -> Self;
-    /// Each part times `factor`.
+    /// Real and imaginary part times `factor`.
     fn scaled(self, factor: Self::Part) -> Self;
-    /// In double precision, exact.
+    /// The same value in double precision, exact.
     fn widen(self) -> Self::Wide;
-    /// Rounded from double precision.
+    /// Each part rounded from double precision.
     fn narrow(wide: Self::Wide) -> Self;
     /// The value under the name of this type, for code that differs from type to type.
     fn known<G: Generic>(value: G::Of<Self>) -> Known<G>;
@@ -301,7 +301,7 @@ pub trait Scalar:
 
 /// Types with one variant for each type of linear algebra, as arguments of [`Scalar::known`].
 pub trait Generic {
-    /// The variant for `T`.
+    /// The type of the value for `T`.
     type Of<T: Scalar>;
 }
 

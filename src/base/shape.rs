@@ -21,9 +21,9 @@ pub struct Layout {
 /// Order in which packed storage runs through the dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// First index fastest.
+    /// The first index runs fastest, as in Fortran and MATLAB.
     ColumnMajor,
-    /// Last index fastest.
+    /// The last index runs fastest, as in C and NumPy.
     RowMajor,
 }
 
@@ -73,7 +73,7 @@ impl Layout {
         Ok(Self { dims: dims.to_vec(), strides: strides.to_vec(), elements, extent })
     }
 
-    /// Sizes of the dimensions.
+    /// Sizes of the dimensions, first index first.
     #[inline]
     pub fn dims(&self) -> &[usize] {
         &self.dims

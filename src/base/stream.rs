@@ -15,7 +15,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A new queue.
+    /// A new queue of the context's device; on the CPU calls run at once.
     pub fn new(context: &Arc<Context>) -> Result<Self> {
         let gpu = match context.backend() {
             Backend::Cpu => None,

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use crate::error::{Error, Result};
 
 unsafe extern "C-unwind" {
-    /// In `foreign.c`.
+    /// Of `foreign.c`. Calls `body(data)`; 0 if it threw.
     fn purlin_foreign_call(body: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void) -> c_int;
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// For a new handle.
+    /// Calls with a new handle. `name` gives the library's name of a status.
     pub(crate) fn new(name: fn(i32) -> &'static str) -> Self {
         Self { name, is_broken: Cell::new(false) }
     }

@@ -34,7 +34,7 @@ impl Budget {
         (self.limit > 0).then_some(self.limit)
     }
 
-    /// Bytes charged now.
+    /// Bytes that are charged now, host or device as the budget's owner says.
     #[inline]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -133,7 +133,7 @@ pub fn parts<T: Scalar>(values: &[T]) -> &[T::Part] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values) / size_of::<T::Part>()) }
 }
 
-/// [`parts`], to be changed.
+/// As [`parts`], to be changed: twice as many numbers for complex types.
 pub fn parts_mut<T: Scalar>(values: &mut [T]) -> &mut [T::Part] {
     let count = size_of_val(values) / size_of::<T::Part>();
     // SAFETY: as above, and the numbers are borrowed exclusively.
@@ -207,7 +207,7 @@ impl HostMemory {
         self.bytes
     }
 
-    /// Whether purlin allocated it.
+    /// Whether purlin allocated the memory, not the caller.
     #[inline]
     pub fn is_owned(&self) -> bool {
         matches!(self.owner, Owner::Heap { .. } | Owner::Pinned { .. })
@@ -257,9 +257,9 @@ impl Drop for HostMemory {
 
 /// Memory of a tensor or matrix.
 pub enum Memory {
-    /// On the host.
+    /// Memory of the host, page-locked or not.
     Host(HostMemory),
-    /// On the context's GPU.
+    /// Memory of the context's GPU.
     Device(DeviceMemory),
 }
 
@@ -282,7 +282,7 @@ impl Memory {
         }
     }
 
-    /// Whether purlin allocated it.
+    /// Whether purlin allocated the memory, not the caller.
     #[inline]
     pub fn is_owned(&self) -> bool {
         match self {

@@ -27,7 +27,7 @@ pub mod thread_keys;
 
 /// The device a context runs on.
 pub enum Backend {
-    /// The context's thread pool.
+    /// The threads of the context's pool.
     Cpu,
     /// One GPU, through its primary context.
     Gpu(gpu::Gpu),
@@ -39,7 +39,7 @@ pub enum Backend {
 pub enum BackendChoice {
     /// The GPU if there is one, else the CPU.
     Auto = 0,
-    /// The CPU.
+    /// The CPU, even if there is a GPU.
     Cpu = 1,
     /// A GPU; an error if there is none.
     Cuda = 2,

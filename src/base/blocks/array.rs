@@ -9,7 +9,7 @@ pub const MAX_AXES: usize = 4;
 /// An array outside of purlin: its element type, and its axes, fastest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayInfo {
-    /// Type of the elements.
+    /// Type of the elements, as stored in a file.
     pub number: Number,
     /// Sizes of the axes, fastest first.
     pub dims: Vec<usize>,
@@ -35,12 +35,12 @@ impl ArrayInfo {
         Ok(Self { number, dims: dims.to_vec(), spacing: None, origin: None })
     }
 
-    /// Number of elements.
+    /// Product of the sizes of all axes.
     pub fn elements(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Bytes of all elements.
+    /// Bytes of all elements, packed.
     pub fn bytes(&self) -> usize {
         self.elements() * self.number.size()
     }
@@ -83,12 +83,12 @@ impl Block {
         &self.first[..self.axes]
     }
 
-    /// Elements along each axis.
+    /// Elements along each axis, as many numbers as the array has axes.
     pub fn count(&self) -> &[usize] {
         &self.count[..self.axes]
     }
 
-    /// Number of elements.
+    /// Elements of the box: the product of [`Block::count`].
     pub fn elements(&self) -> usize {
         self.count().iter().product()
     }

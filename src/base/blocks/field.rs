@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::shape::Order;
 use crate::tensor::{Tensor, copy_strided};
 
-/// Where an array lies.
+/// The memory that an array is in, which decides how its chunks are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// On the device.
+    /// In device memory: nothing is copied.
     Resident,
     /// In page-locked host memory, packed with the items last. Chunks are copied directly.
     Direct,
@@ -21,15 +21,15 @@ pub(super) enum Place {
 /// Location and layout of one array.
 pub(super) struct Slot {
     pub(super) place: Place,
-    /// Dimensions without the items.
+    /// Sizes of all axes but the last, which counts the items.
     dims: Vec<usize>,
-    /// Elements of an item.
+    /// Elements of an item: the product of `dims`.
     width: usize,
     /// Bytes of an element.
     size: usize,
     /// Whether the items of each element are contiguous in a staged chunk, as in the host array.
     items_first: bool,
-    /// The host array's strides.
+    /// The host array's strides in elements, the items' last.
     strides: Vec<usize>,
     /// Offset in bytes of the array in a lane's device memory, and in its page-locked buffer.
     pub(super) device_offset: usize,

@@ -72,7 +72,6 @@ fn io_problem<T>(outcome: Result<T>) -> String {
     }
 }
 
-/// Writes "new" to `path`.
 fn write(path: &Path) -> Result<()> {
     let mut file = ProvisionalFile::create(path)?;
     file.write_at(b"new", 0)?;

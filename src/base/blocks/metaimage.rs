@@ -31,7 +31,7 @@ const TYPES: [(&str, Number); 9] = [
     ("MET_HALF", Number::F16),
 ];
 
-/// A MetaImage to read.
+/// A MetaImage to read: elements behind the header (.mha), or in another file (.mhd).
 pub struct MetaImageSource(FileSource);
 
 /// The contents of a header.

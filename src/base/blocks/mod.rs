@@ -48,7 +48,7 @@ const FEW_ITEMS: usize = 4096;
 pub struct Plan<'a> {
     /// The context, whose budgets bound the chunks.
     pub context: &'a Context,
-    /// Its device.
+    /// The GPU of `context`.
     pub gpu: &'a Gpu,
     /// The queue of the call.
     pub queue: &'a GpuStream,
@@ -94,7 +94,7 @@ pub struct Chunk<'a> {
     pub stream: &'a GpuStream,
     /// Number of the first item in the batch.
     pub first: usize,
-    /// Number of items.
+    /// Number of items, from `first` on.
     pub count: usize,
     /// The inputs in the order given.
     pub inputs: Vec<Field<'a>>,

@@ -25,7 +25,7 @@ pub struct NpySource {
     path: PathBuf,
 }
 
-/// Integers of 64 bits.
+/// The two types of 64-bit integers that a file may hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Integers {
     Signed,

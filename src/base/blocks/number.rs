@@ -124,7 +124,7 @@ impl Endianness {
 
 /// A type of computation that is converted from and to external numbers.
 pub trait Convertible: Element {
-    /// From f64, rounded.
+    /// The nearest value to an f64; f32 overflows to infinity.
     fn from_f64(value: f64) -> Self;
     /// To f64; the real part of a complex number.
     fn to_f64(self) -> f64;
@@ -132,7 +132,7 @@ pub trait Convertible: Element {
     fn from_parts(re: f64, _im: f64) -> Self {
         Self::from_f64(re)
     }
-    /// The imaginary part.
+    /// The imaginary part; 0 for a real type.
     fn imaginary(self) -> f64 {
         0.0
     }

@@ -15,7 +15,7 @@ use crate::thread;
 pub struct StageTimes {
     /// In the thread that reads.
     pub read: Duration,
-    /// Work between.
+    /// On the calling thread, between reading and writing.
     pub work: Duration,
     /// In the thread that writes.
     pub write: Duration,

@@ -189,7 +189,7 @@ impl ProvisionalFile {
         self.finished
     }
 
-    /// The open file.
+    /// The open file, still under its provisional name.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// An array that is written in blocks.
 pub trait Sink: Send {
-    /// Type and sizes.
+    /// Element type and axes of the array.
     fn info(&self) -> &ArrayInfo;
 
     /// Writes a block from `data`, packed with the first axis fastest, in the machine's byte order.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// An array that is read in blocks.
 pub trait Source: Send {
-    /// Type and sizes.
+    /// Element type and axes of the array.
     fn info(&self) -> &ArrayInfo;
 
     /// Reads a block into `out`, packed with the first axis fastest, in the machine's byte order.

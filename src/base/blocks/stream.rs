@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::shape::to_i64;
 use crate::tensor::Tensor;
 
-/// Buffers of one stream.
+/// Device and host buffers of one stream; one chunk at a time uses them.
 struct Lane {
     slab: DeviceMemory,
     inputs: Option<Staging>,

@@ -32,9 +32,9 @@ pub use view::{Accum, Mat, MatMut};
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// The matrix itself.
+    /// The matrix as it is.
     Plain,
-    /// Its conjugate transpose.
+    /// The conjugate transpose; for real types the transpose.
     Adjoint,
 }
 
@@ -75,7 +75,7 @@ pub enum Step {
 pub enum Delta {
     /// In units of the matrix's norm.
     Relative(f64),
-    /// The error itself.
+    /// The error itself, in the units of the entries.
     Absolute(f64),
 }
 
@@ -95,13 +95,13 @@ impl Delta {
 /// Work may be enqueued; functions that return numbers to the host wait for it. A function reads and writes only its
 /// arguments. Sums have a fixed order, so that the same calls give the same bits.
 pub trait Algebra<T: Scalar> {
-    /// A matrix.
+    /// A dense matrix in the backend's memory.
     type Matrix: 'static;
 
     /// A zeroed matrix, charged to the context's budget.
     fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Self::Matrix>;
 
-    /// Rows and columns.
+    /// (rows, columns), known without waiting for work.
     fn shape(&self, m: &Self::Matrix) -> (usize, usize);
 
     /// A matrix from host memory, column-major with leading dimension `ld`.

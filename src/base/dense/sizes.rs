@@ -23,13 +23,13 @@ pub struct Blank {
 }
 
 impl Blank {
-    /// Number of rows.
+    /// Rows that a matrix in memory would have.
     #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Columns that a matrix in memory would have.
     #[inline]
     pub fn cols(&self) -> usize {
         self.cols
@@ -66,7 +66,7 @@ pub struct Sizes<T> {
     budget: Arc<Budget>,
     element: usize,
     answers: Answers,
-    /// Remaining failures.
+    /// CholeskyQR steps that will still fail.
     failing: u32,
     /// Whether the remainder of the deflation is zero.
     is_gone: bool,
@@ -74,7 +74,7 @@ pub struct Sizes<T> {
 }
 
 impl<T: Scalar> Sizes<T> {
-    /// A counter without bytes.
+    /// A counter at 0 bytes, without a limit.
     pub fn new(element: usize, answers: Answers) -> Self {
         Self {
             budget: Budget::new(0),

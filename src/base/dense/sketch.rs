@@ -30,7 +30,7 @@ numbered!(Distribution, Gaussian, Uniform, Rademacher, SparseSign);
 /// Group of columns of a sparse sign matrix in which one entry of each row is not 0.
 const GROUP: u32 = 8;
 
-/// Distribution of the entries.
+/// Distribution of the entries: mean 0, of different variances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distribution {
     /// Standard normal; for complex types each part.
@@ -47,9 +47,9 @@ pub enum Distribution {
 /// A random matrix: entry (i, j) follows from the seed, the stream, i and j alone (see [`crate::rng`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sketch {
-    /// Distribution of the entries.
+    /// Distribution of each entry.
     pub distribution: Distribution,
-    /// The caller's seed.
+    /// The caller's seed, the generator's key.
     pub seed: u64,
     /// Purpose of the numbers, one of [`crate::rng::stream`].
     pub stream: u32,
@@ -80,7 +80,7 @@ impl Sketch {
         matches!(self.distribution, Distribution::Rademacher | Distribution::SparseSign)
     }
 
-    /// Entry (row, column).
+    /// Entry (row, column), rounded to T.
     pub fn entry<T: Scalar>(&self, row: u64, column: u32) -> T {
         if T::IS_COMPLEX {
             let (re, im) = self.pair(row, column);

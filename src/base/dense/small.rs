@@ -17,7 +17,7 @@ impl Matrix {
         Self(faer::Mat::from_fn(rows, cols, entry))
     }
 
-    /// A matrix of zeros.
+    /// A matrix of zeros, allocated without a budget.
     pub fn zeros(rows: usize, cols: usize) -> Self {
         Self(faer::Mat::zeros(rows, cols))
     }

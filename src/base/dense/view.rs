@@ -72,19 +72,19 @@ impl<'a, T> Mat<'a, T> {
         Self { view, is_conjugated: false }
     }
 
-    /// Number of rows.
+    /// Rows of the view, from 0 on.
     #[inline]
     pub fn rows(self) -> usize {
         self.view.nrows()
     }
 
-    /// Number of columns.
+    /// Columns of the view, from 0 on.
     #[inline]
     pub fn cols(self) -> usize {
         self.view.ncols()
     }
 
-    /// Rows and columns.
+    /// (rows, columns) of the view.
     #[inline]
     pub fn shape(self) -> (usize, usize) {
         self.view.shape()
@@ -120,7 +120,7 @@ impl<'a, T> Mat<'a, T> {
         Self { is_conjugated: self.is_conjugated != is_conjugated, ..self }
     }
 
-    /// The conjugate transpose.
+    /// The conjugate transpose. Nothing is copied: the mark is toggled.
     #[inline]
     pub fn adjoint(self) -> Self {
         self.transpose().conjugate_if(true)
@@ -176,19 +176,19 @@ impl<'a, T> MatMut<'a, T> {
         Self(FaerMut::from_column_major_slice_with_stride_mut(data, rows, cols, stride))
     }
 
-    /// Number of rows.
+    /// Rows of the view, from 0 on.
     #[inline]
     pub fn rows(&self) -> usize {
         self.0.nrows()
     }
 
-    /// Number of columns.
+    /// Columns of the view, from 0 on.
     #[inline]
     pub fn cols(&self) -> usize {
         self.0.ncols()
     }
 
-    /// Rows and columns.
+    /// (rows, columns) of the view.
     #[inline]
     pub fn shape(&self) -> (usize, usize) {
         self.0.shape()
@@ -224,7 +224,7 @@ impl<'a, T> MatMut<'a, T> {
         Self(self.0.submatrix_mut(row, col, rows, cols))
     }
 
-    /// The transpose.
+    /// The transpose, without conjugation. Nothing is copied.
     #[inline]
     pub fn transpose(self) -> Self {
         Self(self.0.transpose_mut())
@@ -263,7 +263,7 @@ impl<'a, T> MatMut<'a, T> {
         self.0.col_mut(j).try_as_col_major_mut().map(faer::ColMut::as_slice_mut)
     }
 
-    /// faer's view.
+    /// The view as faer's type.
     #[inline]
     pub(super) fn into_inner(self) -> FaerMut<'a, T> {
         self.0

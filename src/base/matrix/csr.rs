@@ -11,9 +11,9 @@ use crate::shape::product;
 /// Type of the indices of a sparse matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexType {
-    /// 32-bit signed.
+    /// 32-bit signed integers.
     I32,
-    /// 64-bit signed.
+    /// 64-bit signed integers.
     I64,
 }
 
@@ -27,7 +27,7 @@ impl IndexType {
         }
     }
 
-    /// The element type.
+    /// The same type as an element type.
     #[inline]
     pub fn dtype(self) -> DType {
         match self {
@@ -41,11 +41,11 @@ impl IndexType {
 pub struct CsrParts {
     /// `rows + 1` offsets into the columns, from `index_base`.
     pub row_ptr: HostMemory,
-    /// Type of the offsets.
+    /// Type of the elements of `row_ptr`.
     pub row_ptr_type: IndexType,
     /// Column of each entry, from `index_base`.
     pub col_idx: HostMemory,
-    /// Type of the columns.
+    /// Type of the elements of `col_idx`.
     pub col_idx_type: IndexType,
     /// The values, `None` for a pattern whose entries are all 1.
     pub values: Option<Memory>,
@@ -55,11 +55,11 @@ pub struct CsrParts {
 pub struct DeviceArrays {
     /// `rows + 1` offsets into the columns, from `index_base`.
     pub row_ptr: DeviceMemory,
-    /// Type of the offsets.
+    /// Type of the elements of `row_ptr`.
     pub row_ptr_type: IndexType,
     /// Column of each entry, from `index_base`.
     pub col_idx: DeviceMemory,
-    /// Type of the columns.
+    /// Type of the elements of `col_idx`.
     pub col_idx_type: IndexType,
     /// The values, `None` for a pattern whose entries are all 1.
     pub values: Option<DeviceMemory>,
@@ -67,9 +67,9 @@ pub struct DeviceArrays {
 
 /// Offsets and columns in device memory, as the caller passed them.
 pub struct DeviceIndices {
-    /// The offsets.
+    /// `rows + 1` offsets, from `index_base`.
     pub row_ptr: DeviceMemory,
-    /// The columns.
+    /// Column of each entry, from `index_base`.
     pub col_idx: DeviceMemory,
 }
 
@@ -211,7 +211,7 @@ impl Csr {
         }
     }
 
-    /// The arrays.
+    /// The arrays on the host, except values that are on a device.
     #[inline]
     pub fn parts(&self) -> &CsrParts {
         &self.parts
@@ -241,19 +241,19 @@ impl Csr {
         self.parts.values.as_mut()
     }
 
-    /// Number of rows.
+    /// Number of rows m.
     #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Number of columns n.
     #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Number of stored entries.
+    /// Stored entries, explicit zeros and duplicates included.
     #[inline]
     pub fn nnz(&self) -> usize {
         self.nnz

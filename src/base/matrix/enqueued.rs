@@ -17,7 +17,7 @@ const WHAT: &str = "vectors of an operator";
 pub struct Enqueue {
     /// Whether to multiply with the matrix or its adjoint.
     pub op: Op,
-    /// Number of vectors.
+    /// Vectors: columns of X and Y.
     pub count: usize,
     /// Address of X, which is read.
     pub x: u64,

@@ -32,16 +32,16 @@ pub use streamed::{SharedSource, Streamed};
 pub enum Storage {
     /// Every entry, column- or row-major with a leading dimension.
     Dense {
-        /// The entries.
+        /// Host or device memory that holds the entries.
         memory: Memory,
         /// Rows and columns with their strides.
         layout: Layout,
-        /// Which index runs fastest.
+        /// Whether the entries of a column or of a row are contiguous.
         order: Order,
     },
-    /// Compressed sparse rows.
+    /// Compressed sparse rows, on host or device.
     Csr(Csr),
-    /// Read in blocks.
+    /// Read in blocks from a source, once or several times a call.
     Streamed(Streamed),
     /// Known only by its products.
     Operator(SharedOperator),
@@ -66,7 +66,7 @@ pub struct Dense<'a> {
     pub memory: &'a Memory,
     /// Rows and columns with their strides.
     pub layout: &'a Layout,
-    /// Which index runs fastest.
+    /// Whether the entries of a column or of a row are contiguous.
     pub order: Order,
 }
 
@@ -76,7 +76,7 @@ pub struct DenseMut<'a> {
     pub memory: &'a mut Memory,
     /// Rows and columns with their strides.
     pub layout: &'a Layout,
-    /// Which index runs fastest.
+    /// Whether the entries of a column or of a row are contiguous.
     pub order: Order,
 }
 
@@ -196,7 +196,7 @@ impl Matrix {
         Ok(Self { storage, dtype, rows, cols, read_only, context: Arc::clone(context) })
     }
 
-    /// A sparse matrix.
+    /// A sparse matrix of the checked arrays `csr`, whose values have type `dtype`.
     pub fn from_csr(context: &Arc<Context>, dtype: DType, csr: Csr, read_only: bool) -> Self {
         let (rows, cols) = (csr.rows(), csr.cols());
         Self { storage: Storage::Csr(csr), dtype, rows, cols, read_only, context: Arc::clone(context) }
@@ -340,19 +340,19 @@ impl Matrix {
         }
     }
 
-    /// Element type.
+    /// Type of the entries, the ones of a pattern included.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Number of rows.
+    /// Number of rows m.
     #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Number of columns n.
     #[inline]
     pub fn cols(&self) -> usize {
         self.cols

@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 
 /// A matrix that is known only by its products.
 pub trait Operator<T: Scalar>: Send {
-    /// Rows and columns.
+    /// (rows, columns), the same at every call.
     fn shape(&self) -> (usize, usize);
 
     /// Y = op(A) X for `count` vectors, column-major, packed, in host memory.
@@ -30,7 +30,7 @@ pub trait Operator<T: Scalar>: Send {
         Ok(None)
     }
 
-    /// Whether [`Operator::row_sums`] gives them.
+    /// Whether [`Operator::row_sums`] returns sums, without computing them.
     fn has_row_sums(&self) -> bool {
         false
     }

@@ -131,7 +131,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// `None` for other layouts.
+    /// The lines of a layout with at most two axes longer than 1, one of them contiguous if there are two;
+    /// else `None`.
     fn of(layout: &Layout) -> Option<Self> {
         let mut axes = layout.dims().iter().copied().zip(layout.strides().iter().copied()).filter(|axis| axis.0 != 1);
         let lines = |rows, cols, ld, by_rows| (ld >= rows).then_some(Self { rows, cols, ld, by_rows });

@@ -24,7 +24,7 @@ pub use view::{View, ViewMut};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Location {
-    /// Host memory.
+    /// Host memory, of the heap or borrowed.
     Host = 0,
     /// Page-locked host memory; ordinary host memory on a CPU context.
     PinnedHost = 2,
@@ -35,7 +35,7 @@ pub enum Location {
 /// Order and dimension of the tensors of a symmetric batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symmetric {
-    /// Number of indices m.
+    /// Number of indices m of each tensor.
     pub order: usize,
     /// Range n of each index.
     pub dimension: usize,
@@ -204,19 +204,19 @@ impl Tensor {
         &self.context
     }
 
-    /// Element type.
+    /// Type of the elements.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Dimensions and strides.
+    /// Dimensions and strides, the latter in elements.
     #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Sizes of the dimensions.
+    /// Sizes of the dimensions, first index first.
     #[inline]
     pub fn dims(&self) -> &[usize] {
         self.layout.dims()

@@ -21,12 +21,12 @@ impl<'a, T: Element> View<'a, T> {
         self.data
     }
 
-    /// Dimensions and strides.
+    /// Dimensions and strides, the latter in elements.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
 
-    /// Size of dimension `axis`.
+    /// Size of dimension `axis`, counted from 0.
     pub fn dim(&self, axis: usize) -> usize {
         self.layout.dims()[axis]
     }
@@ -36,7 +36,7 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.strides()[axis]
     }
 
-    /// The element at `index`.
+    /// The element at `index`, one number from 0 for each dimension.
     pub fn get(&self, index: &[usize]) -> T {
         self.data[offset(self.layout, index)]
     }
@@ -69,7 +69,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
         self.data
     }
 
-    /// Dimensions and strides.
+    /// Dimensions and strides, the latter in elements.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }

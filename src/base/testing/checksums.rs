@@ -29,7 +29,7 @@ impl Default for Checksum {
 }
 
 impl Checksum {
-    /// The hash of nothing.
+    /// The hash of no numbers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -51,17 +51,17 @@ impl Checksum {
         })
     }
 
-    /// Adds one number.
+    /// Adds one number, as [`Checksum::numbers`] does.
     pub fn number(self, value: f64) -> Self {
         self.numbers(&[value])
     }
 
-    /// Adds integers.
+    /// Adds integers in their order.
     pub fn integers(self, values: impl IntoIterator<Item = u64>) -> Self {
         values.into_iter().fold(self, Self::word)
     }
 
-    /// Adds other checksums.
+    /// Adds the values of other checksums, in their order.
     pub fn all(self, sums: &[Self]) -> Self {
         self.integers(sums.iter().map(|sum| sum.0))
     }

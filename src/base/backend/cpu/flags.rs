@@ -53,7 +53,7 @@ pub fn hand_on(lost: bool) {
     }
 }
 
-/// A part under way.
+/// A part of the work, from [`Lost::begin`] until it is dropped. The thread's flag then is as it was before.
 pub struct Part<'l> {
     lost: &'l Lost,
     before: bool,

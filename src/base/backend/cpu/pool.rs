@@ -1,4 +1,4 @@
-//! The context's thread pool.
+//! The thread pool of a context: started with it, joined when it is dropped.
 
 use std::error::Error as _;
 use std::mem::ManuallyDrop;
@@ -65,7 +65,7 @@ impl Pool {
         Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
     }
 
-    /// Number of threads.
+    /// Number of threads, at least 1; the calling thread is not one of them.
     #[inline]
     pub fn threads(&self) -> usize {
         self.threads

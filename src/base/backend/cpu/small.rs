@@ -8,7 +8,7 @@
 use super::simd::{Lanes, Simd};
 use crate::scalar::Real;
 
-/// Bytes.
+/// Bytes of a cache line on the supported machines.
 const CACHE_LINE: usize = 64;
 
 /// C[m, c] = sum_k A[m, k] B[k, c], where k runs over `outer` times `inner` values.
@@ -18,7 +18,7 @@ pub struct Product<'a, T> {
     pub a: &'a [T],
     /// From one column of A to the next: within `inner`, and from one value of `outer` to the next.
     pub a_step: [usize; 2],
-    /// B.
+    /// B, at the steps below.
     pub b: &'a [T],
     /// From one row of B to the next: within `inner`, and from one value of `outer` to the next. If B is contiguous
     /// along `inner` this is 1, or 2 for a complex B.

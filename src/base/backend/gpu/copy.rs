@@ -300,9 +300,9 @@ pub struct Rows {
     pub offset: usize,
     /// Bytes from one row to the next.
     pub pitch: usize,
-    /// Bytes of a row.
+    /// Bytes of a row, at most the pitch if there are several rows.
     pub width: usize,
-    /// Number of rows.
+    /// Number of rows; 0 copies nothing.
     pub count: usize,
 }
 

@@ -24,7 +24,7 @@ use crate::backend::memory::Budget;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Properties of a device.
+/// Properties of a GPU, as the driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// Ordinal of the device, as the driver counts.
@@ -33,9 +33,9 @@ pub struct DeviceInfo {
     pub name: String,
     /// Compute capability, major and minor.
     pub compute_capability: (i32, i32),
-    /// Number of multiprocessors.
+    /// Streaming multiprocessors, each of which runs several blocks.
     pub multiprocessors: i32,
-    /// Bytes of device memory.
+    /// Bytes of device memory, free or not.
     pub memory_total: u64,
     /// Bytes of device memory that are free now.
     pub memory_free: u64,
@@ -101,7 +101,7 @@ fn describe(api: &Api, ordinal: i32, device: CUdevice) -> Result<DeviceInfo> {
     })
 }
 
-/// Properties of GPU `ordinal`.
+/// Properties of GPU `ordinal`, with the memory that is free now.
 pub(super) fn info(ordinal: i32) -> Result<DeviceInfo> {
     let device = Device::open(ordinal, &Budget::new(0))?;
     let mut info = device.info.clone();

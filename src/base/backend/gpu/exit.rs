@@ -84,9 +84,9 @@ extern "C" fn end() {
 /// What has a handler of its own, in front of which purlin's has to be registered, once each.
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
-    /// The driver was initialised.
+    /// `cuInit` of the driver has run.
     Driver,
-    /// A library was loaded.
+    /// This library of the toolkit was loaded.
     Library(Library),
     /// A handle of cuBLAS was created.
     Blas,

@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 /// The type is `repr(C)`, has no padding, and agrees with the kernel's parameter member by member.
 pub(super) unsafe trait Parameters: Copy {}
 
-/// Shape of a launch.
+/// Blocks, threads and shared memory of a launch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     /// Blocks along the three axes.
     pub(super) blocks: [u32; 3],
-    /// Threads of a block.
+    /// Threads of a block, along one axis.
     pub(super) threads: u32,
     /// Bytes of dynamic shared memory of a block.
     pub(super) shared: usize,

@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 /// A library of the CUDA toolkit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Library {
-    /// Dense linear algebra.
+    /// cuBLAS: dense linear algebra.
     Cublas,
-    /// Dense factorisations.
+    /// cuSOLVER: dense factorisations.
     Cusolver,
-    /// Sparse linear algebra.
+    /// cuSPARSE: sparse linear algebra.
     Cusparse,
-    /// Fourier transforms.
+    /// cuFFT: Fourier transforms.
     Cufft,
 }
 
@@ -143,7 +143,7 @@ macro_rules! functions {
 }
 pub(super) use functions;
 
-/// Loads a library.
+/// Loads the library of this file name by `dlopen`, its symbols local; the error is the loader's text.
 fn open(name: &str) -> std::result::Result<*mut c_void, String> {
     let name = CString::new(name).map_err(|e| e.to_string())?;
     // SAFETY: a text that ends with a zero; the library's initialisers are NVIDIA's.

@@ -139,7 +139,7 @@ impl DeviceMemory {
         self.bytes
     }
 
-    /// Whether purlin allocated it.
+    /// Whether purlin allocated the memory, not the caller: it is then charged and freed by purlin.
     pub fn is_owned(&self) -> bool {
         matches!(self.owner, Owner::Purlin { .. })
     }
@@ -149,7 +149,7 @@ impl DeviceMemory {
         Ok(Region { address: self.range(offset, bytes)?, bytes, memory: PhantomData })
     }
 
-    /// Everything, for a kernel.
+    /// The whole memory, for a kernel.
     pub fn whole(&self) -> Region<'_> {
         Region { address: self.address, bytes: self.bytes, memory: PhantomData }
     }
@@ -334,7 +334,7 @@ pub(super) fn is_pinned(device: &Device, memory: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Page-locked host memory.
+/// Page-locked host memory: copies to and from every device overlap with kernels.
 pub struct PinnedMemory {
     start: NonNull<u8>,
     bytes: usize,
@@ -366,7 +366,7 @@ impl PinnedMemory {
         Ok(Self { start, bytes, device: Arc::clone(device) })
     }
 
-    /// First byte.
+    /// First byte, valid while this value lives.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }

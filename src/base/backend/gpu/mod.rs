@@ -99,12 +99,12 @@ impl Gpu {
         &self.device.info
     }
 
-    /// The device's ordinal.
+    /// The device's ordinal, from 0, as the driver counts.
     pub fn ordinal(&self) -> i32 {
         self.device.info.ordinal
     }
 
-    /// The device's name.
+    /// The driver's name of the device.
     pub fn name(&self) -> &str {
         &self.device.info.name
     }
@@ -150,7 +150,7 @@ impl Gpu {
         DeviceMemory::allocate_uninitialised(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
     }
 
-    /// Page-locked host memory, zeroed.
+    /// Page-locked host memory of `bytes` bytes, zeroed and usable with every device.
     pub fn allocate_pinned(&self, what: &'static str, bytes: usize) -> Result<PinnedMemory> {
         PinnedMemory::allocate(&self.device, what, bytes)
     }
@@ -161,7 +161,7 @@ impl Gpu {
         DeviceMemory::borrow(&self.device, argument, address, bytes, release)
     }
 
-    /// A new stream.
+    /// A new stream, destroyed with its last clone.
     pub fn create_stream(&self) -> Result<GpuStream> {
         GpuStream::create(&self.device)
     }
@@ -176,7 +176,7 @@ impl Gpu {
         GpuStream::wrap(&self.device, raw)
     }
 
-    /// The context's own stream.
+    /// The context's own stream, which calls without a stream use.
     pub fn default_stream(&self) -> &GpuStream {
         &self.default
     }

@@ -162,7 +162,7 @@ impl Kernel {
         (self.function.registers, self.function.local_bytes)
     }
 
-    /// Name, as in `cuda/`.
+    /// Name of the function in `cuda/`, its type included.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -17,7 +17,7 @@ pub struct GpuStream {
     queue: Arc<Queue>,
 }
 
-/// A driver stream.
+/// A driver stream, which is destroyed on drop only if `is_owned`.
 pub(super) struct Queue {
     device: Arc<Device>,
     mark: Mark,

@@ -7,11 +7,11 @@ use crate::scalar::{DType, Element};
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transpose {
-    /// The matrix itself.
+    /// The matrix as it is.
     Plain,
     /// The transpose. A row-major matrix is the transpose of the column-major matrix in the same memory.
     Transpose,
-    /// The conjugate transpose.
+    /// The conjugate transpose; for real types the transpose.
     Adjoint,
 }
 
@@ -27,9 +27,9 @@ impl Transpose {
 pub struct View<'a> {
     /// From the first element to at least the last.
     pub memory: Region<'a>,
-    /// Number of rows.
+    /// Rows, contiguous in memory.
     pub rows: usize,
-    /// Number of columns.
+    /// Columns, `ld` elements apart.
     pub cols: usize,
     /// Elements from one column to the next, at least the rows.
     pub ld: usize,

@@ -168,7 +168,7 @@ struct Unused {
 
 /// All are of the measured size.
 static UNUSED: Unused = Unused::new();
-/// Most bytes of them.
+/// Most bytes of all these blocks together.
 const UNUSED_MOST: usize = 64 << 20;
 
 impl Unused {

@@ -19,7 +19,7 @@ const MOST_ENTRIES: u64 = 65_535;
 /// Largest length of a text in bytes.
 pub(super) const MOST_TEXT: u64 = 1 << 24;
 
-/// The code of texts.
+/// TIFF's code of the type of texts.
 const ASCII: u16 = 2;
 
 /// Entries that are read: bits of a sample, description, offsets and sizes of strips, colours, offsets and sizes of tiles,

@@ -46,12 +46,12 @@ impl Sink for TiffSink {
     }
 }
 
-/// Entries of a directory.
+/// Entries of each page's directory that is written.
 const ENTRIES: u16 = 14;
 /// Pixels begin at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// Types of values.
+/// TIFF's codes of types of values.
 const ASCII: u16 = 2;
 const SHORT: u16 = 3;
 const LONG: u16 = 4;
@@ -104,7 +104,7 @@ fn reciprocal(length: f64) -> Option<(u32, u32)> {
     (0..10).rev().map(|digits| 10f64.powi(digits)).find_map(|n| Some((fits(n)?, fits((length * n).round())?)))
 }
 
-/// Everything before the pixels.
+/// The bytes before the first pixel: the file's header and all directories.
 fn header(path: &Path, info: &ArrayInfo) -> Result<Vec<u8>> {
     info.number.expect_real("dtype")?;
     let (width, height, pages) = match *info.dims {

@@ -65,7 +65,7 @@ struct OpenFile {
 #[derive(Clone, Copy)]
 struct Page {
     number: Number,
-    /// Columns and rows.
+    /// Columns and rows of a page.
     size: [usize; 2],
     /// Bytes of the page's largest strip or tile that has to be decoded; 0 for a page that is read without decoding.
     chunk: usize,

@@ -16,7 +16,7 @@ use crate::shape::to_u64;
 const STRETCH: usize = 1 << 14;
 
 compiled_here! {
-    /// Multiplies all of `values`.
+    /// Multiplies each of `values` by a real `factor`.
     pub(super) fn scale_all<T: Scalar>(context: &Context, values: &mut [T], factor: f64) = scale_all_of;
 
     /// [`super::Algebra::scale_columns`].

@@ -313,7 +313,7 @@ fn unit_factor<W: Scalar>(values: &[W]) -> f64 {
     if most > 0.0 && most.is_finite() { (-most.log2().floor()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
 
-/// Multiplies all of `values`.
+/// Multiplies each of `values` by a real `factor`; 1 leaves them alone.
 fn multiply_all<W: Scalar>(values: &mut [W], factor: f64) {
     if factor != 1.0 {
         values.iter_mut().for_each(|x| *x = W::from_parts(x.re() * factor, x.im() * factor));

@@ -21,7 +21,7 @@ pub struct CpuMatrix<T> {
 }
 
 impl<T: Scalar> CpuMatrix<T> {
-    /// A zeroed matrix.
+    /// A zeroed matrix, charged to `budget` until it is dropped.
     pub fn zeros(what: &'static str, rows: usize, cols: usize, budget: &Arc<Budget>) -> Result<Self> {
         let bytes = product(what, product(what, rows, cols)?, size_of::<T>())?;
         Ok(Self { memory: HostMemory::allocate(what, bytes, budget)?, rows, cols, element: PhantomData })
@@ -36,27 +36,27 @@ impl<T: Scalar> CpuMatrix<T> {
         Ok(Self { rows, cols, ..self })
     }
 
-    /// Rows and columns.
+    /// (rows, columns), either of which may be 0.
     pub fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
-    /// Number of rows.
+    /// Rows, which are contiguous in memory.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Columns, `rows` entries apart.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The entries.
+    /// The entries, column by column.
     pub fn slice(&self) -> Result<&[T]> {
         self.memory.as_slice()
     }
 
-    /// The entries to write.
+    /// The entries to write, column by column.
     pub fn slice_mut(&mut self) -> Result<&mut [T]> {
         self.memory.as_mut_slice()
     }

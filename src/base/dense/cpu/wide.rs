@@ -100,7 +100,7 @@ fn accurate(values: &[f64], trace: f64, single: bool, delta: Delta) -> bool {
     single || delta2 >= 500.0 * noise || (least >= 500.0 * noise && delta2 < 0.25 * least)
 }
 
-/// Columns of a panel.
+/// Columns of a panel of about [`PANEL`] entries: 16 to 2048.
 fn panel_width(rows: usize) -> usize {
     (PANEL / rows.max(1)).clamp(16, 2048)
 }

@@ -22,7 +22,7 @@ pub(super) fn panel_within(available: u64) -> usize {
 pub struct Divisor<T: Scalar> {
     /// R in f64; undefined below the diagonal.
     triangle: GpuMatrix<T::Wide>,
-    /// R^-1 in T.
+    /// R^-1, rounded to T.
     inverse: GpuMatrix<T>,
     /// Largest product of the norm of a column of R and of the row of R^-1 with the same index.
     condition: f64,
@@ -37,7 +37,7 @@ impl<T: Scalar> Divisor<T> {
 }
 
 impl GpuAlgebra {
-    /// Whether cuSOLVER is available.
+    /// Whether cuSOLVER is available. Loads it on the first call, and after a call of it threw.
     pub(super) fn has_solver(&mut self) -> Result<bool> {
         if self.solver.as_ref().is_none_or(|found| found.as_ref().is_some_and(Solver::is_broken)) {
             self.solver = Some(match Solver::new(&self.gpu, &self.stream) {
@@ -379,7 +379,7 @@ impl GpuAlgebra {
     }
 }
 
-/// Sum of conj(a) b.
+/// Sum of conj(a_i) b_i, from the first to the last.
 fn dot<W: Scalar>(a: &[W], b: &[W]) -> W {
     let mut sum = W::default();
     for (x, y) in a.iter().zip(b) {

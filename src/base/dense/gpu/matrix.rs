@@ -16,7 +16,7 @@ pub struct GpuMatrix<T> {
 }
 
 impl<T: Element> GpuMatrix<T> {
-    /// A zeroed matrix.
+    /// A zeroed matrix, allocated and freed in the order of `stream`.
     pub fn zeros(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
         let memory = gpu.allocate_on(stream, what, Self::size(what, rows, cols)?)?;
         Ok(Self { memory, rows, cols, element: PhantomData })
@@ -40,17 +40,17 @@ impl<T: Element> GpuMatrix<T> {
         product(what, product(what, rows, cols)?, size_of::<T>())
     }
 
-    /// Rows and columns.
+    /// (rows, columns), either of which may be 0.
     pub fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
-    /// Number of rows.
+    /// Rows, which are contiguous in memory.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Columns, `rows` entries apart.
     pub fn cols(&self) -> usize {
         self.cols
     }
@@ -60,12 +60,12 @@ impl<T: Element> GpuMatrix<T> {
         View::packed(self.memory.whole(), self.rows, self.cols)
     }
 
-    /// The memory.
+    /// The memory, packed column by column.
     pub fn memory(&self) -> &DeviceMemory {
         &self.memory
     }
 
-    /// The memory alone.
+    /// The memory, packed column by column, without the shape.
     pub fn into_memory(self) -> DeviceMemory {
         self.memory
     }

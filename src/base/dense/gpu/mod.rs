@@ -34,11 +34,11 @@ pub struct GpuAlgebra {
     /// Loaded on first use; `Some(None)` if cuSOLVER is not available.
     solver: Option<Option<Solver>>,
     work: Work,
-    /// Status of factorisations.
+    /// I32: status that cuSOLVER's factorisations write.
     info: DeviceMemory,
     /// Bytes of a panel in which rows in single precision are converted to double.
     panel: usize,
-    /// The CPU fallback.
+    /// The CPU fallback of factorisations.
     host: CpuAlgebra,
 }
 
@@ -73,17 +73,17 @@ impl GpuAlgebra {
         })
     }
 
-    /// The GPU.
+    /// The GPU that the matrices are on.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// The stream.
+    /// The stream that all work is enqueued on.
     pub fn stream(&self) -> &GpuStream {
         &self.stream
     }
 
-    /// cuBLAS on the stream.
+    /// cuBLAS, bound to [`GpuAlgebra::stream`].
     pub fn blas(&self) -> &Blas {
         &self.blas
     }

@@ -16,10 +16,10 @@ const ROUNDS: usize = 5;
 /// Largest number of CholeskyQR steps for columns that are nearly orthonormal.
 const STEPS: usize = 6;
 
-/// A basis that grows.
+/// Orthonormal columns Q and coefficients B with X = Q B, extended direction by direction.
 struct Basis<'c> {
     columns: &'c mut dyn Operations,
-    /// Orthonormal columns.
+    /// `width` orthonormal columns; `None` while there are none.
     q: Option<Held>,
     width: usize,
     order: usize,

@@ -51,10 +51,10 @@ fn typed_mut<M: 'static>(matrix: &mut dyn Any) -> Result<&mut M> {
 
 /// [`Columns`], with matrices of unknown types. Small matrices are those of its algebra.
 pub trait Operations {
-    /// The element type.
+    /// Element type of the matrices.
     fn dtype(&self) -> DType;
 
-    /// A zeroed small matrix.
+    /// A zeroed small matrix, charged to the context's budget.
     fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Held>;
 
     /// A small matrix of zeros but for these entries: row, column and value.
@@ -111,7 +111,7 @@ pub trait Operations {
     /// [`Columns::householder`].
     fn householder(&mut self, x: &mut dyn Any, r: &mut Held) -> Result<bool>;
 
-    /// Replaces X by `q`.
+    /// Replaces X by `q`, whose type must be X's.
     fn replace(&mut self, x: &mut dyn Any, q: Held) -> Result<()>;
 }
 
@@ -119,7 +119,7 @@ pub trait Operations {
 pub struct Typed<'c, T, C>(&'c mut C, PhantomData<T>);
 
 impl<'c, T: Scalar, C: Columns<T>> Typed<'c, T, C> {
-    /// The steps of `columns`.
+    /// The operations of `columns`, without its types.
     pub fn new(columns: &'c mut C) -> Self {
         Self(columns, PhantomData)
     }

@@ -50,9 +50,9 @@ pub enum Need {
 /// Method and accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct How {
-    /// The steps.
+    /// Which factorisations are tried, and in which order.
     pub kind: Kind,
-    /// The accuracy.
+    /// How near to orthonormal the columns must be.
     pub need: Need,
     /// The caller's seed, for random directions.
     pub seed: u64,
@@ -61,13 +61,13 @@ pub struct How {
 /// Counts of the steps, summed over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Plain steps of CholeskyQR.
+    /// Steps of CholeskyQR without a shift.
     pub plain: u64,
-    /// Shifted steps.
+    /// Steps of CholeskyQR with a shift, for ill-conditioned columns.
     pub shifted: u64,
     /// Factorisations by Householder reflections.
     pub householder: u64,
-    /// Deflations.
+    /// Deflations: bases built direction by direction, because CholeskyQR failed.
     pub deflated: u64,
     /// Columns replaced by random directions.
     pub replaced: u64,
@@ -87,10 +87,10 @@ pub trait Columns<T: Scalar> {
     /// A matrix whose basis is computed.
     type X: 'static;
 
-    /// The algebra.
+    /// The algebra of the small matrices.
     fn algebra(&mut self) -> &mut Self::Algebra;
 
-    /// Rows and columns.
+    /// (rows, columns) of a matrix X.
     fn shape(&self, x: &Self::X) -> (usize, usize);
 
     /// A zeroed matrix with the rows of `x` and `width` columns.
@@ -105,7 +105,7 @@ pub trait Columns<T: Scalar> {
     /// X := X M for a square M.
     fn transform(&mut self, x: &mut Self::X, m: &Small<T, Self>) -> Result<()>;
 
-    /// C = X^H Y.
+    /// C = X^H Y, in a fixed order of summation.
     fn cross(&mut self, x: &Self::X, y: &Self::X, c: &mut Small<T, Self>) -> Result<()>;
 
     /// Euclidean norms of the columns.

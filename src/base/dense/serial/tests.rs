@@ -2,7 +2,7 @@ use faer::{MatMut as FaerMut, MatRef as FaerRef};
 
 use super::*;
 
-/// Numbers without a pattern.
+/// Reproducible numbers in [-1, 1) without a pattern.
 fn numbers<T: Scalar>(count: usize, seed: usize) -> Vec<T> {
     let number = |k: usize| ((k * 7919 + seed * 104_729 + 17) % 100_003) as f64 / 50_001.5 - 1.0;
     (0..count).map(|k| T::from_parts(number(k), number(k + 31))).collect()

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Scalar, with_scalar};
 
-/// The checks to make.
+/// The properties to check; a false one is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checks {
     /// The columns of every row ascend.

@@ -1,4 +1,4 @@
-//! Connected components.
+//! Connected components of an undirected graph, by union-find.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -17,9 +17,9 @@ use crate::shape::to_i64;
 /// The connected components of a graph, numbered by their lowest vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
-    /// Component of each vertex.
+    /// Component of each vertex, from 0.
     pub labels: Vec<usize>,
-    /// Vertices of each component.
+    /// Number of vertices of each component, at least 1.
     pub sizes: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Sparse matrices from coordinates.
+//! Sparse matrices from coordinates: entries sorted into rows, duplicates combined.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::shape::{to_i64, to_u64};
 pub enum Duplicates {
     /// They are added, in the order given.
     Sum = 0,
-    /// The first given stays.
+    /// The entry that is given first stays.
     First = 1,
-    /// The last given stays.
+    /// The entry that is given last stays.
     Last = 2,
     /// The largest stays: by value for real types, by modulus for complex ones.
     Max = 3,
-    /// They are an error.
+    /// A duplicate is an error that names both entries.
     Refuse = 4,
 }
 
@@ -34,17 +34,17 @@ numbered!(Duplicates, Sum, First, Last, Max, Refuse);
 
 /// Entries by their rows and columns, in any order.
 pub struct Coordinates<'a> {
-    /// Number of rows.
+    /// Rows of the matrix, more than any of `row_idx`.
     pub rows: usize,
-    /// Number of columns.
+    /// Columns of the matrix, more than any of `col_idx`.
     pub cols: usize,
-    /// Row of each entry.
+    /// Row of each entry, from `base`.
     pub row_idx: Indices<'a>,
-    /// Column of each entry.
+    /// Column of each entry, from `base`.
     pub col_idx: Indices<'a>,
     /// First index: 0 or 1.
     pub base: i64,
-    /// Element type.
+    /// Type of `values` and of the matrix.
     pub dtype: DType,
     /// Value of each entry; `None` for a pattern, whose entries are all 1.
     pub values: Option<&'a HostMemory>,

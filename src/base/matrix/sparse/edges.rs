@@ -22,7 +22,7 @@ use crate::shape::to_i64;
 /// How an edge list is read.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeList {
-    /// Type of the values.
+    /// Type of the matrix's values.
     pub dtype: DType,
     /// Whether a third number is a weight. Without, the matrix is a pattern and a third number is ignored.
     pub weighted: bool,

@@ -21,7 +21,7 @@ pub(super) const WHAT: &str = "sparse matrix";
 pub(super) struct Entries {
     pub(super) rows: usize,
     pub(super) cols: usize,
-    /// rows + 1 offsets.
+    /// `rows + 1` offsets, from 0.
     pub(super) row_ptr: Vec<usize>,
     pub(super) col_idx: Vec<usize>,
     pub(super) source: Vec<usize>,
@@ -37,9 +37,9 @@ pub(super) fn csr<'a>(argument: &str, matrix: &'a Matrix) -> Result<&'a Csr> {
 
 /// Values of a sparse matrix in host memory: its own, or a copy of those on a device.
 pub enum Values<'a> {
-    /// The matrix's own.
+    /// The matrix's own values on the host.
     Own(&'a HostMemory),
-    /// A copy.
+    /// A copy of values on a device.
     Copied(HostMemory),
 }
 

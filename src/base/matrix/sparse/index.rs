@@ -42,14 +42,14 @@ impl Index for i64 {
 /// Indices in the caller's type.
 #[derive(Debug, Clone, Copy)]
 pub enum Indices<'a> {
-    /// Of 32 bits.
+    /// 32-bit indices, with the matrix's base.
     I32(&'a [i32]),
-    /// Of 64 bits.
+    /// 64-bit indices, with the matrix's base.
     I64(&'a [i64]),
 }
 
 impl<'a> Indices<'a> {
-    /// The indices in `memory`.
+    /// The indices in `memory`, whose type is `kind`.
     #[inline]
     pub fn new(memory: &'a HostMemory, kind: IndexType) -> Result<Self> {
         Ok(match kind {
@@ -67,7 +67,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Number of indices.
+    /// Number of indices, of either type.
     #[inline]
     pub fn len(&self) -> usize {
         match self {
@@ -76,7 +76,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there is no index.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -102,7 +102,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of `csr`.
+    /// The rows of `csr`, whose arrays were checked when it was made.
     #[inline]
     pub fn new(csr: &'a Csr) -> Result<Self> {
         let parts = csr.parts();
@@ -114,13 +114,13 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Number of rows.
+    /// Number of rows, empty ones included.
     #[inline]
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Whether the matrix has no row.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows == 0

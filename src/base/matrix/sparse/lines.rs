@@ -129,7 +129,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The file.
+    /// Path of the file, for messages.
     pub(super) fn path(&self) -> &Path {
         self.path
     }

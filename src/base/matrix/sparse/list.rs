@@ -75,12 +75,12 @@ impl<T: Element> List<T> {
         Ok(&self.memory.as_slice()?[..self.length])
     }
 
-    /// Number of elements.
+    /// Number of elements, not the capacity.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }

@@ -1,4 +1,4 @@
-//! Degrees, norms, symmetry.
+//! Degrees, norms and symmetry of sparse matrices.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub enum Norm {
     Frobenius = 0,
     /// Largest sum of moduli of a column.
     One = 1,
-    /// Largest modulus.
+    /// Largest modulus of an entry.
     Max = 2,
     /// Largest sum of moduli of a row.
     Infinity = 3,

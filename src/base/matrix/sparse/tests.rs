@@ -14,7 +14,6 @@ pub(super) fn context(threads: usize) -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads, ..Options::default() }).unwrap()
 }
 
-/// Numbers that look random.
 fn noise(k: usize) -> usize {
     (k.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33) ^ (k * 7919)
 }

@@ -1,4 +1,4 @@
-//! Transposition, permutation and submatrices.
+//! Transposes, permutations and submatrices of sparse matrices.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ pub struct Monomials {
 }
 
 impl Monomials {
-    /// Before the first tuple.
+    /// An iterator before the first tuple.
     pub fn new(shape: Symmetric) -> Result<Self> {
         let tuple = alloc::filled("index tuple", shape.order, 0)?;
         Ok(Self { dimension: shape.dimension, tuple, rank: 0, count: shape.count() })
@@ -161,7 +161,7 @@ pub fn exponents(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     })
 }
 
-/// Multinomial coefficients `[U]`.
+/// Writes the multinomial coefficients of the U packed entries to `out`.
 pub fn multinomials(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, 1, out, |tuple, column| {
         column[0] = multinomial(tuple)?;

@@ -17,7 +17,7 @@ use crate::tensor::{Symmetric, Tensor, View, ViewMut};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Packing {
-    /// Entries of the tensor.
+    /// Entries of the tensor, each distinct one once.
     Entries = 0,
     /// Coefficients of the polynomial A x^m: entries times multinomial coefficients.
     Polynomial = 1,
@@ -29,9 +29,9 @@ pub enum Packing {
 pub enum Norm {
     /// Root of the sum of squares.
     Frobenius = 0,
-    /// Sum of magnitudes.
+    /// Sum of magnitudes over all places.
     One = 1,
-    /// Largest magnitude.
+    /// Largest magnitude over all places.
     Max = 2,
 }
 

@@ -11,20 +11,20 @@ use super::matrix::TrainMatrix;
 pub enum BlockKind {
     /// Ones on the diagonal, zeros elsewhere.
     Identity,
-    /// Zeros outside the diagonal.
+    /// Zeros outside the diagonal, and not the identity.
     Diagonal,
-    /// Anything else.
+    /// A number outside the diagonal that is not 0.
     Dense,
 }
 
 /// A block H[w, :, :, w'] that is not all zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// Left bond index w.
+    /// Left bond index w, from 0.
     pub left: u32,
-    /// Right bond index w'.
+    /// Right bond index w', from 0.
     pub right: u32,
-    /// Structure of the block.
+    /// What is known of the block's entries.
     pub kind: BlockKind,
 }
 

@@ -55,7 +55,7 @@ impl TrainMatrix {
         Ok(Self { rows: alloc::copied(what, rows)?, cols: alloc::copied(what, cols)?, train, blocks: OnceLock::new() })
     }
 
-    /// The train behind it.
+    /// The train with modes m_k n_k whose cores the matrix has.
     #[inline]
     pub fn train(&self) -> &TensorTrain {
         &self.train
@@ -96,7 +96,7 @@ impl TrainMatrix {
         &self.cols
     }
 
-    /// w_k, m_k, n_k, w_{k+1}.
+    /// Shape of core k: w_k, m_k, n_k, w_{k+1}.
     #[inline]
     pub fn core(&self, k: usize) -> [usize; 4] {
         let [left, _, right] = self.train.shape().core(k);

@@ -103,7 +103,7 @@ impl Shape {
         Self(sizes)
     }
 
-    /// Number of cores d.
+    /// Number of cores d, at least 1.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.modes.len()
@@ -115,25 +115,25 @@ impl Shape {
         self.0.modes.is_empty()
     }
 
-    /// Mode sizes, d.
+    /// Mode sizes n_k, d of them.
     #[inline]
     pub fn modes(&self) -> &[usize] {
         &self.0.modes
     }
 
-    /// Ranks, d + 1.
+    /// Ranks r_k, d + 1 of them; the first and the last are equal for a ring.
     #[inline]
     pub fn ranks(&self) -> &[usize] {
         &self.0.ranks
     }
 
-    /// r_k, n_k, r_{k+1}.
+    /// Shape of core k: r_k, n_k, r_{k+1}.
     #[inline]
     pub fn core(&self, k: usize) -> [usize; 3] {
         [self.0.ranks[k], self.0.modes[k], self.0.ranks[k + 1]]
     }
 
-    /// Elements of core k.
+    /// Elements of core k: the product of its shape.
     #[inline]
     pub fn core_len(&self, k: usize) -> usize {
         self.0.offsets[k + 1] - self.0.offsets[k]
@@ -145,7 +145,7 @@ impl Shape {
         self.0.offsets[k]
     }
 
-    /// Elements of all cores.
+    /// Elements of all cores together.
     #[inline]
     pub fn elements(&self) -> usize {
         self.0.offsets[self.len()]
@@ -157,7 +157,7 @@ impl Shape {
         self.0.ranks[0] > 1
     }
 
-    /// Largest rank.
+    /// The largest of the d + 1 ranks.
     pub fn max_rank(&self) -> usize {
         self.0.ranks.iter().copied().max().unwrap_or(1)
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Element};
 use crate::tensor::{Location, allocate};
 
-/// Memory of the cores.
+/// Who owns the memory of the cores.
 enum Storage {
     /// Contiguous in purlin's memory. `set` flags the cores that have been written; `missing` counts the others.
     Whole { memory: Memory, set: Vec<bool>, missing: usize },
@@ -86,13 +86,13 @@ impl TensorTrain {
         Ok(Self { storage, shape, dtype, device, read_only, context: Arc::clone(context) })
     }
 
-    /// Mode sizes and ranks.
+    /// Mode sizes and ranks, set when the train is made.
     #[inline]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Element type.
+    /// Type of the elements, the same in all cores.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -116,7 +116,7 @@ impl TensorTrain {
         &self.context
     }
 
-    /// Bytes of all cores.
+    /// Bytes of all cores, without gaps between them.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.shape.elements() * self.dtype.size()
@@ -336,7 +336,7 @@ impl<'a, T> Cores<'a, T> {
         Self { shape, cores }
     }
 
-    /// Mode sizes and ranks.
+    /// Mode sizes and ranks of the train.
     pub fn shape(&self) -> &'a Shape {
         self.shape
     }
@@ -354,7 +354,7 @@ pub struct CoresMut<'a, T> {
 }
 
 impl<'a, T> CoresMut<'a, T> {
-    /// Mode sizes and ranks.
+    /// Mode sizes and ranks of the train.
     pub fn shape(&self) -> &'a Shape {
         self.shape
     }
@@ -364,7 +364,7 @@ impl<'a, T> CoresMut<'a, T> {
         self.cores[k]
     }
 
-    /// All cores, in order.
+    /// The elements of each core, from left to right.
     pub fn into_vec(self) -> Vec<&'a mut [T]> {
         self.cores
     }

@@ -1,4 +1,4 @@
-//! Items made of others.
+//! Items that the methods of [`Items`] make of other items.
 
 use super::Items;
 

@@ -41,11 +41,11 @@ impl Team {
 /// Announces loops to threads that have finished one and poll for the next. Waking a thread takes as long as many loops.
 #[derive(Default)]
 struct Lobby {
-    /// Number of polling threads.
+    /// Threads that poll now; 0 lets [`Lobby::announce`] skip the lock.
     waiting: AtomicUsize,
-    /// Number of announced loops.
+    /// Loops announced so far, wrapping. Pollers wait for a change.
     count: AtomicUsize,
-    /// The last announced loop.
+    /// The loop that was announced last. Its gate may be closed by now.
     last: Mutex<Option<Arc<Gate>>>,
 }
 
@@ -181,7 +181,7 @@ impl Gate {
         self.inside.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// After [`Gate::enter`], once.
+    /// Runs the loop's work. The caller must have passed [`Gate::enter`], once for each call.
     fn work_and_leave(&self) {
         // SAFETY: whoever is inside is waited for.
         let work = unsafe { &*self.work };

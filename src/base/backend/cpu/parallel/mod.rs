@@ -24,7 +24,7 @@ pub trait Items: Sized + Send + Sync {
     /// The argument of the loop's body.
     type Item;
 
-    /// Number of items.
+    /// Number of items: indices are below it.
     fn count(&self) -> usize;
 
     /// Smallest number of items that a thread takes at once.
@@ -43,12 +43,12 @@ pub trait Items: Sized + Send + Sync {
         Zip(self, other.into_par_iter())
     }
 
-    /// Items with their numbers.
+    /// Pairs of an item's index, from 0, and the item.
     fn enumerate(self) -> Enumerate<Self> {
         Enumerate(self)
     }
 
-    /// The first `count` items.
+    /// The first `count` items, or all if there are fewer.
     fn take(self, count: usize) -> Take<Self> {
         Take(self, count)
     }
@@ -127,7 +127,7 @@ pub trait Items: Sized + Send + Sync {
 
 /// Types that convert to [`Items`].
 pub trait IntoItems {
-    /// Its kind of items.
+    /// The items: shared or exclusive references, pieces, or numbers of a range.
     type Items: Items;
 
     /// All items of the range, slice or vector, for a parallel loop in any order.

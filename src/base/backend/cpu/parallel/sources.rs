@@ -192,15 +192,15 @@ impl<'a, T: Send> Items for ChunksMut<'a, T> {
 
 /// Pieces of a slice, of `size` elements each. The last piece may be shorter, or is left out by the `exact` functions.
 pub trait Pieces<T> {
-    /// Pieces to be read.
+    /// Shared pieces, the last one with what remains.
     fn par_chunks(&self, size: usize) -> Chunks<'_, T>;
     /// Pieces to be read, without a shorter one.
     fn par_chunks_exact(&self, size: usize) -> Chunks<'_, T>;
-    /// Pieces to be changed.
+    /// Exclusive pieces, the last one with what remains.
     fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
     /// Pieces to be changed, without a shorter one.
     fn par_chunks_exact_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
-    /// Elements to be changed.
+    /// Exclusive references to the elements, one an item.
     fn par_iter_mut(&mut self) -> Exclusive<'_, T>;
 }
 

@@ -53,13 +53,13 @@ pub(super) fn detect() {
 
 /// One truth value a lane.
 pub trait Mask: Copy {
-    /// Number of lanes.
+    /// Lanes of a mask, as many as of the vectors it comes from.
     const LEN: usize;
-    /// Both.
+    /// Lanes that are true in both.
     fn and(self, other: Self) -> Self;
-    /// Either.
+    /// Lanes that are true in either.
     fn or(self, other: Self) -> Self;
-    /// `self` but not `other`.
+    /// Lanes that are true in `self` and false in `other`.
     fn and_not(self, other: Self) -> Self;
     /// Whether any lane is true.
     fn any(self) -> bool;
@@ -71,38 +71,38 @@ pub trait Mask: Copy {
 ///
 /// Comparisons with NaN are false. `min` and `max` give either operand when one is NaN.
 pub trait Lanes: Copy {
-    /// The element.
+    /// Type of a lane.
     type T: Real;
-    /// What comparisons give.
+    /// One truth value a lane, from comparisons.
     type M: Mask;
-    /// Number of lanes.
+    /// Lanes of a vector, of one or several registers.
     const LEN: usize;
 
     /// Writes to the first `LEN` elements of `to`, which has as many.
     fn store(self, to: &mut [Self::T]);
-    /// Sum.
+    /// `self + other`, lane by lane.
     fn add(self, other: Self) -> Self;
-    /// Difference.
+    /// `self - other`, lane by lane.
     fn sub(self, other: Self) -> Self;
-    /// Product.
+    /// `self * other`, lane by lane.
     fn mul(self, other: Self) -> Self;
-    /// Quotient.
+    /// `self / other`, lane by lane, correctly rounded.
     fn div(self, other: Self) -> Self;
     /// `self * b + c`, rounded once where the instruction set has it.
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// `c - self * b`, rounded once where the instruction set has it.
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
-    /// Square root.
+    /// Square root of each lane, correctly rounded; NaN for negative numbers.
     fn sqrt(self) -> Self;
-    /// Magnitude.
+    /// Each lane without its sign bit, NaN included.
     fn abs(self) -> Self;
-    /// The smaller.
+    /// The smaller of both, lane by lane.
     fn min(self, other: Self) -> Self;
-    /// The larger.
+    /// The larger of both, lane by lane.
     fn max(self, other: Self) -> Self;
-    /// Whether less.
+    /// Lanes with `self < other`.
     fn lt(self, other: Self) -> Self::M;
-    /// Whether less or equal.
+    /// Lanes with `self <= other`.
     fn le(self, other: Self) -> Self::M;
     /// The largest lane, where none is NaN.
     #[inline(always)]
@@ -131,7 +131,7 @@ pub trait Lanes: Copy {
 
 /// The right to use an instruction set, and the maker of its vectors.
 pub trait Simd<T: Real>: Copy {
-    /// The vector.
+    /// The vector that this token makes.
     type V: Lanes<T = T>;
     /// Token of vectors twice as long; of the same where these are already two.
     type Doubled: Simd<T>;
@@ -240,9 +240,9 @@ const MAX_LEN: usize = 32;
 
 /// Code that is generic over the instruction set. Implement `run` with `#[inline(always)]`.
 pub trait Kernel<T: Real> {
-    /// What it computes.
+    /// Result of [`Kernel::run`], the same for every instruction set.
     type Output;
-    /// The work.
+    /// The work, with vectors that `simd` makes.
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
 }
 

@@ -7,7 +7,7 @@ use crate::scalar::Real;
 #[derive(Debug, Clone, Copy)]
 pub struct Portable<const N: usize>;
 
-/// N numbers.
+/// A vector of N numbers in plain arrays, for machines without the other instruction sets and for N = 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Array<T, const N: usize>([T; N]);
 

@@ -7,7 +7,7 @@ use crate::scalar::Real;
 #[derive(Debug, Clone, Copy)]
 pub struct Twice<S>(pub S);
 
-/// Two vectors or masks.
+/// Two vectors or masks that are used as one of twice the lanes: the first has the lower lanes.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<V>(pub(super) V, pub(super) V);
 

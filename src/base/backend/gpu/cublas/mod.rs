@@ -225,7 +225,7 @@ pub(in crate::backend::gpu) fn destroy_idle(handles: &Handles) {
 /// How products of 32-bit numbers are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
-    /// In 32 bits.
+    /// Factors and sums in 32 bits.
     Full,
     /// Factors rounded to 11 bits, sums in 32. For products that only have to give a direction.
     Reduced,
@@ -234,7 +234,7 @@ pub enum Precision {
 /// Scalars in device memory, that are read when a product runs.
 #[derive(Clone, Copy)]
 pub struct Scalars<'a> {
-    /// Factor of the product.
+    /// Factor of the product, one number of the product's type.
     pub alpha: Region<'a>,
     /// Factor of the previous contents of the result.
     pub beta: Region<'a>,
@@ -247,7 +247,7 @@ pub struct Scalars<'a> {
 pub struct Series<'a> {
     /// Matrix 0 of the series.
     pub first: View<'a>,
-    /// Elements to the next.
+    /// Elements from a matrix to the next; 0 if all are the first.
     pub stride: usize,
 }
 

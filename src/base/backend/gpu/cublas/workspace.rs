@@ -22,7 +22,7 @@ fn bytes_within(preferred: usize, available: u64) -> usize {
 }
 
 impl Blas {
-    /// Recommended bytes of workspace.
+    /// Bytes of workspace that NVIDIA recommends for this GPU: 32 MiB from Hopper on, else 4 MiB.
     pub fn workspace_bytes(gpu: &Gpu) -> usize {
         PREFERRED[usize::from(gpu.device.info.compute_capability.0 < 9)]
     }

@@ -168,13 +168,13 @@ pub fn columns(
 pub struct Draw {
     /// One of the constants `DENSE_GAUSSIAN` to `DENSE_SPARSE_SIGN`.
     pub distribution: i32,
-    /// The caller's seed.
+    /// The caller's seed, a part of the generator's key.
     pub seed: u64,
     /// What the numbers are drawn for.
     pub stream: u32,
     /// Row of the random matrix that is the first here.
     pub first_row: u64,
-    /// Column likewise.
+    /// Column of the random matrix that is the first here.
     pub first_column: u32,
 }
 
@@ -219,7 +219,7 @@ pub struct Beside<'a> {
     pub identity: Option<Region<'a>>,
     /// Real parts of the diagonal and `info`, f64.
     pub diagonal: Option<Region<'a>>,
-    /// A factorisation's number.
+    /// I32: what cuSOLVER's factorisation reports, 0 for success; copied into `diagonal`.
     pub info: Option<Region<'a>>,
 }
 

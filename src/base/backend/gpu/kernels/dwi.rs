@@ -14,7 +14,7 @@ pub const MAX_ENTRIES: usize = size(c::FIT_MAX_ENTRIES);
 /// A matrix on the device: measurement j of voxel t.
 #[derive(Clone, Copy)]
 pub struct Volume<'a> {
-    /// The elements.
+    /// From measurement 0 of voxel 0 on.
     pub memory: Region<'a>,
     /// Elements from one measurement to the next.
     pub measurement_stride: usize,
@@ -39,13 +39,13 @@ pub enum Model<'a> {
 /// One fit of a volume of T voxels.
 #[derive(Clone, Copy)]
 pub struct Fit<'a> {
-    /// All measurements.
+    /// Signals of all N measurements, with and without diffusion weighting.
     pub signals: Volume<'a>,
     /// Their type: F32, F64, I32, U8 or U16.
     pub signal_type: DType,
-    /// Number of measurements N.
+    /// Number of measurements N, those without diffusion weighting included.
     pub measurements: usize,
-    /// Number of voxels T.
+    /// Number of voxels T, masked ones included.
     pub voxels: usize,
     /// U8 `[T]`.
     pub mask: Option<Region<'a>>,
@@ -53,9 +53,9 @@ pub struct Fit<'a> {
     pub baseline: (Region<'a>, usize),
     /// I32: numbers of those with it, and how many.
     pub weighted: (Region<'a>, usize),
-    /// The linear algebra.
+    /// The linear map from logarithms of signals to entries.
     pub model: Model<'a>,
-    /// Number of entries U.
+    /// Packed entries U of a tensor, at most [`MAX_ENTRIES`].
     pub entries: usize,
     /// Real [U, T] with strides for entry and voxel.
     pub tensors: (Region<'a>, usize, usize),
@@ -68,7 +68,7 @@ pub struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Fits the tensors.
+    /// Enqueues the fit of all T voxels; does not wait.
     pub fn run<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         if self.entries > MAX_ENTRIES {
             let entries = self.entries;

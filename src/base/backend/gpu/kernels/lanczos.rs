@@ -33,11 +33,11 @@ fn kernel(dtype: DType, gpu: &Gpu, what: &str) -> Result<Kernel> {
 pub struct Pass<'a> {
     /// V, `count` columns of `rows` numbers, packed.
     pub space: Region<'a>,
-    /// w.
+    /// w, `rows` numbers; changed unless `keep`.
     pub vector: Region<'a>,
     /// Numbers of a column of V and of w.
     pub rows: usize,
-    /// Columns.
+    /// Columns of V that are read.
     pub count: usize,
     /// h, F64, of complex numbers two each: w -= V h first.
     pub weights: Option<Region<'a>>,
@@ -97,11 +97,11 @@ pub fn total(
 /// `to = factor / sqrt(square) * parts * from + keep * to`, element by element.
 #[derive(Clone, Copy)]
 pub struct Scale<'a> {
-    /// What is multiplied.
+    /// What is multiplied, `rows` numbers.
     pub from: Region<'a>,
     /// What is written; may be `from`.
     pub to: Region<'a>,
-    /// Numbers.
+    /// Numbers of `from` and of `to`.
     pub rows: usize,
     /// An F64 on the device; 1 if there is none.
     pub square: Option<Region<'a>>,
@@ -171,9 +171,9 @@ pub fn step_workspace(dtype: DType, blocks: usize, columns: usize) -> Result<usi
 /// What follows the product in a step of the Lanczos process.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
-    /// The vectors.
+    /// The product, and the vectors that it is made orthogonal to.
     pub columns: Columns<'a>,
-    /// Numbers of each vector.
+    /// Numbers of each vector of `columns`.
     pub rows: usize,
     /// Blocks, as [`step_blocks`] has them for all columns that there will be.
     pub blocks: usize,
@@ -181,7 +181,7 @@ pub struct Step<'a> {
     pub partials: Region<'a>,
     /// U32, two of them: 0 before and after.
     pub arrivals: Region<'a>,
-    /// [`RECORD`] F64.
+    /// [`RECORD`] F64 that the step writes.
     pub record: Region<'a>,
     /// The record of the step before. With `None` the vector of a space is made orthogonal to all others by as many passes as
     /// it takes.
@@ -195,9 +195,9 @@ pub struct Step<'a> {
 pub enum Columns<'a> {
     /// Those of a space from column 0 on, packed: column `column` was multiplied and the next has the product.
     InOrder {
-        /// Up to the product.
+        /// Columns 0 to `column + 1` of the space, the last of which is the product.
         space: Region<'a>,
-        /// Number of the column.
+        /// Number of the column that was multiplied, from 0.
         column: usize,
     },
     /// Those of the plain recurrence, which takes no others away.
@@ -206,7 +206,7 @@ pub enum Columns<'a> {
         before: Region<'a>,
         /// The one that was multiplied.
         last: Region<'a>,
-        /// The matrix times `last`.
+        /// The matrix times `last`; becomes the next vector.
         product: Region<'a>,
     },
 }
@@ -216,7 +216,7 @@ pub enum Columns<'a> {
 pub struct Watch<'a> {
     /// Number of the column in its space.
     pub step: usize,
-    /// Vectors of the space.
+    /// Most vectors of the space: order of `projected`.
     pub basis: usize,
     /// Real parts of the projected matrix, basis-by-basis F64, which the step goes on with.
     pub projected: Region<'a>,

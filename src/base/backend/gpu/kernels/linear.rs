@@ -11,7 +11,7 @@ use crate::shape::to_i64;
 /// Elements of the items of a batch.
 #[derive(Clone, Copy)]
 pub struct Items<'a> {
-    /// The elements.
+    /// From element 0 of item 0 on.
     pub memory: Region<'a>,
     /// Elements from one element of an item to the next.
     pub stride: usize,

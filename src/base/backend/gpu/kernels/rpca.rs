@@ -24,7 +24,7 @@ pub fn sums_bytes(elements: usize) -> usize {
 pub struct Entries<'a> {
     /// From the panel's first element on.
     pub memory: Region<'a>,
-    /// Type of the elements.
+    /// Type of the elements in memory, which may differ from the type of computing.
     pub dtype: DType,
     /// Elements from one index of the slow axis to the next.
     pub slow: usize,
@@ -50,11 +50,11 @@ pub struct Panel<'a> {
     pub fast: usize,
     /// Indices of the other one.
     pub slow: usize,
-    /// X, packed.
+    /// X, `fast * slow` numbers, packed.
     pub x: Region<'a>,
     /// Y, packed; [`Load`] can do without.
     pub y: Option<Region<'a>>,
-    /// The matrix.
+    /// The matrix M over this panel.
     pub entries: Entries<'a>,
     /// What is observed, if not all.
     pub mask: Option<Mask<'a>>,
@@ -68,9 +68,9 @@ pub struct Panel<'a> {
 /// the moduli.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
-    /// X over the matrix.
+    /// X as a multiple of the matrix.
     pub x_scale: f64,
-    /// Y over the matrix.
+    /// Y as a multiple of the matrix.
     pub y_scale: f64,
 }
 
@@ -78,9 +78,9 @@ pub struct Load {
 /// measured one squares of X - L - Y / mu and of Y / mu, with the new Y, and moduli of S.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
-    /// L, packed.
+    /// L, packed as X is.
     pub low_rank: Region<'a>,
-    /// Penalty.
+    /// Penalty mu of this iteration, positive.
     pub mu: f64,
     /// Penalty of the next iteration.
     pub mu_next: f64,
@@ -175,7 +175,7 @@ impl Panel<'_> {
         self.launch(gpu, stream, &name, &parameters, c::RPCA_MAXIMUM)
     }
 
-    /// An iteration.
+    /// Enqueues an iteration's pass over the panel, which needs Y.
     pub fn update(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, update: &Update<'_>) -> Result<()> {
         let elements = self.fast * self.slow;
         if self.y.is_none() {

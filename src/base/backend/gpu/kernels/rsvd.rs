@@ -43,11 +43,11 @@ fn number(dtype: DType) -> Result<i32> {
 /// Rows of the data, or some of their entries: lines that are contiguous, `stride` elements apart.
 #[derive(Clone, Copy)]
 pub struct Lines<'a> {
-    /// The elements.
+    /// From the first element of line 0 on.
     pub memory: Region<'a>,
-    /// Elements of a line.
+    /// Elements of a line, which are contiguous.
     pub inner: usize,
-    /// Number of lines.
+    /// Number of lines, `stride` elements apart.
     pub outer: usize,
     /// Elements from one line to the next.
     pub stride: usize,
@@ -65,13 +65,13 @@ impl Lines<'_> {
 /// One of the two axes of [`Lines`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
-    /// Along a line.
+    /// Along a line: contiguous elements.
     Inner,
-    /// From line to line.
+    /// From line to line: elements `stride` apart.
     Outer,
 }
 
-/// What is subtracted.
+/// What is subtracted from each entry, and divides it, in records along one axis.
 #[derive(Clone, Copy)]
 pub struct Centre<'a> {
     /// A record for each place along `axis`.
@@ -85,13 +85,13 @@ pub struct Centre<'a> {
 /// Entries as they come to numbers of the type of computing.
 #[derive(Clone, Copy)]
 pub struct Convert<'a> {
-    /// The entries.
+    /// Entries as they were read.
     pub source: Lines<'a>,
-    /// Their type.
+    /// Type of the entries of `source`.
     pub dtype: DType,
     /// Where they go, with as many lines as long; may be the source, if the types are the same. Nowhere: the tally alone.
     pub output: Option<Lines<'a>>,
-    /// What is subtracted.
+    /// What is subtracted; `None` for nothing.
     pub centre: Option<Centre<'a>>,
     /// What each difference is multiplied with.
     pub factor: f64,
@@ -101,7 +101,7 @@ pub struct Convert<'a> {
 }
 
 impl Convert<'_> {
-    /// Enqueues it.
+    /// Enqueues the conversion to `dtype`; does not wait.
     pub fn run(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let Lines { inner, outer, .. } = self.source;
         let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
@@ -237,7 +237,7 @@ const MOST_BLOCKS_Y: u32 = 65_535;
 /// A matrix on the device with any strides, in elements.
 #[derive(Clone, Copy)]
 pub struct Strided<'a> {
-    /// The elements.
+    /// From element (0, 0) on.
     pub memory: Region<'a>,
     /// Elements from one row to the next.
     pub row: usize,
@@ -321,15 +321,15 @@ pub fn mirror(
 pub struct Compressed<'a> {
     /// I64 [rows + 1]; from 0.
     pub row_ptr: Region<'a>,
-    /// I32, one an entry.
+    /// I32 below `cols`, one an entry.
     pub columns: Region<'a>,
     /// The values; all are 1 if there are none.
     pub values: Option<Region<'a>>,
-    /// Number of entries.
+    /// Stored entries: the last offset of `row_ptr`.
     pub entries: usize,
-    /// Number of rows.
+    /// Rows of the matrix: numbers of a column of Y.
     pub rows: usize,
-    /// Number of columns.
+    /// Columns of the matrix: rows of X.
     pub cols: usize,
 }
 

@@ -15,7 +15,7 @@ pub const MAX_ORDER: usize = size(c::SYMMETRIC_MAX_ORDER);
 /// What a conversion does to the entries.
 #[derive(Clone, Copy)]
 pub enum Scale<'a> {
-    /// It copies them.
+    /// It copies the entries.
     None,
     /// It multiplies them by these f64 `[U]`.
     Times(Region<'a>),
@@ -97,7 +97,7 @@ pub fn norm<T: Real>(
 /// Dense tensors [n, .., n, T] on the device.
 #[derive(Clone, Copy)]
 pub struct Cubes<'a> {
-    /// The elements.
+    /// From element (0, .., 0) of tensor 0 on.
     pub memory: Region<'a>,
     /// Strides of the m axes, in the order of a place's digits, ascending.
     pub strides: &'a [usize],
@@ -105,9 +105,9 @@ pub struct Cubes<'a> {
     pub tensor_stride: usize,
     /// Range n of each index.
     pub dimension: usize,
-    /// n^m.
+    /// n^m: elements of a tensor.
     pub places: usize,
-    /// Number of tensors T.
+    /// Number of tensors T in the memory.
     pub count: usize,
 }
 
@@ -205,7 +205,7 @@ pub struct EntryPlaces<'a> {
 pub enum Packing<'a> {
     /// Their mean goes to the packed tensors.
     Mean(Items<'a>),
-    /// The first goes there.
+    /// The first place's value goes to the packed tensors.
     First(Items<'a>),
     /// Nothing is written but the u64, which has all bits set: it becomes `position in places + t * n^m` of the first
     /// place that differs from its entry's first one by more than the tolerance.

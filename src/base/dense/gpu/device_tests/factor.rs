@@ -1,4 +1,4 @@
-//! CholeskyQR, Householder QR, eigenvalues.
+//! CholeskyQR, Householder QR and eigenvalues on a GPU, with and without cuSOLVER.
 
 use super::*;
 

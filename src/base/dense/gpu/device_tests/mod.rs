@@ -17,7 +17,7 @@ fn algebra() -> GpuAlgebra {
     GpuAlgebra::new(&context, &gpu, &gpu.create_stream().unwrap()).unwrap()
 }
 
-/// The same without cuSOLVER.
+/// As [`algebra`], without cuSOLVER: factorisations run on the CPU.
 fn bare() -> GpuAlgebra {
     GpuAlgebra { solver: Some(None), ..algebra() }
 }
@@ -111,7 +111,6 @@ impl Host {
         Self { at: self.at.iter().zip(&other.at).map(|(a, b)| a - b).collect(), ..*self }
     }
 
-    /// Frobenius norm.
     fn norm(&self) -> f64 {
         self.at.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt()
     }

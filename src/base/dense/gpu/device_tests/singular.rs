@@ -1,4 +1,4 @@
-//! Singular values.
+//! Singular values on a GPU against known ones.
 
 use super::*;
 

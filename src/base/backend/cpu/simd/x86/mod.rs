@@ -102,7 +102,7 @@ macro_rules! vector {
      $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
      $rsqrt:ident, $largest:ident, $total:ident, $lanes:ident, $part:ident, $gather:ident, $swap:ident,
      [$($interpolate:ident)?] [$($pick:ident)?]) => {
-        /// Registers of numbers.
+        /// A vector in registers; the first register has the lowest lanes.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
 

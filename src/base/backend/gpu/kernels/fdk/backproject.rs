@@ -1,4 +1,4 @@
-//! Back-projection.
+//! Back-projection of filtered views into slabs of the volume.
 
 use super::super::mirrors::FdkBackprojectParams;
 use super::super::{constants as c, product, size, small};
@@ -25,11 +25,11 @@ pub fn view_numbers(matrix: &[[f64; 4]; 3], weight: f64) -> [f64; VIEW_NUMBERS] 
 /// Slices of the volume in device memory: F32 [nx, ny, slices].
 #[derive(Debug, Clone, Copy)]
 pub struct Slab<'a> {
-    /// The voxels.
+    /// F32 [nx, ny, slices], packed.
     pub memory: Region<'a>,
-    /// The first slice.
+    /// Number of the first slice in the whole volume.
     pub first: usize,
-    /// How many there are.
+    /// Number of slices in this memory.
     pub slices: usize,
 }
 
@@ -42,13 +42,13 @@ pub struct Backprojection<'a> {
     pub layout: Layout,
     /// I32: numbers of the views in the scan, below `scan`.
     pub index: Region<'a>,
-    /// Views of the batch.
+    /// Views that are added: images in `images`, numbers in `index`.
     pub batch: usize,
     /// F64 [[`VIEW_NUMBERS`], scan], from [`view_numbers`].
     pub views: Region<'a>,
-    /// Views of the scan.
+    /// Views of the whole scan, rows of the table `views`.
     pub scan: usize,
-    /// Made from these views.
+    /// Kernel and window, chosen for the views of this scan.
     pub shape: Shape,
     /// A sample counts only if all its pixels exist.
     pub skip: bool,

@@ -31,7 +31,7 @@ pub const RAY_NUMBERS: usize = size(c::FDK_RAY);
 pub struct PixelWeights<'a> {
     /// F32 `[RAY_NUMBERS, scan]`.
     pub rays: Region<'a>,
-    /// Views of the scan.
+    /// Views of the whole scan, rows of the table `rays`.
     pub scan: usize,
     /// I32 `[views]`: the number of each view in the scan.
     pub index: Region<'a>,
@@ -44,20 +44,20 @@ pub struct PixelWeights<'a> {
     pub long_side: f64,
 }
 
-/// Rows of some views.
+/// Measured numbers of some rows and views, on their way to weighted line integrals.
 #[derive(Debug, Clone, Copy)]
 pub struct Convert<'a> {
     /// [columns, rows, views], packed.
     pub source: Region<'a>,
-    /// Its type.
+    /// Type of the numbers of `source`.
     pub number: Raw,
     /// Whether the bytes of each number stand in the other order.
     pub swap: bool,
-    /// Columns of the panel.
+    /// Columns of the panel, all of which are there.
     pub columns: usize,
     /// First row of those that are there.
     pub first_row: usize,
-    /// Rows that are there.
+    /// Rows that are there, from `first_row` on.
     pub rows: usize,
     /// Views, of `columns` by `rows` numbers each.
     pub views: usize,

@@ -1,4 +1,4 @@
-//! Exact projections of ellipsoids.
+//! Exact line integrals through ellipsoids, for phantoms.
 
 use super::super::mirrors::FdkEllipsoidsParams;
 use super::super::{constants as c, product, size};
@@ -26,22 +26,22 @@ pub fn ray_numbers(inverse: &[[f64; 3]; 3], source: [f64; 3]) -> [f64; VIEW_NUMB
 pub struct Ellipsoids<'a> {
     /// F64 [[`ELLIPSOID_NUMBERS`], count].
     pub ellipsoids: Region<'a>,
-    /// How many.
+    /// Number of ellipsoids; their densities add up.
     pub count: usize,
     /// F64 [[`VIEW_NUMBERS`], batch], from [`ray_numbers`].
     pub views: Region<'a>,
-    /// Views.
+    /// Number of views that are projected.
     pub batch: usize,
-    /// Columns of the panel.
+    /// Columns of the panel, one ray a pixel.
     pub columns: usize,
-    /// Rows of the panel.
+    /// Rows of the panel, one ray a pixel.
     pub rows: usize,
     /// F32 [columns, rows, batch].
     pub output: Region<'a>,
 }
 
 impl Ellipsoids<'_> {
-    /// Projects.
+    /// Enqueues the projection of all views; does not wait.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let pixels = product("projections", &[self.columns, self.rows, self.batch])?;
         let parameters = FdkEllipsoidsParams {

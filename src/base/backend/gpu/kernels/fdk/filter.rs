@@ -1,4 +1,4 @@
-//! Weights and ramp.
+//! Cosine weights and the ramp filter of rows, and their place in images.
 
 use super::super::mirrors::FdkFilterParams;
 use super::super::{constants as c, product, size, small};
@@ -76,7 +76,7 @@ pub fn falls(extrapolated: usize) -> Result<Vec<f32>> {
     Ok(falls)
 }
 
-/// Weights of the rays.
+/// Weights of rays: by view, and by pixel from a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Rays<'a> {
     /// F32 [[`FILTER_NUMBERS`], scan], from [`filter_numbers`].
@@ -88,7 +88,7 @@ pub struct Rays<'a> {
 /// The ramp filter as its response to each frequency, for rows padded to `length`.
 #[derive(Debug, Clone, Copy)]
 pub struct Ramp<'a> {
-    /// Length of the transforms.
+    /// Length of the transforms: padded samples of a row.
     pub length: usize,
     /// F32 [length / 2 + 1], divided by the length.
     pub response: Region<'a>,
@@ -100,18 +100,18 @@ pub struct Ramp<'a> {
     pub continued: [bool; 2],
 }
 
-/// Rows of some views.
+/// Rows of a batch of views that are weighted, filtered and placed in images.
 #[derive(Debug, Clone, Copy)]
 pub struct Filter<'a> {
     /// F32 [columns, stored rows, views].
     pub input: Region<'a>,
     /// I32: numbers of the views in the scan, below `scan`.
     pub index: Region<'a>,
-    /// Views of the batch.
+    /// Views that are filtered: those of `input` and `index`.
     pub batch: usize,
-    /// Views of the scan.
+    /// Views of the whole scan, rows of the table [`Rays::views`].
     pub scan: usize,
-    /// Columns of the panel.
+    /// Columns of the panel and of `input`.
     pub columns: usize,
     /// Rows of the whole panel, of which a batch may have a range.
     pub panel_rows: usize,
@@ -121,7 +121,7 @@ pub struct Filter<'a> {
     pub rays: Option<Rays<'a>>,
     /// Ramp; `None` only places the rows.
     pub ramp: Option<Ramp<'a>>,
-    /// F32 images.
+    /// F32: an image of `layout` for each view.
     pub output: Region<'a>,
     /// How they lie. Everything around the rows is set to 0.
     pub layout: Layout,

@@ -65,7 +65,7 @@ pub struct Layout {
     pub columns: usize,
     /// First stored row of the panel.
     pub first_row: usize,
-    /// Stored rows.
+    /// Rows of the panel that are stored, from `first_row` on.
     pub rows: usize,
     /// Zeros on the left of each row.
     pub left: usize,
@@ -73,7 +73,7 @@ pub struct Layout {
     pub top: usize,
     /// Samples from one line to the next.
     pub pitch: usize,
-    /// Lines.
+    /// Lines of an image, at least `top + rows`.
     pub height: usize,
 }
 
@@ -83,7 +83,7 @@ impl Layout {
         Self { columns, first_row, rows, left: 0, top: 0, pitch: columns, height: rows }
     }
 
-    /// Samples of a view.
+    /// Samples from one view's image to the next.
     pub fn samples(&self) -> usize {
         self.pitch * self.height
     }

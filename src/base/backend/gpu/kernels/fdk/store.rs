@@ -26,22 +26,22 @@ pub struct Store<'a> {
     pub source: Region<'a>,
     /// Voxels of a slice along x and y, and slices.
     pub size: [usize; 3],
-    /// Factor.
+    /// What each value is multiplied with first.
     pub scale: f64,
-    /// Added after it.
+    /// What is added after the multiplication.
     pub offset: f64,
     /// What lies outside becomes `offset`.
     pub fov: Option<Fov>,
     /// [nx, ny, slices] of `number`; may be the source for F32.
     pub output: Region<'a>,
-    /// Its type.
+    /// Type of the numbers of `output`.
     pub number: Raw,
     /// Whether the bytes of each number are to stand in the other order.
     pub swap: bool,
 }
 
 impl Store<'_> {
-    /// Converts.
+    /// Enqueues the conversion of all slices; does not wait.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let voxels = product("volume", &self.size)?;
         let [nx, ny, slices] = self.size.map(to_i64);

@@ -13,7 +13,7 @@ const BEYOND: f64 = 128.0;
 /// Shared memory for the windows of a block, bytes: within what every supported GPU has.
 const MOST_SHARED: usize = 96 * 1024;
 
-/// A back-projection kernel.
+/// A back-projection kernel, by the views and windows that it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Along voxel columns: every panel stands upright.
@@ -30,7 +30,7 @@ pub enum Kind {
 pub enum Width {
     /// Voxels up to about the size of a pixel.
     Narrow = c::FDK_NARROW,
-    /// Larger ones.
+    /// Voxels larger than that.
     Wide = c::FDK_WIDE,
 }
 
@@ -52,19 +52,19 @@ pub struct Mirror {
 /// How a scan is back-projected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// The kernel.
+    /// The kernel that the views allow.
     pub kind: Kind,
-    /// Its window: samples a line,
+    /// Samples of a line of its window.
     pub width: Width,
-    /// and lines.
+    /// Lines of its window.
     pub window_rows: usize,
-    /// For [`Kind::Column`].
+    /// The views' plane of symmetry; only with [`Kind::Column`].
     pub mirror: Option<Mirror>,
 }
 
 /// What a view's matrix takes the grid to.
 struct Reach {
-    /// Least depth.
+    /// Least homogeneous coordinate w of a voxel.
     depth: f64,
     /// Least and largest column and row, cut at the panel's surroundings.
     range: [[f64; 2]; 2],
@@ -195,7 +195,7 @@ impl Shape {
     }
 }
 
-/// Slices of a tile.
+/// Slices along z of a tile.
 fn size_of_tile(upright: bool, mirrored: bool) -> usize {
     match (upright, mirrored) {
         (true, true) => size(c::FDK_MIRROR_SLICES),

@@ -16,7 +16,7 @@ const BLOCK_TILE: usize = 512;
 /// A block of vectors: element (r, k) at `r * stride + k`.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    /// The numbers.
+    /// From element (0, 0) on.
     pub memory: Region<'a>,
     /// Numbers from one row to the next.
     pub stride: usize,

@@ -26,9 +26,9 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType};
 use crate::shape::to_i64;
 
-/// Entries of a tile.
+/// Entries of a tile: 2048.
 pub const TILE: usize = size(c::SPMV_TILE);
-/// Entries of a short tile.
+/// Entries of a short tile: 1024.
 pub const SHORT_TILE: usize = size(c::SPMV_SHORT_TILE);
 /// Most rows of a tile.
 pub const TILE_ROWS: usize = size(c::SPMV_TILE_ROWS);
@@ -36,15 +36,15 @@ pub const TILE_ROWS: usize = size(c::SPMV_TILE_ROWS);
 pub const MERGE_TILE: usize = size(c::SPMV_MERGE_TILE);
 /// Most entries of a piece of a bin.
 pub const PIECE: usize = size(c::SPMV_PIECE);
-/// Threads of most kernels.
+/// Threads of a block in most kernels: 256.
 pub const THREADS: usize = size(c::SPMV_THREADS);
 /// Entries of a block of columns begin at multiples.
 pub const PAD: usize = size(c::SPMV_PAD);
-/// 64-bit words of a tile, a bin and a unit.
+/// 64-bit words of a record of a tile.
 pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
-/// As above.
+/// 64-bit words of a record of a bin.
 pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
-/// As above.
+/// 64-bit words of a record of a unit.
 pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
 
 /// A matrix in compressed rows on the device, its indices from 0: offsets ascend from 0 to `entries`, columns are below
@@ -53,17 +53,17 @@ pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
 pub struct Rows<'a> {
     /// I32 (`narrow`) or I64, `rows + 1` of them.
     pub row_ptr: Region<'a>,
-    /// Whether offsets are I32.
+    /// Whether offsets are I32; I64 else.
     pub narrow: bool,
-    /// I32, one an entry.
+    /// I32 below `cols`, one an entry.
     pub columns: Region<'a>,
     /// The values; all are 1 if there are none.
     pub values: Option<Region<'a>>,
-    /// Number of entries.
+    /// Stored entries: the last offset of `row_ptr`.
     pub entries: usize,
-    /// Number of rows.
+    /// Rows of A: numbers of y.
     pub rows: usize,
-    /// Number of columns.
+    /// Columns of A: numbers of x.
     pub cols: usize,
 }
 
@@ -79,23 +79,23 @@ impl Rows<'_> {
 pub struct Finish<'a> {
     /// y, as many numbers as there are rows.
     pub y: Region<'a>,
-    /// alpha.
+    /// Factor alpha of the sum.
     pub alpha: Complex<f64>,
-    /// beta.
+    /// Factor beta of the old y; with 0 y is not read.
     pub beta: Complex<f64>,
     /// f, an F64 on the device; 1 if there is none.
     pub alpha_factor: Option<Region<'a>>,
     /// r, real parts; `None` for ones.
     pub row_scale: Option<Region<'a>>,
-    /// shift.
+    /// Factor of x, the same in every row.
     pub shift: Complex<f64>,
     /// d, real parts; `None` for zeros.
     pub diagonal: Option<Region<'a>>,
-    /// weight.
+    /// Factor of d, before it multiplies x.
     pub weight: Complex<f64>,
     /// x; needed where a shift or a diagonal is added.
     pub x: Option<Region<'a>>,
-    /// gamma and z.
+    /// gamma and z, as many numbers as rows; `None` adds nothing.
     pub more: Option<(f64, Region<'a>)>,
     /// g, an F64 on the device; 1 if there is none.
     pub gamma_factor: Option<Region<'a>>,
@@ -181,7 +181,7 @@ impl Pieces<'_> {
 pub struct Shares<'a> {
     /// As the kernel has them.
     pub list: Region<'a>,
-    /// How many there are.
+    /// Number of shares in `list`.
     pub count: usize,
     /// For bins: the rows, I32.
     pub order: Option<Region<'a>>,
@@ -189,7 +189,7 @@ pub struct Shares<'a> {
     pub pieces: Pieces<'a>,
 }
 
-/// Which kernel multiplies.
+/// The kernel that multiplies, by how rows are distributed to threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Each row by some lanes, a power of two up to 32.
@@ -198,7 +198,7 @@ pub enum Form {
     Bins,
     /// As many entries each, [`TILE`] at most.
     Tiles,
-    /// [`SHORT_TILE`] at most.
+    /// As [`Form::Tiles`], with [`SHORT_TILE`] entries at most.
     ShortTiles,
     /// As many rows and entries each.
     Merge,

@@ -17,7 +17,7 @@ pub struct Pixels<'a> {
     pub weights: Region<'a>,
     /// I32: rows down and columns to the right of the pixel ahead, for each kind of pair.
     pub offsets: Region<'a>,
-    /// Kinds of pairs.
+    /// Kinds of pairs: columns of `weights`, pairs of numbers in `offsets`.
     pub pairs: usize,
     /// Rows and columns of the image.
     pub size: (usize, usize),

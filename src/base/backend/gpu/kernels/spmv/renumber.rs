@@ -12,7 +12,7 @@ use crate::shape::to_i64;
 /// Vectors: number r of vector k at `r * row + k * column`.
 #[derive(Clone, Copy)]
 pub struct Strided<'a> {
-    /// The numbers.
+    /// From number 0 of vector 0 on.
     pub memory: Region<'a>,
     /// Numbers from one row to the next.
     pub row: usize,
@@ -21,7 +21,7 @@ pub struct Strided<'a> {
 }
 
 impl<'a> Strided<'a> {
-    /// One vector without gaps.
+    /// One vector whose numbers are contiguous.
     pub fn vector(memory: Region<'a>) -> Self {
         Self { memory, row: 1, column: 1 }
     }

@@ -28,9 +28,9 @@ pub struct Swept<'a> {
     pub sources: Region<'a>,
     /// Entries, with what is between the blocks.
     pub entries: usize,
-    /// Blocks of columns.
+    /// Blocks that the columns are divided into.
     pub blocks: usize,
-    /// Columns of a block.
+    /// Columns of a block, at most 65536: `columns` are U16.
     pub width: usize,
     /// Most entries of a tile.
     pub capacity: usize,

@@ -36,13 +36,13 @@ pub struct Batch<'a> {
     pub entry_stride: usize,
     /// Elements from one tensor to the next.
     pub tensor_stride: usize,
-    /// Number of indices m.
+    /// Number of indices m, at most [`MAX_ORDER`] in the general kernels.
     pub order: usize,
     /// Range n of each index.
     pub dimension: usize,
     /// Number of entries U of a tensor.
     pub entries: usize,
-    /// Number of tensors T.
+    /// Number of tensors T, masked ones included.
     pub count: usize,
 }
 
@@ -57,12 +57,12 @@ pub struct Tables<'a> {
     pub identity: Option<Region<'a>>,
 }
 
-/// Start vectors.
+/// Start vectors, shared by all tensors or one set for each.
 #[derive(Clone, Copy)]
 pub struct Starts<'a> {
     /// Real [n, V] or [n, V, T].
     pub vectors: Region<'a>,
-    /// V.
+    /// Starts V of a tensor.
     pub count: usize,
     /// Whether every tensor has its own.
     pub per_tensor: bool,
@@ -71,17 +71,17 @@ pub struct Starts<'a> {
 /// How to solve: the numbers of `cuda/purlin_launch.h`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
-    /// `GOAL`: maxima or minima.
+    /// `MAXIMA` or `MINIMA` of A x^m on the unit sphere.
     pub goal: i32,
-    /// Hybrid, power or Newton.
+    /// `HYBRID`, `POWER` or `NEWTON`; a fused kernel takes its own.
     pub method: i32,
     /// Shift of the power method.
     pub shift_kind: i32,
-    /// The fixed shift.
+    /// The shift, if `shift_kind` is `SHIFT_FIXED`.
     pub shift: f64,
-    /// Stopping test.
+    /// `TEST_*`: the quantity that ends a start when it is small.
     pub test: i32,
-    /// Threshold of `test`.
+    /// Threshold below which the quantity of `test` ends a start.
     pub tolerance: f64,
     /// Most steps of a start.
     pub max_iterations: i32,
@@ -89,9 +89,9 @@ pub struct Settings {
     pub warmup: i32,
     /// Margin of the adaptive shift.
     pub tau: f64,
-    /// Sign rule.
+    /// `SIGN_*`: which of x and -x is returned.
     pub sign: i32,
-    /// Bit set of flags.
+    /// Bit set of the flags of `cuda/purlin_launch.h`.
     pub flags: i32,
     /// Bit set of the classes that are kept.
     pub keep_classes: i32,
@@ -107,14 +107,14 @@ pub struct Settings {
     pub isotropy: f64,
     /// Smallest absolute and relative value of a peak, where there are such thresholds.
     pub thresholds: Option<(f64, f64)>,
-    /// (2 sin(separation / 2))^2.
+    /// (2 sin(separation / 2))^2: squared chord of the least angle between two peaks.
     pub separation_chord2: f64,
 }
 
 /// Where pairs go: K of each of T tensors. Each may be absent.
 #[derive(Clone, Copy, Default)]
 pub struct Pairs<'a> {
-    /// K.
+    /// Most pairs K of a tensor.
     pub limit: usize,
     /// I32 `[T]`.
     pub count: Option<Region<'a>>,
@@ -160,7 +160,7 @@ pub struct StartResults<'a> {
 /// One solve: T tensors, V starts each.
 #[derive(Clone, Copy)]
 pub struct Solve<'a> {
-    /// The tensors.
+    /// The T tensors to solve.
     pub batch: Batch<'a>,
     /// U8 `[T]`: 0 leaves a tensor out.
     pub mask: Option<Region<'a>>,
@@ -168,9 +168,9 @@ pub struct Solve<'a> {
     pub transform: Option<Region<'a>>,
     /// Start vectors of all tensors.
     pub starts: Starts<'a>,
-    /// How.
+    /// Method, tests and thresholds, the same for all tensors.
     pub settings: Settings,
-    /// Where pairs go.
+    /// Where the selected pairs of each tensor go.
     pub pairs: Pairs<'a>,
     /// Where the results of the starts go.
     pub start_results: StartResults<'a>,

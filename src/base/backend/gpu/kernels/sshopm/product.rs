@@ -12,7 +12,7 @@ use crate::shape::to_i64;
 /// Vectors for products and classification: component c of vector v of tensor t.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    /// The components.
+    /// From component 0 of vector 0 of tensor 0 on.
     pub memory: Region<'a>,
     /// Elements from one component to the next.
     pub component_stride: usize,
@@ -140,17 +140,17 @@ pub fn classify<T: Real>(
 /// Which random starts to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
-    /// Dimension n.
+    /// Dimension n: components of a start.
     pub dimension: usize,
     /// Key of the random numbers.
     pub seed: u64,
     /// Number of the first tensor in the caller's batch.
     pub first_tensor: usize,
-    /// Number of tensors T.
+    /// Number of tensors T that get starts.
     pub tensors: usize,
     /// Number of the first start in each tensor's sequence.
     pub first_start: usize,
-    /// Number of starts V.
+    /// Starts V drawn for each tensor.
     pub starts: usize,
     /// Uniform in the cube before normalization, instead of Gaussian.
     pub cube: bool,

@@ -20,7 +20,7 @@ const CHAIN: usize = size(c::TT_CHAIN_BYTES) / 8;
 /// Most blocks beside each other in a core.
 const BLOCKS: usize = 64;
 
-/// Where the cores are.
+/// Addresses of the cores, or their offsets in trains of one shape.
 pub enum Cores<'r, 'a> {
     /// Each core of one train.
     Of(&'r [Region<'a>]),
@@ -119,7 +119,7 @@ impl Bonds {
         self.cores.len() + self.bonds.len() + self.chains.len()
     }
 
-    /// Bytes of [`Bonds::table`].
+    /// Bytes of [`Bonds::table`]: cores, bonds and chains in words of 8.
     pub fn table_bytes(&self) -> usize {
         self.words() * 8
     }
@@ -206,7 +206,7 @@ impl Bonds {
 }
 
 impl Bonds {
-    /// Cores that were added.
+    /// Cores that were added so far, of all trains.
     pub fn cores(&self) -> usize {
         self.cores.len() / CORE
     }

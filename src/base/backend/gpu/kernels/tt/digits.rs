@@ -12,7 +12,7 @@ const MOST: usize = size(c::TT_DIGITS_MOST);
 /// Lines and numbers of a block of digits.
 const LINES: usize = size(c::TT_DIGITS_LINES);
 const INNER: usize = size(c::TT_DIGITS_INNER);
-/// Bytes of a block.
+/// Bytes of a block: one for each digit of its numbers.
 const BLOCK: usize = size(c::TT_DIGITS) * LINES * INNER;
 
 /// The lines of a factor that inner products run over: rows of op(A), columns of op(B).
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
         Ok(Self { view, ..*self })
     }
 
-    /// Bytes of the digits.
+    /// Bytes of the digits of all lines, both dimensions rounded up to whole blocks.
     fn digits(&self) -> Result<usize> {
         product("digits", &[self.count().div_ceil(LINES), self.inner().div_ceil(INNER), BLOCK])
     }

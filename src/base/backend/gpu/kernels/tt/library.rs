@@ -51,11 +51,11 @@ impl Careful<'_> {
 /// the next site.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Factors {
-    /// Multiplied with the environment.
+    /// The core that is multiplied with the environment.
     pub first: Option<Core>,
-    /// Multiplied with that product.
+    /// The core that is multiplied with that product.
     pub second: Option<Core>,
-    /// What the next environment is multiplied with.
+    /// The core that the next environment is multiplied with.
     pub next: Option<Core>,
 }
 
@@ -89,17 +89,17 @@ pub fn factors(
 /// The first or the last core of both trains, for some boundary pairs.
 #[derive(Clone, Copy)]
 pub struct Edge<'a> {
-    /// X.
+    /// X [r, n, r'], packed.
     pub x: Region<'a>,
-    /// Y.
+    /// Y [s, n, s'], packed.
     pub y: Region<'a>,
-    /// Their shapes.
+    /// Shapes of both cores.
     pub site: Site,
     /// First pair and number of pairs.
     pub pairs: (usize, usize),
     /// Whether pairs have p_x <= p_y.
     pub halved: bool,
-    /// Whether y is conjugated.
+    /// Whether y is conjugated in the product.
     pub conjugate: bool,
     /// Whether the environment is F[b, a, p], pair after pair, and not F[b, p, a].
     pub apart: bool,

@@ -45,9 +45,9 @@ pub struct Sweep {
     pub pairs_x: usize,
     /// Whether pairs have p_x <= p_y.
     pub halved: bool,
-    /// Whether y is conjugated.
+    /// Whether y is conjugated in the product.
     pub conjugate: bool,
-    /// Whether nothing is scaled.
+    /// Whether environments are never rescaled: norms may overflow or underflow.
     pub unscaled: bool,
 }
 
@@ -250,12 +250,12 @@ pub fn grid_strides(sites: &[Site]) -> Result<(usize, usize)> {
 /// Keys of a site in [`grid`]: of its environment and of its first product.
 pub const GRID_KEYS: usize = 2;
 
-/// Where [`grid`] works.
+/// Device memory that [`grid`] works in.
 #[derive(Clone, Copy)]
 pub struct GridSpace<'a> {
     /// Elements: 2 * (2 environments + 1 product) by [`grid_strides`].
     pub elements: Region<'a>,
-    /// Two states, zeroed.
+    /// Two states, zeroed by the caller.
     pub states: Region<'a>,
     /// [`GRID_KEYS`] zeroed words for each site.
     pub keys: Region<'a>,

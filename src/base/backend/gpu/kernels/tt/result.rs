@@ -12,7 +12,7 @@ use crate::shape::{to_i64, to_u64};
 
 /// Words of one launch of [`store`].
 const WORDS: usize = size(c::TT_STORE_WORDS);
-/// Most weights of [`weigh`].
+/// Most weights of a launch of [`weigh`], which takes them as parameters.
 pub const WEIGHTS: usize = size(c::TT_WEIGHTS);
 
 /// Elements of the result of [`sum_terms`].
@@ -42,7 +42,7 @@ pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Re
 /// What terms count in a sum.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
-    /// How many there are.
+    /// Number of terms that are added.
     pub count: usize,
     /// Whether they are those of pairs p_x <= p_y, of which those off the diagonal count twice.
     pub halved: bool,

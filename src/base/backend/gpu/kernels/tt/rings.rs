@@ -10,7 +10,7 @@ use crate::scalar::DType;
 use crate::shape::to_i64;
 
 const WHAT: &str = "search of a ring";
-/// Words of `purlin_tt_ring_core`.
+/// 64-bit words of `purlin_tt_ring_core`.
 const CORE: usize = size(c::TT_RING_CORE_BYTES) / 8;
 /// Most blocks of a search, each with values of all bonds of its own.
 const BLOCKS: usize = 256;
@@ -19,7 +19,7 @@ const SPACE: usize = 64 << 20;
 /// Alignment of the pieces of its memory.
 const GRAIN: usize = 256;
 
-/// A ring to search.
+/// The cores of a ring, as the kernels of the search read them.
 pub struct Ring {
     cores: Vec<i64>,
     dtype: DType,
@@ -62,12 +62,12 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Bonds of all turns.
+    /// Bonds that a product passes in all turns, both ends included.
     fn bonds(&self) -> usize {
         self.cores.len() / CORE * self.turns + 1
     }
 
-    /// Numbers of one block.
+    /// F64 numbers of one block: values of all bonds, and two vectors.
     fn stride(&self) -> usize {
         self.turns * self.width + self.values + 2 * self.widest
     }

@@ -19,7 +19,7 @@ pub struct CoreKeys {
 }
 
 impl CoreKeys {
-    /// Bytes for `count` cores.
+    /// Bytes of device memory that [`CoreKeys::find`] needs for `count` cores.
     pub fn bytes(count: usize) -> Result<usize> {
         product("cores", &[count, 3 * 8])
     }
@@ -63,7 +63,7 @@ impl CoreKeys {
         self.address
     }
 
-    /// How many there are.
+    /// Number of cores that have a key.
     pub fn cores(&self) -> usize {
         self.count
     }
@@ -105,9 +105,9 @@ pub fn boundary(
 pub struct Ready<'a> {
     /// Keys of both groups of the environment.
     pub keys: Region<'a>,
-    /// Exponents of both groups.
+    /// Exponents of both groups before the step.
     pub from: Region<'a>,
-    /// Those after the step.
+    /// Exponents of both groups after the step.
     pub to: Region<'a>,
     /// The factor of the product with the ket's core, in 16 bytes.
     pub alpha: Region<'a>,

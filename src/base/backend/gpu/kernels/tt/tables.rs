@@ -14,11 +14,11 @@ use crate::shape::{to_i64, to_u64};
 /// A core of both trains: X is r x n x r', Y is s x n x s'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
-    /// r and r'.
+    /// Left and right rank of X: r and r'.
     pub r: [usize; 2],
-    /// s and s'.
+    /// Left and right rank of Y: s and s'.
     pub s: [usize; 2],
-    /// n.
+    /// Mode size n, the same in both.
     pub n: usize,
 }
 
@@ -239,17 +239,17 @@ impl<'a> Tables<'a> {
         unsafe { launch_plain(dtype, gpu, stream, "keys", blocks, &parameters) }
     }
 
-    /// Number of cores.
+    /// Cores of each train.
     pub fn cores(&self) -> usize {
         self.sites.len()
     }
 
-    /// The shapes.
+    /// Shapes of the cores, from left to right.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
-    /// Products in the list.
+    /// Products in the list: pairs of a train x and a train y.
     pub fn items(&self) -> usize {
         self.items
     }
@@ -329,7 +329,7 @@ fn listed(
     Ok((list, counts, strides))
 }
 
-/// Elements of a core.
+/// Elements of X's core, or of Y's.
 fn size(site: &Site, is_x: bool) -> Result<usize> {
     let [left, right] = if is_x { site.r } else { site.s };
     super::super::product("core", &[left, site.n, right])
