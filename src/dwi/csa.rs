@@ -18,7 +18,7 @@ use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
 with_defaults! {
-    /// Options of orientation functions.
+    /// Options of orientation functions in constant solid angle.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CsaOptions {
         /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.

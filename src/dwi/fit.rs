@@ -24,7 +24,7 @@ numbered!(Nonpositive, Clamp, Skip);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Weighting {
-    /// All equal.
+    /// All residuals of the logarithms have the same weight.
     Ordinary = 0,
     /// The logarithm of a signal S has a variance proportional to 1 / S^2, so its residual is weighted with S^2.
     Signal = 1,
@@ -188,13 +188,13 @@ struct Task<'a> {
     design: Option<Design>,
 }
 
-/// A thread's scratch memory.
+/// A thread's scratch memory for one block of voxels.
 struct Scratch<'a, T> {
     /// `S / S0`, then its logarithm: N rows of lanes.
     logs: Vec<T>,
     attenuation: Attenuation<T>,
     solver: Option<Solver<'a>>,
-    /// Lanes with invalid weights.
+    /// Lanes whose voxel has invalid weights.
     refused: Vec<bool>,
 }
 

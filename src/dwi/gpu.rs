@@ -106,7 +106,7 @@ pub(crate) struct Task<'a> {
 
 /// The matrices of a fit on the device.
 enum Algebra {
-    /// Maps logarithms to entries.
+    /// The map from logarithms to entries, the same for all voxels.
     Shared(DeviceMemory),
     /// The design in orthonormal coordinates, and the map from those to entries.
     Own(DeviceMemory, DeviceMemory),

@@ -36,9 +36,9 @@ pub enum PeaksFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Missing {
-    /// NaN.
+    /// NaN, which no peak has.
     Nan = 0,
-    /// 0.
+    /// 0, for programs that cannot read NaN.
     Zero = 1,
 }
 
@@ -48,15 +48,15 @@ with_defaults! {
     pub struct PeaksOptions {
         /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
         pub basis: Option<Basis> = None,
-        /// Format of a peak.
+        /// Format of a peak: its direction and value, or their product.
         pub format: PeaksFormat = PeaksFormat::UnitValue,
-        /// Value of absent peaks.
+        /// Value of the components of absent peaks.
         pub missing: Missing = Missing::Nan,
-        /// Start vectors.
+        /// Start vectors of each voxel's search.
         pub start_kind: StartKind = StartKind::Auto,
         /// Limit of the iterations of a start; 0 for 500.
         pub max_iterations: usize = 0,
-        /// The iteration.
+        /// How an iterate becomes the next.
         pub method: Method = Method::Hybrid,
         /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a
         /// thousand of the three highest peaks of a voxel and 96 miss none; of order 4, 32 miss none.
@@ -77,7 +77,7 @@ with_defaults! {
 }
 
 impl PeaksOptions {
-    /// Those of the solver.
+    /// The options of the eigensolver.
     fn solver(&self) -> Options {
         Options {
             method: self.method,

@@ -15,9 +15,9 @@ const NORM_TOLERANCE: f64 = 1e-2;
 /// Checked b-values and gradient directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
-    /// Volumes without diffusion weighting.
+    /// Indices of volumes without diffusion weighting, ascending.
     pub unweighted: Vec<usize>,
-    /// Volumes with diffusion weighting.
+    /// Indices of volumes with diffusion weighting, ascending.
     pub weighted: Vec<usize>,
     /// b-value of each weighted volume.
     pub bvals: Vec<f64>,
@@ -111,7 +111,7 @@ impl Scheme {
         Self::new(&b, &g, b0_threshold)
     }
 
-    /// Number of volumes.
+    /// Number of volumes N, of both kinds.
     pub fn volumes(&self) -> usize {
         self.unweighted.len() + self.weighted.len()
     }

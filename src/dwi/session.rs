@@ -20,9 +20,9 @@ use crate::tensor::Tensor;
 /// functions, and is the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {
-    /// Those of fits.
+    /// Options of fits of tensors.
     pub fit: FitOptions,
-    /// Those of orientation functions.
+    /// Options of orientation functions.
     pub csa: CsaOptions,
     /// Those of peaks. The basis may be that of the orientation functions as well.
     pub peaks: PeaksOptions,
@@ -31,13 +31,13 @@ pub struct Options {
 /// Signals with their scheme, and the voxels that count.
 #[derive(Clone, Copy)]
 pub struct Scan<'a> {
-    /// N x T.
+    /// Signals, N x T: a column for each voxel.
     pub signals: &'a Tensor,
-    /// N.
+    /// N b-values, in s/mm^2.
     pub bvals: &'a Tensor,
-    /// 3 x N.
+    /// Gradient directions, 3 x N.
     pub bvecs: &'a Tensor,
-    /// U8, T.
+    /// U8, T: 0 leaves a voxel out.
     pub mask: Option<&'a Tensor>,
 }
 
@@ -47,7 +47,7 @@ pub struct FitOutputs<'a> {
     pub tensors: &'a mut Tensor,
     /// T, of the type of the tensors.
     pub s0: Option<&'a mut Tensor>,
-    /// I32, T.
+    /// I32, T: [`crate::sshopm::TensorStatus`] of each voxel.
     pub status: Option<&'a mut Tensor>,
 }
 

@@ -22,7 +22,7 @@ pub const MAX_DEGREE: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Basis {
-    /// Y(l, m) itself.
+    /// Y(l, m) itself, without a sign.
     Canonical = 1,
     /// (-1)^m Y(l, m): MRtrix3, and dipy's `tournier07` with `legacy=False`.
     Mrtrix3 = 2,
@@ -35,7 +35,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Every basis.
+    /// Every basis, in the order of its number.
     pub const ALL: [Self; 5] =
         [Self::Canonical, Self::Mrtrix3, Self::Tournier07Legacy, Self::Descoteaux07Legacy, Self::Descoteaux07];
 

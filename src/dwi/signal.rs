@@ -17,7 +17,7 @@ pub(crate) struct Range {
     pub flag: f64,
 }
 
-/// Scratch memory of [`Attenuation::read`].
+/// Scratch memory of [`Attenuation::read`] for one block.
 pub(crate) struct Attenuation<T> {
     sum: Vec<f64>,
     row: Vec<T>,

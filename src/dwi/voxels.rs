@@ -22,7 +22,7 @@ use crate::shape::{to_i64, to_u64};
 use crate::sshopm::{Info, TensorStatus};
 use crate::tensor::{HostOutput, Tensor, View};
 
-/// Voxels of a block.
+/// Voxels of a block, which a thread computes at once.
 pub(crate) const LANES: usize = 128;
 
 /// Blocks between two checks for progress and cancellation: some milliseconds of work on many cores.
@@ -126,11 +126,11 @@ fn gather<S: Element, T: Number>(
 
 /// Results of one block, before they are copied to the caller's arrays.
 pub(crate) struct Block<T> {
-    /// U rows of [`LANES`].
+    /// U rows of [`LANES`] values.
     pub values: Vec<T>,
     /// Mean unweighted signal of each lane.
     pub s0: Vec<T>,
-    /// Status of each lane.
+    /// Status of each lane's voxel.
     pub status: Vec<TensorStatus>,
 }
 
@@ -152,15 +152,15 @@ impl<T: Number> Block<T> {
     }
 }
 
-/// The caller's arrays.
+/// The caller's arrays for T voxels.
 pub(crate) struct Outputs<'a> {
     /// Name of `values` in messages.
     pub name: &'static str,
-    /// U x T.
+    /// U x T: a column for each voxel.
     pub values: &'a mut Tensor,
     /// T, in the type of `values`.
     pub s0: Option<&'a mut Tensor>,
-    /// T, I32.
+    /// I32, T: [`TensorStatus`] of each voxel.
     pub status: Option<&'a mut Tensor>,
 }
 
@@ -276,7 +276,7 @@ impl<'a> Mask<'a> {
         Ok(Self(Some(mask.view("mask")?)))
     }
 
-    /// Whether `voxel` is selected.
+    /// Whether `voxel` is selected: without a mask every one is.
     pub fn has(&self, voxel: usize) -> bool {
         self.0.is_none_or(|m| m.get(&[voxel]) != 0)
     }

@@ -21,7 +21,7 @@ const WHAT: &str = "bisection of a graph";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Cut {
-    /// At 0.
+    /// At 0: nonnegative entries are one side.
     Sign = 0,
     /// At its median: the sides differ by one vertex at most.
     Median = 1,
@@ -45,7 +45,7 @@ pub struct Fiedler {
 /// A division of a graph into two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bisection {
-    /// Side of each vertex.
+    /// Side of each vertex: `false` for the smaller entries of the vector.
     pub sides: Vec<bool>,
     /// Weight of the edges between the sides, each counted once.
     pub cut: f64,
@@ -201,7 +201,7 @@ fn weights_of(graph: &Matrix) -> Result<Option<Values<'_>>> {
 
 /// The weights of the edges.
 enum Weights<'a> {
-    /// Each is 1.
+    /// No values are stored: each weight is 1.
     Ones,
     Single(&'a [f32]),
     Double(&'a [f64]),

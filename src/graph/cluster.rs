@@ -1,4 +1,4 @@
-//! Labels from coordinates.
+//! Clusters of points: k-means, and pivoted QR of coordinates.
 
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -19,7 +19,7 @@ const PIECE: usize = 4096;
 /// Largest number of rounds of Lloyd's iteration.
 const ROUNDS: usize = 300;
 
-/// Labels of n points.
+/// Cluster of each of n points, and how tight the clusters are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     /// Cluster of each point, 0 to k - 1.

@@ -17,7 +17,7 @@ use crate::scalar::{Scalar, with_real};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Scaling {
-    /// Not scaled: orthonormal columns.
+    /// Not scaled: the columns stay orthonormal.
     None = 0,
     /// Rows are scaled to length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
     UnitRows = 1,
@@ -40,14 +40,14 @@ pub enum Assignment {
 numbered!(Scaling, None, UnitRows, Degrees);
 numbered!(Assignment, KMeans, PivotedQr);
 
-/// Coordinates of n vertices.
+/// Coordinates of n vertices in k dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// n-by-k, column-major.
+    /// n-by-k, column-major: a row for each vertex.
     pub coordinates: Vec<f64>,
     /// The smallest eigenvalues of the normalized Laplacian, ascending.
     pub values: Vec<f64>,
-    /// Figures of the solve.
+    /// Figures of the eigensolver's run.
     pub info: Info,
 }
 

@@ -22,7 +22,7 @@ pub struct Weights {
     pub intensity: f64,
     /// Distance at which the weight has fallen to 1/e; infinite for none.
     pub distance: f64,
-    /// Added to every weight.
+    /// Added to every weight of a pair of neighbours; not negative.
     pub floor: f64,
 }
 

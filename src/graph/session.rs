@@ -165,11 +165,11 @@ pub fn density(
 pub enum Labelling {
     /// [`cluster::k_means`].
     KMeans {
-        /// Number of clusters.
+        /// Number of clusters, at least 1.
         clusters: usize,
         /// Starts, of which the best is taken.
         starts: u32,
-        /// Seed of the starts.
+        /// Seed of the random starts.
         seed: u64,
     },
     /// [`cluster::pivoted_qr`].

@@ -10,7 +10,7 @@ reported!(Reason);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Reason {
-    /// Every pair has converged.
+    /// Every wanted pair has converged.
     #[default]
     Converged = 0,
     /// All allowed restarts, or all steps of the plain recurrence, were used before every pair had converged.
@@ -26,7 +26,7 @@ pub enum Reason {
 /// Why a solve uses its method and its space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Choice {
-    /// The whole space.
+    /// The Krylov space is the whole space.
     Whole,
     /// A part of the space, with restarts.
     #[default]
@@ -35,7 +35,7 @@ pub enum Choice {
     Filter,
     /// Eigenvalues nearest to a point, with a solve or a polynomial.
     Nearest,
-    /// The plain recurrence.
+    /// The recurrence of three terms, without restarts.
     Plain,
     /// Singular triplets without squares of the matrix.
     Bidiagonal,
@@ -58,9 +58,9 @@ impl Choice {
 /// Figures of a solve. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
-    /// Why it ended.
+    /// Why the iteration ended.
     pub stop_reason: Reason,
-    /// Pairs returned.
+    /// Pairs returned, converged or not.
     pub count: usize,
     /// Pairs that have converged, the first of those returned.
     pub converged: usize,
@@ -93,7 +93,7 @@ pub struct Info {
     pub seconds: f64,
     /// The method that was chosen.
     pub method: Method,
-    /// Why it is used.
+    /// Why this method and space are used.
     pub reason: Choice,
     /// Planned bytes of the vectors in host memory: of the space on the CPU, and of those returned there.
     pub host_bytes: usize,
@@ -106,7 +106,7 @@ pub struct Info {
 /// Sizes of the parts, and the traffic of a product. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shares {
-    /// Contexts that have rows.
+    /// Contexts that have rows; 0 for a single context.
     pub contexts: usize,
     /// Largest number of rows of one context.
     pub rows: usize,
@@ -114,7 +114,7 @@ pub struct Shares {
     pub entries: usize,
     /// Numbers that a product copies between contexts, in total.
     pub halo: usize,
-    /// Bytes of these numbers.
+    /// Bytes of the numbers of `halo`.
     pub halo_bytes: usize,
     /// Largest number of bytes that one context reads and writes in a product, if each gathered number is read once:
     /// indices and values of its entries, offsets and results of its rows, the vector, and the halo, which is packed,
@@ -174,7 +174,7 @@ impl Info {
 /// Eigenpairs, as [`super::Which`] orders them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs<T> {
-    /// Eigenvalues.
+    /// Eigenvalues, k of them, real.
     pub values: Vec<f64>,
     /// Eigenvectors of 2-norm 1, n-by-k, column-major. The entry of largest modulus of each is real and positive.
     pub vectors: Vec<T>,

@@ -18,14 +18,14 @@ pub struct Projection {
     pub along: f64,
     /// Norm of the vector before the orthogonalisation.
     pub before: f64,
-    /// Norm of the remainder.
+    /// Norm of the vector after it.
     pub after: f64,
 }
 
 /// y = scale (A - center) x + keep y. With `keep` 0, y is not read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Affine {
-    /// Factor of the product.
+    /// Factor of (A - center) x.
     pub scale: f64,
     /// Subtracted from the diagonal of A.
     pub center: f64,
@@ -34,7 +34,7 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// y = A x.
+    /// The product alone: y = A x.
     pub const PLAIN: Self = Self { scale: 1.0, center: 0.0, keep: 0.0 };
 }
 
@@ -45,7 +45,7 @@ pub struct Space {
     pub locked: usize,
     /// Largest norm of A v so far; at least [`Krylov::terms_norm`].
     pub norm: f64,
-    /// Unit roundoff.
+    /// Unit roundoff of the number type.
     pub epsilon: f64,
 }
 
@@ -100,7 +100,7 @@ pub type Columns<'a, T> = dyn Krylov<Number = T> + 'a;
 /// If the operator has a row order of its own, columns are in that order. Vectors that are copied to or from the host
 /// are in the matrix's order.
 pub trait Krylov {
-    /// Type of the numbers.
+    /// Type of the numbers of a column.
     type Number: Scalar;
 
     /// Order n of the operator.

@@ -28,7 +28,7 @@ pub enum Which {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Method {
-    /// Thick-restart Lanczos.
+    /// Thick-restart Lanczos, with a space of `basis` vectors.
     #[default]
     ThickRestart = 0,
     /// `basis` steps of the three-term recurrence, with the test of Cullum and Willoughby. A second run of the
@@ -53,7 +53,7 @@ pub enum Orthogonalization {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Filter {
-    /// The operator itself.
+    /// The operator itself, without a polynomial.
     Off = 0,
     /// A Chebyshev polynomial that is large at the wanted eigenvalues and small at the others. It needs fewer but
     /// longer steps. For a crowded end of the spectrum, and for its interior.
@@ -122,9 +122,9 @@ with_defaults! {
     /// Options of a solve. The fields are those of the C interface.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {
-        /// Number k of eigenpairs.
+        /// Number k of eigenpairs, at least 1.
         pub count: usize = 6,
-        /// Which eigenvalues.
+        /// Which eigenvalues are wanted, and in which order they are returned.
         pub which: Which = Which::Largest,
         /// Number m of vectors of the Krylov space; the solver uses at least k + 3. 0 means the whole space up to n =
         /// max(64, 3k), and min(n, max(2k + 10, 30)) beyond. With blocks, m is made a multiple of the block. For
@@ -139,7 +139,7 @@ with_defaults! {
         pub seed: u64 = 0,
         /// Whether the solve searches for missing copies of multiple eigenvalues.
         pub verify: Verify = Verify::Auto,
-        /// How eigenpairs are found.
+        /// How eigenpairs are found. It decides what `basis` means and how many vectors memory must hold.
         pub method: Method = Method::ThickRestart,
         /// Number b of vectors that the operator is applied to at once, at most [`MOST_BLOCK`]. A block space holds b
         /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.
@@ -164,17 +164,17 @@ pub const MOST_BLOCK: usize = 16;
 /// Options in which every default is resolved, checked for a matrix of order `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// k.
+    /// Number k of eigenpairs.
     pub count: usize,
-    /// Which eigenvalues.
+    /// Which eigenvalues are wanted.
     pub which: Which,
-    /// m.
+    /// Number m of vectors of the space, or of steps.
     pub basis: usize,
-    /// Relative tolerance.
+    /// Relative tolerance of a residual, positive.
     pub tolerance: f64,
     /// Unit roundoff of the type.
     pub epsilon: f64,
-    /// Most restarts.
+    /// Most restarts, of each run.
     pub restarts: usize,
     /// Key of the random vectors.
     pub seed: u64,

@@ -11,7 +11,7 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::Tensor;
 
-/// Destinations of k eigenpairs.
+/// Destinations of k eigenpairs of a matrix of order n.
 pub struct Outputs<'a> {
     /// k eigenvalues, in F64 on the host.
     pub values: &'a mut Tensor,
@@ -58,9 +58,9 @@ pub struct TripletOutputs<'a> {
     pub u: Option<&'a mut Matrix>,
     /// k singular values, in F64.
     pub values: &'a mut Tensor,
-    /// cols-by-k right vectors, likewise.
+    /// cols-by-k right vectors, as `u`.
     pub v: Option<&'a mut Matrix>,
-    /// k residuals, in F64.
+    /// k residuals, in F64; both vectors' together.
     pub residuals: Option<&'a mut Tensor>,
 }
 

@@ -177,7 +177,7 @@ impl Lanczos {
         info
     }
 
-    /// Progress of one call.
+    /// Progress and cancellation of one call, which a cancel of any member ends too.
     pub fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
         self.cancel.progress(self.group.members(), report, self.cancel.epoch())
     }
@@ -188,12 +188,12 @@ impl Lanczos {
         a.expect_context(argument, self.context())
     }
 
-    /// The first context.
+    /// The first context of the group, which matrices and vectors belong to.
     pub fn context(&self) -> &Arc<Context> {
         self.group.first()
     }
 
-    /// All contexts.
+    /// The contexts that share the work.
     pub fn group(&self) -> &Group {
         &self.group
     }

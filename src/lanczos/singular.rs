@@ -252,7 +252,7 @@ impl<T: Scalar> Call<'_, T> {
         Ok((made, has_ended))
     }
 
-    /// Triplets by Golub-Kahan-Lanczos.
+    /// Triplets by Golub-Kahan-Lanczos, without the square of the matrix.
     fn by_bidiagonalisation(&self) -> Result<Triplets<T>> {
         let begin = std::time::Instant::now();
         let [n, long] = self.shape.lengths;

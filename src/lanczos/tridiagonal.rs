@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Eigenvalues in ascending order, and the first and last components of the eigenvectors, which have 2-norm 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ends {
-    /// Eigenvalues, ascending.
+    /// Eigenvalues in ascending order, one for each row.
     pub values: Vec<f64>,
     /// First component of each eigenvector.
     pub first: Vec<f64>,

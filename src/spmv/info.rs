@@ -5,17 +5,17 @@ use super::options::Method;
 /// Statistics of the row lengths, in entries.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistics {
-    /// Number of rows.
+    /// Rows of the matrix, empty ones included.
     pub rows: usize,
-    /// Number of entries.
+    /// Stored entries, explicit zeros included.
     pub nnz: usize,
-    /// Mean length.
+    /// Mean length of a row; 0 without rows.
     pub mean: f64,
     /// Standard deviation of the lengths.
     pub deviation: f64,
-    /// Longest row.
+    /// Length of the longest row.
     pub longest: usize,
-    /// Rows without entries.
+    /// Number of rows without entries.
     pub empty: usize,
     /// Rows of up to 32 entries, as a share of all.
     pub short: f64,

@@ -6,7 +6,7 @@ use crate::choice::numbered;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Kind {
-    /// A itself.
+    /// A itself, of any shape.
     Matrix = 0,
     /// The Laplacian D - W.
     Laplacian = 1,

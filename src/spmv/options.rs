@@ -1,4 +1,4 @@
-//! Options of a plan.
+//! Options of a plan: method, operator and order of the rows.
 
 use super::kind::Kind;
 use crate::choice::{numbered, with_defaults, word};

@@ -30,7 +30,7 @@ pub struct Renumbering {
     device: Option<[DeviceMemory; 2]>,
 }
 
-/// Direction of a conversion.
+/// Direction of a conversion between two orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From the matrix's order to the other.

@@ -21,20 +21,20 @@ const LIGHT: usize = 8;
 
 /// The operator sign R W S + diag(d) - (degrees degrees^T) inverse.
 pub struct Terms<P> {
-    /// 1 or -1.
+    /// Factor of the first term, 1 or -1.
     pub sign: f64,
     /// The factors of rows (R), columns (S) or both of W.
     pub scale: Option<Vec<P>>,
     /// Whether `scale` applies to rows, and whether to columns.
     pub(crate) sides: (bool, bool),
-    /// d.
+    /// Numbers d of the rows; `None` for zeros.
     pub diagonal: Option<Vec<P>>,
     /// The degrees and `inverse`, 1 over their sum; for the modularity.
     pub rank_one: Option<(Vec<P>, f64)>,
 }
 
 impl<P: Real> Terms<P> {
-    /// W itself.
+    /// The terms of W itself: nothing is scaled or added.
     pub fn none() -> Self {
         Self { sign: 1.0, scale: None, sides: (true, true), diagonal: None, rank_one: None }
     }

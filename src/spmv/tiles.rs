@@ -17,7 +17,7 @@ pub(super) const TILE: usize = 1 << 14;
 pub struct Tile {
     /// The first row that ends in the share or after it.
     pub row: usize,
-    /// The first entry.
+    /// First entry of the share, from 0.
     pub entry: usize,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn row_of(rows: &Rows<'_>, entry: usize) -> Tile {
     Tile { row: low, entry }
 }
 
-/// Shares of whole rows.
+/// Shares of whole rows, at most [`TILE`] rows plus entries each unless one row is longer; the end last.
 pub(super) fn whole_rows(rows: &Rows<'_>) -> Result<Vec<Tile>> {
     let mut tiles = Vec::new();
     alloc::push(WHAT, &mut tiles, Tile { row: 0, entry: 0 })?;

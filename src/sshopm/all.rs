@@ -180,7 +180,7 @@ struct Site<'a> {
     queue: Option<&'a GpuStream>,
 }
 
-/// A resolved search.
+/// A search with every default resolved, for all chunks of a call.
 struct Search<T> {
     plan: Plan<T>,
     /// Rules for merging pairs across all chunks.
@@ -191,7 +191,7 @@ struct Search<T> {
     max_starts: usize,
     raised: bool,
     seed: u64,
-    /// Tensors of the batch.
+    /// Tensors T of the batch.
     count: usize,
 }
 

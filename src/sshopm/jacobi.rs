@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of small symmetric matrices.
 
-/// Limit of sweeps.
+/// Limit of sweeps over all pairs of rows.
 const SWEEPS: usize = 30;
 
 /// Diagonalises the symmetric n x n matrix `h` by cyclic Jacobi rotations; row k of `vectors` is the eigenvector of the

@@ -18,9 +18,9 @@ macro_rules! choice {
 choice! {
     /// The critical points of A x^m on the sphere to find.
     Goal {
-        /// Local maxima.
+        /// Local maxima of A x^m on the sphere.
         Maxima = 0,
-        /// Local minima.
+        /// Local minima of A x^m on the sphere.
         Minima = 1,
         /// Local maxima, then local minima. For odd order with the canonical sign each pair is listed once, with
         /// lambda >= 0: maxima descending, then minima ascending.
@@ -29,7 +29,7 @@ choice! {
 }
 
 choice! {
-    /// The iteration.
+    /// How an iterate becomes the next.
     Method {
         /// Newton's method with safeguards. In dimension 3 without a constant shift, it shifts the Hessian. Otherwise
         /// it takes power steps where a Newton step is not safe.
@@ -52,7 +52,7 @@ choice! {
 }
 
 choice! {
-    /// The stopping test.
+    /// The quantity that ends a start when it is small.
     Test {
         /// |A x^(m-1) - lambda x| <= tolerance * max(|lambda|, 1e-3 |A|).
         Residual = 0,
@@ -64,7 +64,7 @@ choice! {
 }
 
 choice! {
-    /// Start vectors.
+    /// Start vectors, if the caller gives none.
     StartKind {
         /// Fibonacci points for dimension 3 (half the sphere for even order), else random directions.
         Auto = 0,
@@ -89,7 +89,7 @@ choice! {
         /// Odd order: lambda >= 0 for [`Goal::Both`] and [`super::all`]. Even order: the component of largest magnitude
         /// is positive.
         Canonical = 0,
-        /// The iterate, unchanged.
+        /// The last iterate, its sign unchanged.
         Raw = 1,
     }
 }
@@ -97,7 +97,7 @@ choice! {
 choice! {
     /// Program whose conventions the iteration follows.
     Compatibility {
-        /// Purlin's own.
+        /// Purlin's own conventions.
         None = 0,
         /// MATLAB Tensor Toolbox, `eig_sshopm`: an absolute test of lambda (1e-15), 1000 iterations, absolute tau, no
         /// scaling, raw sign, power steps.
@@ -106,13 +106,13 @@ choice! {
 }
 
 choice! {
-    /// Result of a start.
+    /// How a start ended.
     StartStatus {
         /// The stopping test was met.
         Converged = 0,
         /// The iteration limit was reached.
         MaxIterations = 1,
-        /// The shifted product vanished.
+        /// The shifted product is 0, so it has no direction.
         ZeroVector = 2,
         /// The tensor has a number that is not finite.
         Nonfinite = 3,
@@ -124,7 +124,7 @@ choice! {
 choice! {
     /// How the search in a tensor ended.
     TensorStatus {
-        /// Pairs were found.
+        /// Pairs were found, and none is known to be missing.
         Ok = 0,
         /// An entry is NaN or infinite: no pairs.
         Nonfinite = 1,
@@ -134,7 +134,7 @@ choice! {
         Isotropic = 3,
         /// Left out by the mask.
         Masked = 4,
-        /// No start converged.
+        /// No start converged: no pairs.
         NoPair = 5,
         /// Diffusion MRI: the voxel has no usable signal.
         Signal = 6,
@@ -157,11 +157,11 @@ choice! {
         NegativeStable = 0,
         /// All positive: a strict local minimum.
         PositiveStable = 1,
-        /// Both signs: a saddle.
+        /// Some negative, some positive: a saddle.
         Unstable = 2,
         /// At least one eigenvalue is 0 within the tolerance.
         Degenerate = 3,
-        /// Not determined.
+        /// Not determined: an eigenvalue or the residual is not finite.
         Unclassified = 4,
     }
 }
@@ -174,15 +174,15 @@ with_defaults! {
     /// say so replace 0 by a default.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {
-        /// Maxima, minima or both.
+        /// Maxima, minima or both of A x^m on the sphere.
         pub goal: Goal = Goal::Maxima,
-        /// Hybrid or power.
+        /// How an iterate becomes the next.
         pub method: Method = Method::Hybrid,
         /// Shift of the power steps.
         pub shift_kind: Shift = Shift::Adaptive,
         /// The shift, for [`Shift::Fixed`]: at least 0 for maxima, at most 0 for minima, of either sign for both.
         pub shift: f64 = 0.0,
-        /// Stopping test.
+        /// The quantity that ends a start when it is small.
         pub test: Test = Test::Residual,
         /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs: the residual at which a pair is accepted,
         /// relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
@@ -208,7 +208,7 @@ with_defaults! {
         /// determines the representative: maxima are listed as maxima and minima as minima, whatever the sign of
         /// lambda.
         pub sign: Sign = Sign::Canonical,
-        /// Other programs' conventions.
+        /// The program whose conventions apply.
         pub compatibility: Compatibility = Compatibility::None,
         /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added
         /// to lambda afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not
@@ -267,22 +267,22 @@ pub struct Results<'a> {
     pub found: Option<&'a mut Tensor>,
 }
 
-/// Figures of a solve.
+/// Figures of a solve, summed over its tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
-    /// Number of tensors.
+    /// Tensors T of the batch, masked ones included.
     pub tensors: i64,
-    /// Starts of each tensor.
+    /// Starts V of each tensor.
     pub starts: i64,
     /// Starts that converged, of all tensors.
     pub converged_starts: i64,
-    /// Iterations of all starts.
+    /// Iterations of all starts, of all tensors.
     pub iterations: i64,
     /// Tensors without iterations: not finite, zero, isotropic, masked.
     pub skipped_tensors: i64,
     /// Number of chunks of the batch.
     pub chunks: i64,
-    /// Tolerance used.
+    /// Tolerance of the test after defaults and limits.
     pub tolerance: f64,
     /// Wall-clock time of the call.
     pub seconds: f64,

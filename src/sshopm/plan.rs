@@ -10,7 +10,7 @@ use crate::tensor::Symmetric;
 pub enum SignRule {
     /// Odd order: lambda >= 0. Even order: the component of largest magnitude is positive, the first on ties.
     Canonical,
-    /// The iterate, unchanged.
+    /// The last iterate, its sign unchanged.
     Raw,
     /// Odd order: lambda >= 0. Even order: the last component is not negative.
     UpperHalf,
@@ -41,7 +41,7 @@ pub enum ConstantShift {
     Guaranteed,
 }
 
-/// The start vectors.
+/// Where the start vectors come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Starts<T> {
     /// Unit vectors [n x V], shared by all tensors.
@@ -79,7 +79,7 @@ pub struct Reduction {
     pub isotropy: f64,
     /// Whether A = 0 and A = c E give one degenerate pair (the first start); else none.
     pub special_pair: bool,
-    /// Whether saddles are listed.
+    /// Whether saddles are listed, as in the search for all pairs.
     pub saddles: bool,
     /// If there are thresholds, only pairs with a lambda above this and above `relative_threshold` times the largest are
     /// listed.
@@ -99,7 +99,7 @@ pub struct Plan<T> {
     pub goal: Goal,
     /// How an iterate becomes the next, with its shift.
     pub iteration: Iteration,
-    /// The stopping test.
+    /// The quantity that ends a start when it is small.
     pub test: Test,
     /// Tolerance of the test, not below the accuracy of the type.
     pub tolerance: f64,
@@ -107,7 +107,7 @@ pub struct Plan<T> {
     pub absolute: bool,
     /// Margin of the adaptive shift.
     pub tau: f64,
-    /// Limit of iterations.
+    /// Limit of iterations of a start.
     pub max_iterations: u32,
     /// Power steps before the first Newton step.
     pub warmup: u32,
@@ -117,15 +117,15 @@ pub struct Plan<T> {
     pub remove_isotropic: bool,
     /// Which of x and -x is written.
     pub sign: SignRule,
-    /// Start vectors.
+    /// Start vectors, or how they are drawn.
     pub starts: Starts<T>,
-    /// Number of starts V.
+    /// Starts V of each tensor.
     pub start_count: usize,
     /// How the ends of the starts become pairs.
     pub reduction: Reduction,
     /// [U x U], column-major: entries = transform * input, where the input is no symmetric tensor.
     pub transform: Option<Vec<T>>,
-    /// Multinomial coefficients `[U]`.
+    /// Multinomial coefficient of each entry, `[U]`.
     pub multinomials: Vec<T>,
     /// Entries of the identity E `[U]`, for even order; else empty.
     pub identity: Vec<T>,
@@ -156,7 +156,7 @@ impl<T: Real> Plan<T> {
 /// Form of a peak, for [`Rows::peaks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeakForm {
-    /// x, y, z, lambda.
+    /// Four numbers: x, y, z, lambda.
     UnitValue,
     /// lambda x, lambda y, lambda z.
     Scaled,
@@ -172,7 +172,7 @@ macro_rules! rows {
             $($(#[$doc])* pub $name: &'a mut [$t],)*
         }
 
-        /// Memory of [`Rows`].
+        /// Memory of [`Rows`], for one tile.
         #[derive(Default)]
         pub struct RowBuffers<T> {
             $($(#[$doc])* pub $name: Vec<$t>,)*
@@ -197,7 +197,7 @@ macro_rules! rows {
         }
 
         impl<T> RowBuffers<T> {
-            /// The first `count` tensors.
+            /// The rows of the first `count` tensors.
             pub fn rows(&mut self, count: usize, sizes: &RowSizes) -> Rows<'_, T> {
                 Rows { $($name: {
                     let end = (count * sizes.$size).min(self.$name.len());
@@ -213,15 +213,15 @@ macro_rules! rows {
 pub struct RowSizes {
     /// One number for each tensor.
     pub one: usize,
-    /// K.
+    /// K: one number for each pair.
     pub pairs: usize,
-    /// n K.
+    /// n K: a vector for each pair.
     pub pair_vectors: usize,
-    /// (n - 1) K.
+    /// (n - 1) K: eigenvalues of each projected Hessian.
     pub pair_hessians: usize,
-    /// V.
+    /// V: one number for each start.
     pub starts: usize,
-    /// n V.
+    /// n V: a vector for each start.
     pub start_vectors: usize,
     /// 4 K or 3 K.
     pub peaks: usize,
@@ -275,14 +275,14 @@ pub struct Tile<'a, T> {
     pub mask: &'a [u8],
 }
 
-/// Counters of a solve.
+/// Counters of a solve, added up over its tensors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Starts that converged.
+    /// Starts that converged, of all tensors.
     pub converged: u64,
-    /// Iterations of all starts.
+    /// Iterations of all starts, of all tensors.
     pub iterations: u64,
-    /// Tensors without iterations.
+    /// Tensors without iterations: not finite, zero, isotropic or masked.
     pub skipped: u64,
     /// Tensors with more pairs than were listed.
     pub truncated: u64,
@@ -291,7 +291,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The sum of both.
+    /// The counters of both, added.
     pub fn plus(self, other: Self) -> Self {
         Self {
             converged: self.converged + other.converged,

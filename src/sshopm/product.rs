@@ -25,7 +25,7 @@ struct Call<'a> {
     shape: Symmetric,
     tensors: &'a Tensor,
     vectors: &'a Tensor,
-    /// V and T.
+    /// Vectors V of a tensor, and tensors T.
     count: usize,
     batch: usize,
 }

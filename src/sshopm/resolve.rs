@@ -41,7 +41,7 @@ pub fn merge_value<T: Real>(value: f64) -> f64 {
     value.max(value_rounding::<T>())
 }
 
-/// Default degeneracy tolerance.
+/// The tolerance for eigenvalues that count as 0; a `value` of 0 means 1e-3 in F32 and 1e-7 in F64.
 pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
     or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
 }

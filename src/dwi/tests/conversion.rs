@@ -1,4 +1,4 @@
-//! Harmonics and tensors.
+//! Conversions between spherical harmonics and symmetric tensors.
 
 use super::*;
 use crate::dwi::sh::{canonical_of, canonical_row, coefficients, degree, monomial_row, monomials};

@@ -11,7 +11,6 @@ use crate::sshopm::{Info, TensorStatus};
 
 const ZERO_SIGNAL: [usize; 4] = [75, 178, 549, 818];
 
-/// Signals, b-values, directions.
 type Input = [Tensor; 3];
 
 struct Extra<'a> {

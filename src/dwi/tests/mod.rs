@@ -79,7 +79,7 @@ pub(super) fn numbers(text: &str) -> Vec<f64> {
 pub(super) struct Volume {
     pub signals: Vec<u16>,
     pub bvals: Vec<f64>,
-    /// 3 a volume.
+    /// Three components a volume, volume by volume.
     pub bvecs: Vec<f64>,
 }
 

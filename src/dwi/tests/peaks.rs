@@ -1,4 +1,4 @@
-//! Peaks of orientation functions.
+//! Peaks of orientation functions, also against those of MRtrix3.
 
 use super::*;
 use crate::dwi::{Basis, Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks, sh_to_tensor, tensor_to_sh};

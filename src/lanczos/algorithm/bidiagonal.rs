@@ -34,7 +34,7 @@ pub fn columns(settings: &Settings) -> usize {
     settings.count + settings.basis.max(CHECK) + 1
 }
 
-/// A run in progress.
+/// A run in progress, on both sides of the matrix.
 struct Run<'a, T: Scalar> {
     sides: &'a mut dyn Sides<T>,
     search: &'a Search<'a>,
@@ -47,7 +47,7 @@ struct Run<'a, T: Scalar> {
 
 /// The end of a cycle.
 struct Cycle {
-    /// Vectors of the space.
+    /// Vectors of the space on each side.
     size: usize,
     /// Coupling to the next vector; 0 if there is none.
     beta: f64,

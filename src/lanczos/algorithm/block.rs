@@ -23,12 +23,12 @@ const ORTHOGONAL: f64 = 0.9;
 /// error only.
 const MOST_PASSES: usize = 4;
 
-/// A run in progress.
+/// A run in progress, with blocks of `b` vectors.
 struct Run<'a, K: Krylov + ?Sized> {
     krylov: &'a mut K,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
-    /// The projected matrix, m-by-m.
+    /// The projected matrix, m-by-m, column-major.
     t: Vec<Wide<K>>,
     m: usize,
     b: usize,

@@ -12,7 +12,7 @@ const WHAT: &str = "Lanczos recurrence";
 /// Coefficients of m steps: T = tridiag(alpha; beta), and the coupling to the next vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recurrence {
-    /// Diagonal, m.
+    /// Diagonal of T, m numbers.
     pub alpha: Vec<f64>,
     /// Off-diagonal, m; the last is the coupling to the next vector, outside the space.
     pub beta: Vec<f64>,
@@ -56,7 +56,7 @@ pub fn recurrence<K: Krylov + ?Sized>(
 /// A value that passed the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accepted {
-    /// The eigenvalue.
+    /// The eigenvalue of T.
     pub value: f64,
     /// Estimate of its residual, beta_{m+1} |s_m|.
     pub residual: f64,

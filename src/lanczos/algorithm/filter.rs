@@ -47,7 +47,7 @@ const COPIES: f64 = 1e-6;
 pub struct Task<'a> {
     /// The solve's settings; block and orthogonality are ignored.
     pub settings: &'a Settings,
-    /// The point of [`Which::Nearest`].
+    /// The point of [`Which::Nearest`]; else unused.
     pub sigma: f64,
     /// Degree; 0 means one that is chosen from the spectrum.
     pub degree: usize,
@@ -100,7 +100,7 @@ impl Task<'_> {
     }
 }
 
-/// A solve in progress.
+/// A solve in progress, which may take several stages with different filters.
 struct Solve<'a, 'r, T: Scalar> {
     krylov: &'a mut Columns<'a, T>,
     task: Task<'a>,

@@ -17,11 +17,11 @@ const NOTHING: f64 = 1e-290;
 
 /// A = P diag(s) Q^H of order k, column-major; the values are not sorted.
 pub struct Decomposition<W> {
-    /// P, unitary.
+    /// P, unitary, k-by-k.
     pub left: Vec<W>,
-    /// s, not negative.
+    /// s, k numbers that are not negative.
     pub values: Vec<f64>,
-    /// Q, unitary.
+    /// Q, unitary, k-by-k.
     pub right: Vec<W>,
 }
 

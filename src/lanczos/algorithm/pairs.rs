@@ -36,7 +36,7 @@ pub enum Vectors<'a> {
     Returned,
     /// They are written to a matrix on the context's device, column-major, n-by-k.
     Device(DenseMut<'a>),
-    /// They are not returned.
+    /// They are not returned: only values are.
     Left,
 }
 
@@ -56,7 +56,7 @@ pub struct Job<'a, T> {
     n: usize,
     start: Option<&'a [T]>,
     deflate: &'a [T],
-    /// Number of known vectors.
+    /// Number of known vectors, which pairs are kept orthogonal to.
     known: usize,
     inverse: bool,
 }
@@ -170,7 +170,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         memory::<T>(backend, self.columns().max(3).saturating_mul(self.n), returned)
     }
 
-    /// Vectors of the space.
+    /// Vectors m of the Krylov space.
     pub fn basis(&self) -> usize {
         self.settings.basis
     }

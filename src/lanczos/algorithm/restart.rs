@@ -1,4 +1,4 @@
-//! Thick-restart Lanczos.
+//! Thick-restart Lanczos: the space is reduced to its best Ritz vectors and extended again.
 
 use super::super::krylov::{Krylov, Poll, Projection, Space, Wide};
 use super::super::options::{Orthogonalization, Settings, Which};
@@ -17,13 +17,13 @@ pub(super) const STRETCH: usize = 64;
 /// Counters that several runs increase.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
-    /// Products with the matrix.
+    /// Products with the operator, one a vector.
     pub products: usize,
     /// Times that the space was reduced to its best vectors.
     pub restarts: usize,
     /// How often the space was invariant.
     pub breakdowns: usize,
-    /// Random vectors drawn.
+    /// Random vectors drawn so far: the number of the next in its stream.
     pub drawn: u32,
     /// Largest norm of A v so far, at least [`Krylov::terms_norm`]. Rounding errors are relative to it.
     pub norm: f64,
@@ -40,9 +40,9 @@ impl Counts {
 pub struct Search<'a> {
     /// Number of known columns, which the space is kept orthogonal to; they are the first columns.
     pub locked: usize,
-    /// Pairs wanted.
+    /// Number of pairs that are wanted.
     pub count: usize,
-    /// Which eigenvalues.
+    /// Which end of the spectrum, or which point, is wanted.
     pub which: Which,
     /// Vectors of the Krylov space.
     pub basis: usize,
@@ -75,12 +75,12 @@ pub struct Found {
 /// before the first cycle ends.
 pub type Report<'a> = dyn FnMut(usize, f64) -> Result<()> + 'a;
 
-/// A run in progress.
+/// A run in progress, with single vectors.
 struct Run<'a, K: Krylov + ?Sized> {
     krylov: &'a mut K,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
-    /// The projected matrix, m-by-m.
+    /// The projected matrix, m-by-m, column-major.
     t: Vec<Wide<K>>,
     m: usize,
     /// Estimates of the loss of orthogonality, if it is not kept in full.

@@ -15,11 +15,11 @@ pub enum Transform {
     End {
         /// Middle of the interval of unwanted eigenvalues.
         center: f64,
-        /// Half of its length.
+        /// Half of the interval's length, positive.
         half: f64,
         /// Point where the polynomial is 1.
         top: f64,
-        /// d, at least 1.
+        /// Degree d, at least 1.
         degree: usize,
         /// With a sigma, the polynomial is one of (A - sigma I)^2, whose smallest eigenvalues belong to those of A
         /// nearest to sigma.
@@ -27,9 +27,9 @@ pub enum Transform {
     },
     /// Sum of c_k T_k((A - center) / half): large near one point of the interval and small in the rest.
     Series {
-        /// Middle of the spectrum.
+        /// Middle of an interval that holds the spectrum.
         center: f64,
-        /// Half of its length.
+        /// Half of that interval's length, positive.
         half: f64,
         /// c, at least 2 coefficients.
         coefficients: Vec<f64>,
@@ -160,7 +160,7 @@ impl Transform {
 
 /// A backend whose operator is replaced by a transform of it.
 pub struct Transformed<'k, K: ?Sized> {
-    /// The backend.
+    /// The backend with the operator A.
     pub inner: &'k mut K,
     /// The function of the operator that replaces it.
     pub transform: Transform,

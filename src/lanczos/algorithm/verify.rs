@@ -23,13 +23,13 @@ pub struct Solved {
     pub values: Vec<f64>,
     /// How many pairs have converged.
     pub converged: usize,
-    /// Why the search ended.
+    /// Why the search for the pairs ended.
     pub reason: Reason,
     /// Number of values that the search for copies found.
     pub recovered: usize,
     /// Whether a test or search has shown that no wanted value is missing.
     pub verified: bool,
-    /// Counts of all runs.
+    /// Counts of all runs, searches for copies included.
     pub counts: Counts,
 }
 
@@ -113,7 +113,7 @@ fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) ->
 struct Check<'a, K: ?Sized> {
     krylov: &'a mut K,
     settings: &'a Settings,
-    /// Settings of the searches.
+    /// Settings of the searches, each for one pair.
     within: &'a Settings,
     known: usize,
     counts: &'a mut Counts,

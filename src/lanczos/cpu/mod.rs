@@ -70,7 +70,7 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         Ok(&self.memory.as_slice::<T>()?[j * self.n..(j + 1) * self.n])
     }
 
-    /// A mutable column.
+    /// Column j, n numbers, to be written.
     fn column_mut(&mut self, j: usize) -> Result<&mut [T]> {
         let n = self.n;
         Ok(&mut self.memory.as_mut_slice::<T>()?[j * n..(j + 1) * n])
@@ -100,7 +100,7 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
     }
 }
 
-/// to += factor from.
+/// to += factor from, element by element.
 fn add<T: Scalar>(context: &Context, factor: f64, from: &[T], to: &mut [T]) {
     let factor = T::from_parts(factor, 0.0);
     context.pool().run_here(|| {

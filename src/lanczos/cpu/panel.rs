@@ -21,7 +21,7 @@ pub(super) struct Panel<'a, T> {
     pub data: &'a [T],
     /// Distance between columns, in numbers.
     pub stride: usize,
-    /// Number of columns.
+    /// Columns of the panel V.
     pub count: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'a, T: Scalar> Panel<'a, T> {
         Mat::from_columns_with_stride(self.data, rows, self.count, self.stride)
     }
 
-    /// h = V^H w.
+    /// h = V^H w, `count` coefficients.
     pub fn coefficients(&self, isa: Isa, w: &[T], h: &mut [T]) {
         if T::IS_COMPLEX {
             let one = T::from_parts(1.0, 0.0);
@@ -45,7 +45,7 @@ impl<'a, T: Scalar> Panel<'a, T> {
         dispatch(isa, Coefficients { panel, w: parts(w), h: parts_mut(h) });
     }
 
-    /// w -= V h.
+    /// w -= V h, for the panel's rows.
     pub fn subtract(&self, isa: Isa, h: &[T], w: &mut [T]) {
         if T::IS_COMPLEX {
             let rows = w.len();

@@ -27,7 +27,7 @@ pub(super) struct Ends<'a> {
     pub(super) y: Region<'a>,
 }
 
-/// The modularity's second term.
+/// The modularity's second term, `inverse` times degrees times their transpose.
 struct RankOne {
     degrees: DeviceMemory,
     inverse: f64,
@@ -35,7 +35,7 @@ struct RankOne {
     sum: DeviceMemory,
 }
 
-/// The source of products.
+/// Whose kernels compute products: those of a plan, or the operator's own.
 enum Products<'o> {
     Planned(Box<Planned<'o>>),
     Own(&'o dyn OnDevice),

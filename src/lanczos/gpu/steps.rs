@@ -18,7 +18,7 @@ use crate::shape::product;
 /// Steps of the plain recurrence that are enqueued before the host reads their records.
 const STRETCH: usize = 64;
 
-/// Workspace of the steps.
+/// Workspace of the enqueued steps, shared by all cycles.
 pub(super) struct Steps {
     blocks: usize,
     partials: DeviceMemory,

@@ -54,7 +54,7 @@ pub struct Symmetric<'a, T: Scalar> {
     kind: Kind,
     /// Rows and columns of the matrix.
     shape: (usize, usize),
-    /// Added to the diagonal.
+    /// Number that is added to the diagonal.
     shift: f64,
     /// Scaling, diagonal and rank-one terms of the operator.
     terms: Terms<T::Part>,
@@ -293,7 +293,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         self.terms.norm() + self.shift.abs()
     }
 
-    /// Order n.
+    /// Order n of the operator, which its kind and the matrix's shape decide.
     pub fn order(&self) -> usize {
         self.kind.order(self.shape)
     }

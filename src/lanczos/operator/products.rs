@@ -16,7 +16,7 @@ use crate::spmv::{Op, Options as ProductOptions, Plan};
 
 /// An undirected graph whose weights are computed during products.
 pub trait Adjacency<T: Scalar>: Send + Sync {
-    /// Number of vertices.
+    /// Number of vertices: order of the matrix.
     fn order(&self) -> usize;
     /// Row sums, all finite.
     ///

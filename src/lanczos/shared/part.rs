@@ -8,11 +8,11 @@ use crate::scalar::Scalar;
 /// One pass over columns V and a column w.
 #[derive(Clone, Copy)]
 pub(in crate::lanczos) struct Reading<'a, W> {
-    /// First column of V.
+    /// Index of V's first column.
     pub(in crate::lanczos) first: usize,
     /// Number of columns of V; w is not one of them.
     pub(in crate::lanczos) count: usize,
-    /// Index of w.
+    /// Index of the column w.
     pub(in crate::lanczos) column: usize,
     /// h, for w -= V h, which is computed first.
     pub(in crate::lanczos) weights: Option<&'a [W]>,
@@ -23,7 +23,7 @@ pub(in crate::lanczos) struct Reading<'a, W> {
 /// Sums over the rows of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::lanczos) struct Sums<W> {
-    /// V^H w, if [`Reading::forms`].
+    /// V^H w over these rows, if [`Reading::forms`].
     pub(in crate::lanczos) products: Vec<W>,
     /// |w|^2 before V h is subtracted.
     pub(in crate::lanczos) before: f64,

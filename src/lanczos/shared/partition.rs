@@ -35,19 +35,19 @@ const PIECE: usize = 1 << 14;
 /// the gather buffer of `target`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// Part that sends.
+    /// Number of the part that sends.
     pub source: usize,
     /// First of its packed numbers.
     pub from: usize,
-    /// Part that receives.
+    /// Number of the part that receives.
     pub target: usize,
     /// First index in the receiver's gather buffer.
     pub at: usize,
-    /// How many.
+    /// Numbers that are copied in a product.
     pub count: usize,
 }
 
-/// Rows of one context.
+/// The rows of one context, and the columns that they need from others.
 pub struct Block {
     /// The ranges of its rows, ascending.
     pub rows: Vec<Range<usize>>,
@@ -61,12 +61,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// Number of rows.
+    /// Rows of this part, which may be 0.
     pub fn len(&self) -> usize {
         self.matrix.rows()
     }
 
-    /// Whether there are none.
+    /// Whether this part has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -410,7 +410,7 @@ impl Partition {
         &self.transfers
     }
 
-    /// Rows of the matrix.
+    /// Rows of the whole matrix, which is square.
     pub fn order(&self) -> usize {
         self.order
     }

@@ -126,7 +126,7 @@ pub(super) fn the_karate_club_has_its_three_spectra(c: &Arc<Context>) {
 /// Solves with A = L L^T by columns of L.
 struct Cholesky {
     n: usize,
-    /// Column-major.
+    /// The factor L, n-by-n, column-major.
     l: Vec<f64>,
 }
 

@@ -26,7 +26,7 @@ pub struct BlockJob<'a, T: Scalar> {
     pub gathered: &'a [T],
     /// X itself, for the diagonal.
     pub x: &'a [T],
-    /// Number of vectors.
+    /// Vectors of the block: columns of X and Y.
     pub width: usize,
 }
 

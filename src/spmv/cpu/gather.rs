@@ -31,7 +31,7 @@ pub(super) fn suits(s: &Statistics) -> bool {
 /// Distance of prefetches, in entries.
 const AHEAD: usize = 256;
 
-/// Sums entry by entry.
+/// Sums the entries of a row from the first to the last.
 struct InOrder<'a, P, I> {
     cols: &'a [I],
     base: usize,

@@ -23,17 +23,17 @@ use rows::{Ones, Part, Row, Values};
 /// How y is computed from the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
 #[derive(Clone, Copy)]
 pub struct Finish<'a, T: Scalar> {
-    /// alpha.
+    /// Factor alpha of the product.
     pub alpha: T,
     /// beta; with 0, y is not read.
     pub beta: T,
-    /// r; `None` for ones.
+    /// Factors r of the rows; `None` for ones.
     pub row_scale: Option<&'a [T::Part]>,
-    /// shift.
+    /// Factor of x, the same in every row.
     pub shift: T,
-    /// d; `None` for zeros.
+    /// Numbers d of the rows; `None` for zeros.
     pub diagonal: Option<&'a [T::Part]>,
-    /// weight.
+    /// Factor of d, before it multiplies x.
     pub weight: T,
 }
 

@@ -62,9 +62,9 @@ impl<T: Scalar> Part<'_, T> {
 
 /// The values of a matrix.
 pub(super) trait Values<T>: Copy + Sync {
-    /// Value `k` times `x`.
+    /// Value `k` times `x`; `x` itself for a pattern.
     fn times(self, k: usize, x: T) -> T;
-    /// Values `from .. to`.
+    /// Values `from .. to`, numbered from 0 again.
     fn part(self, from: usize, to: usize) -> Self;
 }
 

@@ -11,7 +11,7 @@ const WHAT: &str = "plan of a sparse product";
 /// Longest row, in entries, that one warp sums in a bin.
 const LONGEST_IN_BIN: usize = 1024;
 
-/// Shares of the work.
+/// Shares of the work, as the kernels read them.
 #[derive(Default)]
 pub(super) struct Cut {
     /// The shares: [`TILE_WORDS`](crate::backend::gpu::kernels::spmv::TILE_WORDS) or `BIN_WORDS` words each.
@@ -20,7 +20,7 @@ pub(super) struct Cut {
     pub(super) count: usize,
     /// Rows that are summed in pieces, and the end: one word each.
     pub(super) longs: Vec<i64>,
-    /// Number of pieces.
+    /// Pieces of all rows that are summed in pieces.
     pub(super) pieces: usize,
     /// For bins: the rows by length.
     pub(super) order: Vec<i32>,

@@ -14,7 +14,7 @@ pub(super) struct Structure {
     /// Offsets; `None` if the matrix has them on the device in this form.
     row_ptr: Option<DeviceMemory>,
     narrow: bool,
-    /// Columns; `None` likewise.
+    /// I32 columns from 0; `None` likewise.
     columns: Option<DeviceMemory>,
     pub(super) entries: usize,
     pub(super) rows: usize,

@@ -121,7 +121,7 @@ struct Following {
 /// Workspace of a plan's products. Products on one stream can share it.
 pub struct Space {
     partials: DeviceMemory,
-    /// Zero between products.
+    /// Counters of arrived blocks, 0 between products.
     arrivals: DeviceMemory,
     products: DeviceMemory,
     /// Locked while a product's launches are enqueued, so that another thread's launches do not come between them.

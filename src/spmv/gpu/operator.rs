@@ -17,7 +17,7 @@ use crate::spmv::terms::Terms;
 
 const WHAT: &str = "operator of a sparse product";
 
-/// [`Terms`] on the device.
+/// [`Terms`] in device memory. The degrees have the matrix's type, the other numbers its real type.
 pub(in crate::spmv) struct DeviceTerms {
     scale: Option<DeviceMemory>,
     diagonal: Option<DeviceMemory>,

@@ -32,7 +32,7 @@ const fn capacity<T>() -> usize {
 
 /// A matrix in the form that the sweeps read.
 pub(super) struct Sweeps {
-    /// The tiles.
+    /// The tiles, with the rows that are summed in pieces.
     pub(super) cut: DeviceCut,
     runs: DeviceMemory,
     offsets: DeviceMemory,
@@ -155,7 +155,7 @@ impl Sweeps {
         }
     }
 
-    /// Enqueues one product.
+    /// Enqueues the two kernels of one product.
     pub(super) fn multiply<T: Scalar>(
         &self,
         gpu: &Gpu,

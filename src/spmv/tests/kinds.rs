@@ -30,7 +30,7 @@ pub(super) fn lists(cols: usize) -> Lists {
     Lists { cols, rows: (0..150).map(row).collect() }
 }
 
-/// op(A), duplicates added.
+/// op(A) as a full matrix, duplicates added.
 pub(super) fn formed<T: Scalar>(lists: &Lists, values: &[T], op: Op) -> Formed {
     let (rows, cols) = (lists.rows.len(), lists.cols);
     let (m, n) = if op == Op::Plain { (rows, cols) } else { (cols, rows) };

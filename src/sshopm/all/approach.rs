@@ -10,7 +10,7 @@ use crate::sshopm::jacobi::{jacobi, projected};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::Monomials;
 
-/// Limit of steps.
+/// Limit of Newton steps from one start.
 const STEPS: usize = 60;
 /// Eigenvalues of the projected Hessian below this, relative to the largest magnitude, count as 0.
 const FLAT: f64 = 1e-6;
@@ -53,7 +53,7 @@ struct Work {
     powers: Vec<f64>,
 }
 
-/// The arrays of [`Work`].
+/// The arrays of [`Work`]: vectors of n numbers, matrices of n x n.
 struct Arrays<'a> {
     /// The point, with norm 1.
     x: &'a mut [f64],

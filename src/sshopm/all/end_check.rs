@@ -35,7 +35,7 @@ pub(super) struct EndCheck<'a> {
     pub(super) shape: Symmetric,
     pub(super) rule: Reduction,
     pub(super) approach: &'a Approach,
-    /// Frobenius norm.
+    /// Frobenius norm of the tensor.
     pub(super) norm: f64,
     /// Frobenius norm without the nearest multiple of the identity: along great circles a multiple of |x|^m is constant.
     pub(super) varying: f64,

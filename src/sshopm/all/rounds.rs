@@ -40,7 +40,7 @@ const ENDINGS: usize = 256;
 
 /// Vectors of starts that ended without a pair.
 struct Unfinished<T> {
-    /// n components each.
+    /// n components of each, one start after another.
     x: Charged<T>,
     /// Whether one of them ended at a singular Hessian or at numbers that are not finite.
     is_singular: bool,
@@ -67,9 +67,9 @@ pub(super) struct OneTensor<'a, T> {
     pub(super) site: Site<'a>,
     /// Its index in the batch, for progress.
     pub(super) index: usize,
-    /// Packed entries.
+    /// Packed entries of the tensor, U of them.
     pub(super) a: &'a [T],
-    /// Frobenius norm.
+    /// Frobenius norm of the tensor.
     pub(super) norm: f64,
     pub(super) set: &'a mut PairSet<T>,
     /// Decides which pair an end is.
@@ -77,7 +77,7 @@ pub(super) struct OneTensor<'a, T> {
     /// Starts that ended at a pair only to a loose tolerance.
     pub(super) lost: usize,
     pub(super) progress: &'a Progress<'a>,
-    /// Tensors of the batch.
+    /// Tensors T of the batch, for progress.
     pub(super) count: usize,
 }
 

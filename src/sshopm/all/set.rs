@@ -84,7 +84,7 @@ impl<T: Real> PairSet<T> {
         self.exponent = exponent;
     }
 
-    /// Number of pairs.
+    /// Distinct pairs so far; (lambda, x) and its mirror image count once.
     pub fn len(&self) -> usize {
         self.lambda.len()
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::sshopm::options::PairClass;
 use crate::tensor::Symmetric;
 
-/// Computation at each vector.
+/// What is computed at each vector.
 #[derive(Debug, Clone, Copy)]
 pub enum Task {
     /// A x^(m - free); matrices are full, not packed.
@@ -63,7 +63,7 @@ pub struct Inputs<'a, T> {
     pub shared: bool,
     /// Lambda of each vector; empty for products.
     pub values: &'a [T],
-    /// V.
+    /// Vectors V of a tensor.
     pub count: usize,
 }
 

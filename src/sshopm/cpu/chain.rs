@@ -16,7 +16,7 @@ use crate::tensor::symmetric::{Monomials, Ranks};
 /// One contraction; its result has tuples of `order` indices.
 #[derive(Debug)]
 struct Level {
-    /// Number of tuples.
+    /// Tuples of the result: its packed entries.
     count: usize,
     /// Rank of tuple k with index i inserted, at `[k * n + i]`.
     source: Vec<u32>,
@@ -92,7 +92,7 @@ impl Chain {
         Ok(Self { shape, levels })
     }
 
-    /// Order and dimension.
+    /// Order m and dimension n of the uncontracted tensors.
     pub fn shape(&self) -> Symmetric {
         self.shape
     }
@@ -101,9 +101,9 @@ impl Chain {
 /// Contracted tensors of LEN vectors: packed entry r of lane l at `[r * LEN + l]`, one array for each order.
 pub struct Contracted<T> {
     levels: Vec<Vec<T>>,
-    /// A x^(m-2), packed.
+    /// A x^(m-2), its n (n + 1) / 2 entries packed.
     pub matrix: Vec<T>,
-    /// A x^(m-1).
+    /// A x^(m-1), n components.
     pub gradient: Vec<T>,
 }
 

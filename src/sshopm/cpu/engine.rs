@@ -17,7 +17,7 @@ use crate::scalar::Real;
 /// Vectors as arrays: component i of vector p is at `data[i * stride + p]`. Kernels process whole vector widths.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a, T> {
-    /// The components.
+    /// n rows of `stride` elements.
     pub data: &'a [T],
     /// Elements from one component to the next.
     pub stride: usize,
@@ -114,7 +114,7 @@ impl<F: Form, T: Real, const POWER: bool> Kernel<T> for Steps<'_, F, T, POWER> {
     }
 }
 
-/// Computation at each vector.
+/// What is computed at each vector.
 #[derive(Debug, Clone, Copy)]
 enum Wanted<'a, T> {
     /// The contraction that leaves this many free indices.
@@ -197,11 +197,11 @@ impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
 
 /// Kernels for any order and dimension.
 pub struct Many<'a, T> {
-    /// Instructions.
+    /// Vector instructions of the context.
     pub isa: Isa,
-    /// Index tables.
+    /// Tables of the contractions of this order and dimension.
     pub chain: &'a Chain,
-    /// Work arrays.
+    /// Arrays for the vectors of one width, overwritten by each call.
     pub work: &'a mut General<T>,
 }
 

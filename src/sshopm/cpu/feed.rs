@@ -31,7 +31,7 @@ struct Open<T> {
     minima: bool,
     /// Whether the next pass must begin.
     again: bool,
-    /// Starts assigned to lanes.
+    /// Starts that were assigned to lanes so far, in this pass.
     fed: usize,
     /// Starts that have not ended.
     left: usize,
@@ -66,7 +66,7 @@ impl<T> Open<T> {
     }
 }
 
-/// Memory of one thread.
+/// A thread's pool of lanes, and the tensors whose starts are in it.
 pub struct Feed<T> {
     pool: Pool<T>,
     open: Vec<Open<T>>,
@@ -74,7 +74,7 @@ pub struct Feed<T> {
     free: Vec<usize>,
     /// Indices in `open` whose last start has ended.
     finished: Vec<usize>,
-    /// Number of passes begun.
+    /// Passes begun so far; tells the pool whether a lane's numbers are current.
     serial: u64,
 }
 
@@ -126,9 +126,9 @@ impl<T: Real> Feed<T> {
 
 /// The tensors of a leaf, which run through a pool.
 pub struct Leaf<'a, 'r, T> {
-    /// Instructions.
+    /// Vector instructions of the context.
     pub isa: Isa,
-    /// Kernels.
+    /// Kernels of the tensors' shape.
     pub engine: &'a mut dyn Engine<T>,
     /// The plan of the call, the same for all leaves.
     pub plan: &'a Plan<T>,
@@ -138,13 +138,13 @@ pub struct Leaf<'a, 'r, T> {
     pub sizes: &'a RowSizes,
     /// First tensor of the leaf in the tile.
     pub first: usize,
-    /// Number of tensors.
+    /// Tensors of the leaf, from `first` on.
     pub count: usize,
     /// Outputs of the leaf's tensors.
     pub rows: Rows<'r, T>,
-    /// Memory.
+    /// The thread's buffers for one tensor.
     pub scratch: &'a mut Scratch<T>,
-    /// Memory.
+    /// The thread's pool and the tensors in it.
     pub feed: &'a mut Feed<T>,
 }
 

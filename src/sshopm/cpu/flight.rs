@@ -7,13 +7,13 @@ use crate::sshopm::options::{StartStatus, Test};
 
 /// States of a start. They are numbers of the working type, so that lanes can store and select them.
 pub mod state {
-    /// Still iterating.
+    /// The start is still iterating.
     pub const RUNNING: f64 = 0.0;
-    /// The test was met.
+    /// The stopping test was met.
     pub const CONVERGED: f64 = 1.0;
     /// The iteration limit was reached.
     pub const EXHAUSTED: f64 = 2.0;
-    /// The step vanished.
+    /// The vector that gives the next iterate is 0.
     pub const ZERO: f64 = 3.0;
     /// Newton's matrix is singular.
     pub const SINGULAR: f64 = 4.0;
@@ -30,7 +30,7 @@ pub fn status_of(state: f64) -> StartStatus {
     }
 }
 
-/// Kind of step.
+/// Kind of step from an iterate to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Newton's step with the smallest safe shift of the Hessian in dimension 3; in others Newton's step where it is safe, else
@@ -51,13 +51,13 @@ pub enum Step {
 pub struct Rule<T> {
     /// How an iterate becomes the next.
     pub step: Step,
-    /// The stopping test.
+    /// Quantity that ends a start when it is small.
     pub test: Test,
-    /// Threshold of `test`.
+    /// Threshold of `test`, not below the accuracy of T.
     pub tolerance: T,
     /// Whether the test of lambda is absolute.
     pub absolute: bool,
-    /// Limit of iterations.
+    /// Limit of iterations of a start.
     pub max_iterations: T,
     /// Power steps before the first Newton step.
     pub warmup: T,
@@ -72,7 +72,7 @@ pub struct Job<V> {
     pub isotropic: V,
     /// Squared floor of the residual test.
     pub floor2: V,
-    /// The constant shift.
+    /// The constant shift of the power steps.
     pub shift: V,
     /// Margin of the adaptive shift.
     pub tau: V,
@@ -80,7 +80,7 @@ pub struct Job<V> {
     pub limit: V,
 }
 
-/// Arrays over starts.
+/// Arrays over the starts in flight, `capacity` elements each but for `x`.
 pub struct Flight<T> {
     capacity: usize,
     /// Component i of start p at `[i * capacity + p]`.
@@ -89,16 +89,16 @@ pub struct Flight<T> {
     pub lambda: Vec<T>,
     /// Squared residual at that point.
     pub residual2: Vec<T>,
-    /// Steps taken.
+    /// Steps taken so far, a whole number.
     pub iterations: Vec<T>,
     /// Shift of the last step: of a power step, or of the Hessian in the hybrid's Newton step. In the search for all pairs 1
     /// after an evaluation within the floor of the residual, else 0.
     pub shift: Vec<T>,
-    /// Steps that lowered lambda.
+    /// Steps so far that lowered lambda by more than rounding.
     pub violations: Vec<T>,
     /// Squared length of the last step, for [`Test::Step`] only; infinite before the first step.
     pub step2: Vec<T>,
-    /// One of [`state`].
+    /// One of [`state`] for each start.
     pub state: Vec<T>,
     /// Index of the start at each position.
     pub slot: Vec<usize>,

@@ -266,7 +266,7 @@ impl<T: Real> General<T> {
     }
 }
 
-/// Sum over `count` components.
+/// Sum of x . y over `count` components, one sum a lane.
 #[inline(always)]
 fn inner<T: Real, S: Simd<T>>(simd: S, x: &[T], y: &[T], count: usize) -> S::V {
     let lanes = S::V::LEN;

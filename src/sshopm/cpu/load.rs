@@ -11,7 +11,7 @@ use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
 /// A prepared tensor. Working units: A' = direction * (A - c E) / 2^e.
 #[derive(Debug, Clone, Copy)]
 pub struct Loaded<T> {
-    /// Parameters of the iterations.
+    /// Parameters of the iterations, in working units.
     pub job: Job<T>,
     /// The power of two that the tensor was divided by, as two factors, because the type may not hold their product.
     pub up: (T, T),

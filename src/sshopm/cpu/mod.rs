@@ -61,7 +61,7 @@ pub struct CpuOps<'a, T> {
     charges: Vec<Charge>,
 }
 
-/// Memory of a thread.
+/// Buffers of a thread, kept for all its tensors.
 struct Memory<T> {
     scratch: Scratch<T>,
     way: Way<T>,

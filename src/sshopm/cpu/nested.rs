@@ -36,7 +36,7 @@ const fn place(m: usize, k: usize, j: usize) -> usize {
     (m - k) * (m - k + 1) / 2 + j
 }
 
-/// Packed entries as vectors.
+/// Packed entries of a tensor as vectors: one tensor in all lanes, or one a lane.
 pub trait Entries<V>: Copy {
     /// Entry `i` in every lane.
     fn at(&self, i: usize) -> V;
@@ -88,7 +88,7 @@ impl<T: Real, S: Simd<T>> Entries<S::V> for PerLane<'_, S, T> {
 
 /// Kernels of one order. The loops are unrolled, so that every index is a constant and everything stays in registers.
 pub trait Form {
-    /// Order m.
+    /// Order m of the tensor.
     const ORDER: usize;
     /// A x^(m-1).
     fn gradient<T: Real, S: Simd<T>>(simd: S, a: impl Entries<S::V>, x: [S::V; 3]) -> [S::V; 3];

@@ -22,11 +22,11 @@ pub mod row {
     pub const LAMBDA: usize = 3;
     /// Squared residual at that point.
     pub const RESIDUAL2: usize = 4;
-    /// Steps taken.
+    /// Steps taken so far, a whole number.
     pub const ITERATIONS: usize = 5;
     /// Shift of the last step, as in `Flight`.
     pub const SHIFT: usize = 6;
-    /// Steps that lowered lambda.
+    /// Steps so far that lowered lambda by more than rounding.
     pub const VIOLATIONS: usize = 7;
     /// Squared length of the last step, for the test of steps only.
     pub const STEP2: usize = 8;
@@ -38,7 +38,7 @@ pub mod row {
     pub const ENTRIES: usize = TENSOR + super::JOB;
 }
 
-/// Numbers of a [`Job`].
+/// Numbers of a [`Job`], in the order of [`write_job`].
 pub const JOB: usize = 5;
 
 /// Writes a job as numbers; a lane stores them with the entries of its tensor.
@@ -59,11 +59,11 @@ pub fn job_of<T: Real, S: Simd<T>>(simd: S, head: &[T]) -> Job<S::V> {
     }
 }
 
-/// The lanes.
+/// [`LANES`] lanes, each with a start of some tensor and the tensor's entries.
 pub struct Pool<T> {
-    /// Lanes of a vector.
+    /// Lanes of a vector, at least 4.
     pub width: usize,
-    /// Numbers of a lane.
+    /// Numbers of a lane: the rows of [`row`], then the entries.
     rows: usize,
     /// Number r of lane l of vector v at `[(v * rows + r) * width + l]`.
     data: Vec<T>,
@@ -110,7 +110,7 @@ impl<T: Real> Pool<T> {
         }
     }
 
-    /// Number of vectors.
+    /// Vectors of [`Pool::width`] lanes in the pool.
     pub fn vectors(&self) -> usize {
         LANES / self.width
     }
@@ -155,11 +155,11 @@ impl<T: Real> Pool<T> {
 
 /// Assigns consecutive starts of one tensor to idle lanes of a vector.
 pub struct Launch<'a, T> {
-    /// The lanes.
+    /// The pool whose lanes get starts.
     pub pool: &'a mut Pool<T>,
-    /// Index of the vector.
+    /// Index of the vector in the pool.
     pub vector: usize,
-    /// The lanes, as bits.
+    /// The lanes that get a start, as bits; all are idle.
     pub lanes: u64,
     /// Start vectors, component i of start s at `[i * stride + s]`.
     pub starts: &'a [T],
@@ -169,7 +169,7 @@ pub struct Launch<'a, T> {
     pub first: usize,
     /// The tensor's job, then its entries.
     pub numbers: &'a [T],
-    /// Owner of the starts.
+    /// Owner of the starts, returned when they end.
     pub owner: u32,
     /// A number above 0 that identifies the tensor's numbers.
     pub serial: u64,
@@ -240,7 +240,7 @@ pub fn stopped<T: Real, S: Simd<T>>(simd: S, block: &[T]) -> u64 {
     simd.splat(T::from_f64(state::RUNNING)).lt(simd.load(&block[row::STATE * S::V::LEN..])).bits()
 }
 
-/// Lanes of a vector.
+/// Finds the number of lanes of a vector of T.
 pub struct Width;
 
 impl<T: Real> Kernel<T> for Width {

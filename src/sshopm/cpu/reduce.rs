@@ -19,11 +19,11 @@ pub struct Ends<T> {
     pub data: Vec<T>,
 }
 
-/// The arrays of [`Ends`].
+/// The arrays of [`Ends`], one element a start but for `x`.
 pub struct EndArrays<'a, T> {
-    /// Unit vectors.
+    /// Unit vectors, component i of start p at `[i * stride + p]`.
     pub x: &'a mut [T],
-    /// Working lambda.
+    /// lambda in working units.
     pub lambda: &'a mut [T],
     /// `lambda` of a start that converged and has not joined a pair yet, else -inf.
     pub open: &'a mut [T],
@@ -36,17 +36,17 @@ pub struct EndArrays<'a, T> {
 /// Distinct pairs of a tensor, arrays as in [`Ends`].
 pub struct Pairs<T> {
     stride: usize,
-    /// Number of pairs.
+    /// Distinct pairs so far, listed or not.
     pub found: usize,
-    /// Unit vectors.
+    /// Unit vectors, laid out as those of the starts.
     pub x: Vec<T>,
-    /// Working lambda.
+    /// lambda in working units.
     pub lambda: Vec<T>,
-    /// Squared working residual.
+    /// Squared residual in working units.
     pub residual2: Vec<T>,
     /// Working eigenvalues of the projected Hessian, ascending; n - 1 of each.
     pub hessian: Vec<T>,
-    /// Starts that ended there.
+    /// Starts that ended at each pair.
     pub basin: Vec<i32>,
     /// Class of the representative that is written.
     pub class: Vec<PairClass>,
@@ -136,7 +136,7 @@ pub struct Merge<'a, T> {
     pub loaded: &'a Loaded<T>,
     /// Ends of the starts; the merge overwrites `open`.
     pub ends: &'a mut Ends<T>,
-    /// Receives the pairs.
+    /// Receives the pairs; those of the previous tensor are replaced.
     pub pairs: &'a mut Pairs<T>,
 }
 

@@ -13,15 +13,15 @@ pub struct Status<V> {
     pub lambda: V,
     /// Squared residual at that point.
     pub residual2: V,
-    /// Steps taken.
+    /// Steps taken so far, a whole number.
     pub iterations: V,
     /// Shift of the last step, as in [`Flight`].
     pub shift: V,
-    /// Steps that lowered lambda.
+    /// Steps so far that lowered lambda by more than rounding.
     pub violations: V,
     /// Squared length of the last step, for [`Test::Step`] only.
     pub step2: V,
-    /// One of [`state`].
+    /// One of [`state`] for each start.
     pub state: V,
 }
 
@@ -80,7 +80,7 @@ impl<V: Lanes> Status<V> {
         self.state.store(&mut block[row::STATE * V::LEN..]);
     }
 
-    /// Lanes still iterating.
+    /// Lanes whose start is still iterating.
     #[inline(always)]
     pub fn running<S: Simd<V::T, V = V>>(&self, simd: S) -> V::M {
         self.state.le(simd.splat(V::T::from_f64(state::RUNNING)))

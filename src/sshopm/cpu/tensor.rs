@@ -27,7 +27,7 @@ fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
     }
 }
 
-/// Memory of one thread.
+/// Buffers of one thread for the tensor that it solves.
 pub struct Scratch<T> {
     /// Entries of the current tensor, padded to a whole number of vectors.
     input: Vec<T>,

@@ -22,7 +22,7 @@ const DISTANCES: std::ops::RangeInclusive<i32> = -10..=-1;
 /// Memory to test one point.
 pub struct Probe<T> {
     shape: Symmetric,
-    /// n x WIDEST samples.
+    /// `WIDEST` points of n components each.
     samples: Vec<T>,
     out: Vec<T>,
     /// Point, gradient and a direction, n each.

@@ -6,9 +6,9 @@ use crate::scalar::Real;
 
 /// A step from x to x + `w` `inverse`, in the tangent plane.
 pub struct Uphill<V> {
-    /// Direction of the step.
+    /// Direction of the step, orthogonal to x, without its length.
     pub w: [V; 3],
-    /// Factor of the direction.
+    /// Factor that gives the direction its length.
     pub inverse: V,
     /// The multiple of the identity that was subtracted from the projected Hessian.
     pub shift: V,

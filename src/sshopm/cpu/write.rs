@@ -33,21 +33,21 @@ fn count_of(count: usize) -> i32 {
 
 /// Consecutive starts; component i of start k at `x[i * stride + k]`.
 pub struct Iterates<'a, T> {
-    /// Components.
+    /// Components, n rows of `stride`.
     pub x: &'a [T],
     /// Elements from one component to the next.
     pub stride: usize,
     /// x . A x^(m-1) at x.
     pub lambda: &'a [T],
-    /// Squared residual at x.
+    /// Squared residual at x, in working units.
     pub residual2: &'a [T],
-    /// Steps taken.
+    /// Steps taken by each start.
     pub iterations: &'a [T],
     /// Shift of the last power step.
     pub shift: &'a [T],
-    /// Steps that lowered lambda.
+    /// Steps that lowered lambda by more than rounding.
     pub violations: &'a [T],
-    /// One of [`super::flight::state`].
+    /// One of [`super::flight::state`] for each start.
     pub state: &'a [T],
 }
 

@@ -15,7 +15,7 @@ macro_rules! places {
         }
 
         impl Places {
-            /// Lists the requested outputs.
+            /// Lists the requested outputs with their names, and their indices in the list.
             pub(super) fn take<'t>(outputs: &'t mut Outputs<'_, '_>) -> (Self, Vec<(&'static str, &'t mut Tensor)>) {
                 let mut places = Self::default();
                 let mut list: Vec<(&'static str, &mut Tensor)> = Vec::with_capacity(18);

@@ -56,7 +56,7 @@ pub fn obstacle<T: Real>(plan: &Plan<T>) -> Option<String> {
 struct Call<'a, T> {
     gpu: &'a Gpu,
     plan: &'a Plan<T>,
-    /// K.
+    /// Most pairs K of a tensor; 0 without outputs of pairs.
     pairs: usize,
     /// Whether one fused kernel solves and selects.
     fused: bool,

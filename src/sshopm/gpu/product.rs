@@ -15,13 +15,13 @@ use crate::tensor::{Symmetric, Tensor};
 pub struct Site<'a> {
     /// The context of the tensors, on a GPU.
     pub context: &'a Context,
-    /// Its device.
+    /// The GPU of `context`.
     pub gpu: &'a Gpu,
     /// The queue of the call.
     pub queue: &'a GpuStream,
-    /// Order and dimension.
+    /// Order m and dimension n of the tensors.
     pub shape: Symmetric,
-    /// [U, T].
+    /// Packed entries [U, T], in host or device memory.
     pub tensors: &'a Tensor,
     /// Real [n, V], shared by all tensors, or [n, V, T].
     pub vectors: &'a Tensor,

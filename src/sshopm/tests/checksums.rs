@@ -35,7 +35,7 @@ fn add_words(sum: Checksum, t: &Tensor) -> Result<Checksum> {
     Ok(sum.integers(t.view::<i32>("t")?.data().iter().map(|v| u64::from(v.cast_unsigned()))))
 }
 
-/// Pairs of every tensor.
+/// Checksum of the pairs of every tensor.
 fn pairs<T: Real + Scalar>(c: &Arc<Context>, a: &Tensor, from: Option<&Tensor>, o: &Options) -> Result<Checksum> {
     let (k, t, n) = (6, a.dims()[1], a.expect_symmetric("a")?.dimension);
     let mut reals = [dense::<T>(c, &[k, t]), dense::<T>(c, &[k, t]), dense::<T>(c, &[n, k, t])];

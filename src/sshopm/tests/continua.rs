@@ -33,7 +33,7 @@ fn power(a: &Polynomial, exponent: usize, n: usize) -> Polynomial {
     (0..exponent).fold(Polynomial::from([(vec![0; n], 1.0)]), |p, _| times(&p, a))
 }
 
-/// (v . x)^2.
+/// The polynomial (v . x)^2.
 fn square_of(v: &[f64]) -> Polynomial {
     let mut p = Polynomial::new();
     for (i, x) in v.iter().enumerate() {
@@ -79,7 +79,7 @@ fn unit(n: usize, i: usize) -> Vec<f64> {
     (0..n).map(|j| f64::from(u8::from(i == j))).collect()
 }
 
-/// Orthonormal vectors.
+/// n orthonormal vectors, drawn from `seed`.
 fn frame(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut q: Vec<Vec<f64>> = Vec::new();
     for k in 0..n {

@@ -18,7 +18,7 @@ fn powers(m: usize, n: usize, terms: &[(f64, Vec<f64>)]) -> Vec<f64> {
     out
 }
 
-/// Orthonormal vectors.
+/// n orthonormal vectors, drawn from `seed`.
 fn frame(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut q: Vec<Vec<f64>> = Vec::new();
     for k in 0..n {

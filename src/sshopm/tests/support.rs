@@ -131,7 +131,7 @@ pub fn run<T: Real>(
     }
 }
 
-/// Results of each start.
+/// Results of each start: V T elements, n V T for the vectors.
 pub struct Ends<T> {
     pub values: Vec<T>,
     pub vectors: Vec<T>,

@@ -1,4 +1,4 @@
-//! Cancellation within a cycle.
+//! Cancellation within a cycle: the poll between products ends it.
 
 use super::{golden, gpu};
 use crate::error::{Error, Result};

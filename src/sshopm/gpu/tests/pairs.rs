@@ -9,7 +9,6 @@ use crate::tensor::symmetric::{Monomials, multinomial};
 struct Polynomial {
     shape: Symmetric,
     terms: Vec<(Vec<usize>, f64)>,
-    /// Frobenius norm.
     norm: f64,
 }
 
@@ -69,7 +68,6 @@ impl Polynomial {
     }
 }
 
-/// One listed pair.
 struct Pair<'a> {
     lambda: f64,
     x: &'a [f64],
