@@ -22,9 +22,9 @@ use crate::progress::CancelFlag;
 /// One of several devices that share the slabs: slab `k` belongs to device `k % devices`.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
-    /// Number of this device.
+    /// Number of this device, below `devices`.
     pub device: usize,
-    /// Number of devices.
+    /// Number of devices that share the slabs.
     pub devices: usize,
 }
 

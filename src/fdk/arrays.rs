@@ -27,9 +27,9 @@ impl<'a> SharedSource<'a> {
 
 /// Blocks that any thread may read.
 pub trait ReadBlocks: Sync {
-    /// The whole array.
+    /// The block of all elements.
     fn whole(&self) -> Block;
-    /// Reads a block, packed.
+    /// Reads a block into `out`, packed with the first axis fastest.
     fn read(&self, block: &Block, out: &mut [u8]) -> Result<()>;
 }
 
@@ -89,11 +89,11 @@ pub enum Input<'s, 'a> {
 
 /// Destination of a run's volume.
 pub enum Output<'s, 'a> {
-    /// Written in blocks.
+    /// Written in blocks, one slab's slices at a time.
     Write(&'a (dyn WriteSlices + 'a)),
     /// Into host memory: the slices of this run, packed, as pieces of slabs with their first slices.
     Borrowed(Vec<(usize, &'s mut [u8])>, Option<&'s dyn ScopedTransfers<'s>>),
-    /// On the device.
+    /// In device memory, [nx, ny, nz] packed.
     Device(&'a DeviceMemory),
 }
 

@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 
 /// Number types of line integrals.
 pub trait Linear: Real + Convertible {
-    /// Natural logarithm.
+    /// Natural logarithm of a positive number.
     fn ln(self) -> Self;
 }
 

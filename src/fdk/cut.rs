@@ -11,32 +11,32 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Access to an array.
+/// How a run gets at an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// In blocks through buffers.
+    /// In blocks, through host buffers.
     Buffered,
     /// In host memory that the device copies from or to directly.
     Direct,
-    /// On the device.
+    /// In the memory of the device that computes.
     Resident,
 }
 
 /// An array of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
-    /// Type of its elements.
+    /// Type of its elements in memory or in the file.
     pub number: Number,
     /// Access to the array: in blocks, in place in host memory, or on the device.
     pub access: Access,
 }
 
-/// Bytes of memory.
+/// Bytes of memory that a run allocates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
-    /// On the host.
+    /// Bytes of host memory.
     pub host: u64,
-    /// On the device.
+    /// Bytes of device memory; 0 on the CPU.
     pub device: u64,
 }
 
@@ -46,7 +46,7 @@ const MOST_WINDOWS: usize = 1 << 20;
 /// Distribution of a volume's units to devices. Each round gives every device one slab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deal {
-    /// Units of the volume.
+    /// Units of the volume, each a group of slices.
     pub units: usize,
     /// Units of a slab in the first round and in every other round. The last round divides the remaining units evenly.
     pub each: [usize; 2],
@@ -103,9 +103,9 @@ pub struct Cut {
     pub rows: usize,
     /// Slices that are handed to the writer together.
     pub write_slices: usize,
-    /// The projections.
+    /// Type of the projections, and access to them.
     pub input: Flow,
-    /// The volume.
+    /// Type of the volume, and access to it.
     pub output: Flow,
     /// Bytes that the run allocates, without the caller's arrays.
     pub needs: Needs,
@@ -205,9 +205,9 @@ pub(super) fn is_too_little(e: &Error) -> bool {
 /// Memory that a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Available {
-    /// On the host.
+    /// Bytes of host memory.
     pub host: u64,
-    /// On the device.
+    /// Bytes of device memory; unused on the CPU.
     pub device: u64,
     /// The context's limit of host memory, for messages.
     pub host_limit: Option<u64>,
@@ -267,14 +267,14 @@ impl Available {
     }
 }
 
-/// Input of a cut.
+/// A scan, its arrays and the memory that its cut must fit.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
-    /// The scan.
+    /// The scan's geometry and options.
     pub plan: &'a Plan,
-    /// The projections.
+    /// Type of the projections, and access to them.
     pub input: Flow,
-    /// The volume.
+    /// Type of the volume, and access to it.
     pub output: Flow,
     /// Devices that share the slabs.
     pub devices: usize,

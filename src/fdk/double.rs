@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Everything in f64.
+/// The operations with all arithmetic in f64.
 pub struct DoubleOps {
     context: Arc<Context>,
     counts: Option<Arc<Counts>>,

@@ -13,7 +13,7 @@ pub struct Fan {
     across: [f64; 3],
     /// Product with (column, row, 1): the part of a ray's direction along that line.
     along: [f64; 3],
-    /// Source to axis, mm.
+    /// Distance from the source to the axis of rotation, mm.
     pub radius: f64,
 }
 

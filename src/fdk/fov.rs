@@ -38,7 +38,7 @@ pub fn seen_radius(geometry: &Geometry, scan: &Scan, z: f64) -> f64 {
 }
 
 impl Plan {
-    /// [`seen_radius`] in slice `k`.
+    /// Radius in slice `k` that every view sees, mm: see [`seen_radius`].
     pub fn seen_radius(&self, k: usize) -> f64 {
         seen_radius(&self.geometry, &self.scan, self.grid.position(2, k))
     }

@@ -71,7 +71,7 @@ impl Frame {
 pub struct FramedSink<'a> {
     sink: Box<dyn Sink + 'a>,
     frame: Frame,
-    /// The box.
+    /// Type and sizes of the box.
     info: ArrayInfo,
     /// A slice of the volume; voxels outside the box are always blank.
     slice: HostMemory,

@@ -13,9 +13,9 @@ use crate::range;
 /// The panel: columns along u, rows along v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detector {
-    /// Pixels along u.
+    /// Pixels along u, at least 2.
     pub columns: usize,
-    /// Pixels along v.
+    /// Pixels along v, at least 1.
     pub rows: usize,
     /// Distance of two columns, mm.
     pub column_pitch: f64,
@@ -60,13 +60,13 @@ pub struct Orbit {
 pub struct View {
     /// World to pixel, third row scaled so that w is the depth in mm and positive at the isocentre.
     pub matrix: [[f64; 4]; 3],
-    /// Source, mm.
+    /// Position of the source, mm, in the world's axes.
     pub source: [f64; 3],
     /// Column index of the foot of the perpendicular from the source.
     pub principal_column: f64,
-    /// Row index of it.
+    /// Row index of the foot of that perpendicular.
     pub principal_row: f64,
-    /// Source to panel, mm.
+    /// Distance from the source to the panel's plane, mm.
     pub source_to_detector: f64,
     /// Angle of the source about the z axis, [0, 2 pi).
     pub angle: f64,
@@ -78,7 +78,7 @@ pub struct View {
 }
 
 impl View {
-    /// Source to isocentre, mm.
+    /// Distance from the source to the isocentre, mm.
     pub fn source_distance(&self) -> f64 {
         norm(self.source)
     }
@@ -220,7 +220,7 @@ impl View {
 /// Panel and views of a scan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Geometry {
-    /// The panel.
+    /// The panel, the same in all views.
     pub detector: Detector,
     /// The views, in the caller's order.
     pub views: Vec<View>,

@@ -19,18 +19,18 @@ reported!(KernelKind);
 pub enum KernelKind {
     /// Panels parallel to the z axis: rows are affine in z along a column of voxels.
     Vertical = 0,
-    /// Any 3x4 matrices.
+    /// Any 3x4 matrices, oblique panels included.
     General = 1,
 }
 
 /// A reconstruction's plan and the figures of its last run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
-    /// The redundancy in force.
+    /// The redundancy in force, never [`Redundancy::Auto`].
     pub redundancy: Redundancy,
-    /// Why it was chosen.
+    /// Why this redundancy was chosen, as a sentence.
     pub reason: String,
-    /// Kernel of the back-projection.
+    /// Kernel of the back-projection, chosen from the matrices.
     pub kernel: KernelKind,
     /// Angle from the first view of the arc to the last, rad.
     pub arc: f64,
@@ -40,15 +40,15 @@ pub struct Info {
     pub largest_gap: f64,
     /// Radius about the z axis within which the object is measured completely, mm.
     pub fov_radius: f64,
-    /// The voxels.
+    /// The reconstructed voxels: their number, spacing and position.
     pub grid: Grid,
     /// Slices of the thickest slab.
     pub slab: i64,
-    /// Slabs of the volume.
+    /// Slabs of the volume, of all contexts together.
     pub slabs: i64,
     /// Views that are back-projected together.
     pub view_batch: i64,
-    /// Length of the transforms.
+    /// Length of the transforms, in padded samples of a row.
     pub fft_length: i64,
     /// Columns of a filtered view.
     pub filtered_columns: i64,
@@ -76,11 +76,11 @@ pub struct Info {
     pub bytes_downloaded: i64,
     /// Seconds of reading, summed over all contexts, as for the next five members.
     pub seconds_read: f64,
-    /// Copying to the devices.
+    /// Seconds of copies to the devices.
     pub seconds_upload: f64,
-    /// Converting, weighting and filtering.
+    /// Seconds of conversion, weighting and filtering.
     pub seconds_filter: f64,
-    /// Back-projecting.
+    /// Seconds of back-projection.
     pub seconds_backproject: f64,
     /// Copying from the devices; on a CPU, reordering slices so that x is fastest.
     pub seconds_download: f64,
@@ -171,7 +171,7 @@ impl Info {
 pub struct SharedInfo(Arc<Mutex<Info>>);
 
 impl SharedInfo {
-    /// Starts from `info`.
+    /// Figures that begin as `info`.
     pub(super) fn new(info: Info) -> Self {
         Self(Arc::new(Mutex::new(info)))
     }

@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 pub enum Projections<'a> {
     /// A tensor of the first context.
     Tensor(&'a Tensor),
-    /// Any source of blocks.
+    /// A source of blocks, read while views are processed.
     Source(&'a mut (dyn Source + 'a)),
 }
 
@@ -21,7 +21,7 @@ pub enum Volume<'a> {
     Sink(&'a mut (dyn Sink + 'a)),
 }
 
-/// Backend of the computation.
+/// Backend and precision of the computation.
 pub enum Device<'a> {
     /// The threads of a context, in f32.
     Cpu,

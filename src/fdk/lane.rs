@@ -55,11 +55,11 @@ pub(super) trait Stage: Send + Sync {
     fn finish(&mut self) -> Result<Tally>;
 }
 
-/// Views in host memory.
+/// Some whole views in the caller's host memory.
 pub(super) struct Incoming<'a> {
-    /// The elements.
+    /// The elements, from the first one of view 0 on.
     pub bytes: &'a [u8],
-    /// Their type.
+    /// Type of the elements.
     pub number: Number,
     /// Elements from one column, row and view to the next.
     pub strides: [usize; 3],

@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::shape::Order;
 use crate::tensor::Tensor;
 
-/// A run's projections.
+/// A run's projections, opened as [`Access`] says.
 pub(super) enum In<'s> {
     Read(SharedSource<'s>),
     Borrowed(&'s [u8]),
     Device(&'s DeviceMemory),
 }
 
-/// A run's volume.
+/// A run's volume, opened as [`Access`] says.
 pub(super) enum Out<'s> {
     Write(SharedSink<'s>),
     Borrowed(&'s mut [u8]),

@@ -29,7 +29,7 @@ impl HostBuffer for HostMemory {
 /// A scan in host memory, borrowed for the whole run.
 #[derive(Clone, Copy)]
 pub struct Borrowed<'s> {
-    /// Its elements, packed.
+    /// All elements of the scan, packed.
     pub scan: &'s [u8],
     /// Copies it to the device.
     pub transfers: Option<&'s dyn ScopedTransfers<'s>>,
@@ -40,20 +40,20 @@ pub enum Pixels<'s, 'b, B> {
     /// In a buffer: for each view the batch's rows, packed. With two [bands](Cut::bands_of), the first band of all views
     /// comes before the second.
     Read(&'b mut B),
-    /// In the whole scan.
+    /// In the whole scan, in host memory.
     Borrowed(Borrowed<'s>),
     /// In whole views on the device, packed. The batch's views are consecutive.
     Device {
-        /// The views.
+        /// Consecutive whole views in device memory.
         scan: &'b DeviceMemory,
         /// Index of the batch's first view among them.
         first: usize,
     },
 }
 
-/// Destination of slices.
+/// Where finished slices go.
 pub enum Target<'s, 'b, B> {
-    /// Into a buffer, packed.
+    /// Into a host buffer, packed.
     Write(&'b mut B),
     /// To their own part of the volume, which is borrowed for the run.
     Borrowed(&'s mut [u8], Option<&'s dyn ScopedTransfers<'s>>),
@@ -64,7 +64,7 @@ pub enum Target<'s, 'b, B> {
 /// A scan and its accumulator.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The scan.
+    /// Geometry, weights and filter of the scan.
     pub plan: &'a Plan,
     /// The device volume that accumulates the sums; `None` if slabs have memory of their own.
     pub volume: Option<&'a DeviceMemory>,
@@ -77,7 +77,7 @@ pub struct Tally {
     pub upload: f64,
     /// Seconds of conversion, weighting and filtering.
     pub filter: f64,
-    /// Seconds of back-projection.
+    /// Seconds of back-projection, without the copies.
     pub backproject: f64,
     /// Seconds of copies from the device; on the CPU, of reordering slices so that x is fastest.
     pub download: f64,
@@ -124,7 +124,7 @@ impl Slices {
         [self.main, self.mirror].into_iter().filter(|p| p.1 > 0)
     }
 
-    /// Number of slices.
+    /// Slices of both pieces together.
     pub fn count(self) -> usize {
         self.main.1 + self.mirror.1
     }

@@ -1,4 +1,4 @@
-//! Options of a reconstruction.
+//! Options of a reconstruction: filter, weights, precision, and memory.
 
 use super::ramp::Window;
 use super::weights::Redundancy;
@@ -34,7 +34,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Interpolation {
-    /// In f32.
+    /// In f32, with positions as exact as f32 has them.
     Exact = 0,
     /// Permission to round positions where that is faster. No kernel uses it: the texture unit of a GPU, whose
     /// fractions have 8 bits, was measured to be slower than the exact kernels.
@@ -52,10 +52,10 @@ pub enum Precision {
 }
 
 with_defaults! {
-    /// Options of a reconstruction.
+    /// Options of a reconstruction, checked when it is made.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {
-        /// Apodisation of the ramp.
+        /// Apodisation of the ramp, as a function of the frequency.
         pub window: Window = Window::None,
         /// Its cut-off, as a fraction of the largest frequency; in (0, 1].
         pub cutoff: f64 = 1.0,
@@ -63,7 +63,7 @@ with_defaults! {
         pub redundancy: Redundancy = Redundancy::Auto,
         /// Handling of samples outside the panel.
         pub edge: Edge = Edge::Zero,
-        /// FDK or back-projection alone.
+        /// Whether views are weighted and filtered before the back-projection.
         pub mode: Mode = Mode::Fdk,
         /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as a
         /// fraction of the panel's columns, 0 to 1: for objects wider than the panel.
@@ -77,7 +77,7 @@ with_defaults! {
         pub sanitize: bool = false,
         /// Length of the transforms, at most 2^24; 0 for the smallest that is long enough.
         pub fft_length: usize = 0,
-        /// Interpolation between pixels.
+        /// Interpolation between pixels of the panel.
         pub interpolation: Interpolation = Interpolation::Exact,
         /// Floating-point type of the computation.
         pub precision: Precision = Precision::F32,

@@ -12,7 +12,7 @@ pub struct Ellipsoid {
     pub density: f64,
     /// Semi-axes along its own x, y, z, mm.
     pub axes: [f64; 3],
-    /// Centre, mm.
+    /// Centre in the world's axes, mm.
     pub centre: [f64; 3],
     /// Rotation about z, rad, counter-clockwise.
     pub rotation: f64,

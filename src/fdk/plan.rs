@@ -35,22 +35,22 @@ pub struct Batch<'a> {
     pub views: &'a [usize],
     /// First panel row that they have.
     pub first_row: usize,
-    /// Number of rows.
+    /// Number of panel rows, from `first_row` on.
     pub rows: usize,
 }
 
 /// Everything about a reconstruction that does not depend on the projections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Panel and views.
+    /// Panel and views, as given.
     pub geometry: Geometry,
     /// The reconstructed voxels: the volume's, or those of its frame's box.
     pub grid: Grid,
     /// The whole volume, if it reaches a source and the mask blanks it there.
     pub frame: Option<Frame>,
-    /// Options as given.
+    /// Options as given; defaults are resolved in the other fields.
     pub options: Options,
-    /// Arc, redundancy, angular weights.
+    /// Arc, redundancy in force, and weights of the angles.
     pub scan: Scan,
     /// Columns of a filtered row: the panel's, and the zero columns that a half fan adds on one side.
     pub columns: usize,
@@ -58,7 +58,7 @@ pub struct Plan {
     pub left: usize,
     /// Samples of extrapolation beyond an end of a row that is continued.
     pub extrapolated: usize,
-    /// Length of the transforms.
+    /// Length of the transforms, in padded samples.
     pub length: usize,
     /// The filter's response, divided by `length` for transforms that do not normalize.
     pub response: Vec<f64>,
@@ -358,7 +358,7 @@ impl Plan {
         self.frame.as_ref().map_or(&self.grid, |f| &f.grid)
     }
 
-    /// Number of reconstructed voxels.
+    /// Reconstructed voxels: those of the grid.
     pub fn voxels(&self) -> usize {
         self.grid.size.iter().product()
     }

@@ -13,7 +13,7 @@ use crate::shape::to_u64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Window {
-    /// The plain band-limited ramp.
+    /// The band-limited ramp without a window.
     None = 0,
     /// sin(pi x / 2) / (pi x / 2).
     SheppLogan = 1,

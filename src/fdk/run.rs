@@ -33,7 +33,7 @@ use crate::thread;
 pub struct Setting {
     /// The contexts, at least one.
     pub contexts: Vec<Arc<Context>>,
-    /// Geometry, weights and filter.
+    /// Geometry, weights and filter, the same for all contexts.
     pub plan: Arc<Plan>,
     /// Parameters of the conversion from counts; `None` if the input is line integrals.
     pub counts: Option<Arc<Counts>>,
@@ -134,7 +134,7 @@ pub(super) fn whole(
     Ok(())
 }
 
-/// [`whole`] without the warning.
+/// As [`whole`], without the warning about pixels that are not finite.
 pub(super) fn unwarned(
     setting: &Setting,
     queue: Option<&GpuStream>,

@@ -35,7 +35,7 @@ fn charge_transform(context: &Context, length: usize) -> Result<Charge> {
     context.host_budget().charge_host(what, usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// A configured reconstruction.
+/// A reconstruction: checked geometry and options, with the contexts that run it.
 pub struct Fdk {
     // Declared before the contexts, so that it is dropped first: a scan holds memory of their devices.
     pub(super) slot: Slot,
@@ -81,7 +81,7 @@ impl Fdk {
         })
     }
 
-    /// The first context.
+    /// The first context, which tensors of calls belong to.
     pub fn context(&self) -> &Arc<Context> {
         &self.setting.contexts[0]
     }

@@ -48,7 +48,7 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the scan out.
+    /// Removes the pushed scan; `None` if there is none.
     pub(super) fn take(&self) -> Option<Pushed> {
         self.state().scan.take()
     }

@@ -325,7 +325,7 @@ struct Gaps {
     gaps: Vec<f64>,
     largest: f64,
     largest_at: usize,
-    /// Largest gap but one.
+    /// Largest gap but one, rad.
     second: f64,
     median: f64,
     first: f64,

@@ -129,7 +129,7 @@ impl Check {
 
 /// Right singular vectors and values of X, the leading ones or all.
 struct Spectrum<M> {
-    /// Not increasing.
+    /// Singular values, not increasing.
     values: Vec<f64>,
     vectors: M,
     /// Whether all values were computed.
@@ -138,9 +138,9 @@ struct Spectrum<M> {
 
 /// How the next decomposition is computed.
 enum Way<M> {
-    /// From X^H X.
+    /// From the eigenvectors of X^H X, n-by-n.
     Gram,
-    /// From X^H X W.
+    /// From X^H X W, a step of the power iteration.
     Power(M),
     /// In the span of W, orthonormal columns.
     Basis(M),

@@ -8,7 +8,7 @@ use crate::scalar::DType;
 pub struct Info {
     /// Whether the tolerance was met; otherwise the outputs hold the last iterate.
     pub converged: bool,
-    /// Type of the arithmetic.
+    /// Type of X and Y, in which iterations compute.
     pub dtype: DType,
     /// Iterations, including the one that writes the outputs.
     pub iterations: u64,
@@ -20,7 +20,7 @@ pub struct Info {
     pub passes: u64,
     /// Blocks of a pass, of all devices together.
     pub blocks: u64,
-    /// Rows of a block.
+    /// Rows of a block; the last may be shorter.
     pub block_rows: u64,
     /// Bytes that were copied to the devices.
     pub bytes_to_device: u64,
@@ -32,7 +32,7 @@ pub struct Info {
     pub host_bytes_used: u64,
     /// Weight of the sparse part.
     pub lambda: f64,
-    /// The last penalty.
+    /// Penalty mu of the last iteration.
     pub mu: f64,
     /// ||M||_2, to about 1 %.
     pub norm2: f64,
@@ -40,9 +40,9 @@ pub struct Info {
     pub frobenius: f64,
     /// ||M - L - S||_F / ||M||_F over the observed entries.
     pub residual: f64,
-    /// ||L||_* + lambda ||S||_1.
+    /// ||L||_* + lambda ||S||_1, which the method minimises.
     pub objective: f64,
-    /// ||L||_*.
+    /// ||L||_*, the sum of L's singular values.
     pub nuclear_norm: f64,
     /// ||S||_1 over the observed entries.
     pub one_norm: f64,

@@ -21,9 +21,9 @@ pub enum Entries<'a> {
     Memory {
         /// The memory, which begins with entry (0, 0).
         memory: &'a Memory,
-        /// Type of the entries.
+        /// Type of the entries in memory.
         dtype: DType,
-        /// The first row.
+        /// First row of these entries in the whole matrix.
         first: usize,
         /// Elements from one row to the next.
         row_stride: usize,
@@ -32,11 +32,11 @@ pub enum Entries<'a> {
     },
     /// Read in blocks: a source of [rows, columns] (`ColumnMajor`) or [columns, rows] (`RowMajor`).
     Streamed {
-        /// The source.
+        /// The source, which one device reads at a time.
         source: Shared<'a>,
-        /// Its type and sizes.
+        /// Type and sizes of the source.
         info: ArrayInfo,
-        /// The first row.
+        /// First row of these entries in the whole matrix.
         first: usize,
         /// Whether a column or a row is contiguous.
         order: Order,
@@ -90,7 +90,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Type of the entries.
+    /// Type of the entries, in memory or in the source.
     pub fn dtype(&self) -> DType {
         match self {
             Self::Memory { dtype, .. } => *dtype,
@@ -155,7 +155,7 @@ pub enum Window<'a> {
     Memory(Strided<'a>),
     /// Some rows in a buffer that a [`Reader`] filled.
     Buffer {
-        /// Type of the entries.
+        /// Type of the entries in the buffer.
         dtype: DType,
         /// Whether a column or a row is contiguous.
         order: Order,
@@ -181,7 +181,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Entries in host memory.
+/// Entries in host memory, with strides for rows and columns.
 #[derive(Clone, Copy)]
 pub struct Strided<'a> {
     bytes: &'a [u8],

@@ -13,7 +13,7 @@ pub type Take<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> 
 
 /// A product with X that a pass forms; X stands for M before the first [`RpcaOps::update`].
 pub enum Product<'a, M> {
-    /// None.
+    /// The pass forms no product.
     None,
     /// X^H X, of which the lower triangle is needed; n-by-n.
     Gram,
@@ -24,7 +24,7 @@ pub enum Product<'a, M> {
 }
 
 impl<'a, M> Product<'a, M> {
-    /// W.
+    /// W of the last two; `None` for the others.
     pub fn operand(&self) -> Option<&'a M> {
         match self {
             Self::None | Self::Gram => None,
@@ -49,7 +49,7 @@ impl<'a, M> Product<'a, M> {
 
 /// The low-rank part as a product with X.
 pub enum LowRank<'a, M> {
-    /// L = 0.
+    /// L = 0, of rank 0.
     Zero,
     /// L = X K for an n-by-n matrix K.
     Whole(&'a M),
@@ -86,16 +86,16 @@ impl<'a, M> LowRank<'a, M> {
 pub struct Start {
     /// Sum of the squares of the moduli.
     pub norm2: f64,
-    /// Largest modulus.
+    /// Largest modulus of an entry.
     pub max_abs: f64,
-    /// Sum of the moduli.
+    /// Sum of the moduli of all entries.
     pub one_norm: f64,
 }
 
 /// The parameters of one iteration.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
-    /// Penalty.
+    /// Penalty mu of this iteration, positive.
     pub mu: f64,
     /// Penalty of the next iteration.
     pub mu_next: f64,
@@ -164,7 +164,7 @@ pub trait RpcaOps<W: Scalar> {
     /// The algebra for small matrices.
     fn small(&mut self) -> &mut Self::Small;
 
-    /// m and n.
+    /// Rows m and columns n of the matrix.
     fn size(&self) -> (usize, usize);
 
     /// The relative costs that choose the method of the decomposition.

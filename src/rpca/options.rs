@@ -1,4 +1,4 @@
-//! Options of robust PCA.
+//! Options of robust PCA, and their ranges.
 
 use crate::choice::{numbered, with_defaults};
 use crate::error::{Error, Result, real};
@@ -18,7 +18,7 @@ pub enum Frames {
 numbered!(Frames, Columns, Rows);
 
 with_defaults! {
-    /// Options of robust PCA.
+    /// Options of robust PCA, for all element types.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Options {
         /// Weight of the sparse part, 0 for 1 / sqrt(max(rows, columns)).
@@ -34,7 +34,7 @@ with_defaults! {
         pub threshold: f64 = 0.0,
         /// Factor that entries are multiplied with when they are read: for example 1 / 255 maps bytes to 0 to 1.
         pub scale: f64 = 1.0,
-        /// Largest number of iterations.
+        /// Largest number of iterations, at least 1.
         pub max_iterations: usize = 1000,
         /// Largest rank of the low-rank part, 0 for no bound. Refused beside `fixed_rank`.
         pub max_rank: usize = 0,
@@ -47,7 +47,7 @@ with_defaults! {
         pub oversampling: usize = 10,
         /// Rows of a block where the matrix is read from a source, 0 to choose.
         pub block_rows: usize = 0,
-        /// Seed of the sketch.
+        /// Seed of the sketches' random numbers.
         pub seed: u64 = 0,
         /// Whether the sketch begins with the last iteration's right singular vectors.
         pub warm_start: bool = true,

@@ -19,15 +19,15 @@ const STRETCH: usize = 512;
 
 /// Some rows of a part: packed column-major blocks of `block` rows, the last one shorter.
 pub struct Panel<'a, T> {
-    /// The first row.
+    /// First row of the panel in the matrix.
     pub first: usize,
-    /// Rows.
+    /// Rows of the panel, in one or more blocks.
     pub rows: usize,
-    /// Rows of a block.
+    /// Rows of a block; the last may have fewer.
     pub block: usize,
-    /// Columns.
+    /// Columns n of the matrix.
     pub columns: usize,
-    /// The entries.
+    /// Entries, block after block; each block is packed column-major.
     pub values: &'a [T],
     /// Factor that the entries are multiplied with.
     pub unit: f64,
@@ -156,7 +156,7 @@ impl<T: Scalar> CsrBuilder<T> {
         Ok(Self { rows, cols, transposed, threshold, places, columns, values, budget, charges })
     }
 
-    /// Counts a panel's entries.
+    /// Counts a panel's entries over the threshold, by row or column.
     pub fn count(&mut self, panel: &Panel<'_, T>) -> Result<()> {
         panel.for_entries(self.threshold, |i, j, _| {
             self.places[if self.transposed { j } else { i }] += 1;

@@ -14,7 +14,7 @@ use crate::progress::ProgressFn;
 use crate::session::{CancelHandle, LastInfo};
 use crate::stream::Stream;
 
-/// Separations with given options.
+/// Robust PCA with given options on the contexts of a group.
 pub struct Rpca {
     group: Group,
     options: Options,
@@ -25,7 +25,7 @@ pub struct Rpca {
 /// The two arguments of every call: the matrix, and which of its entries were observed.
 #[derive(Clone, Copy)]
 pub struct Observed<'a> {
-    /// The matrix.
+    /// The matrix M, dense or streamed.
     pub m: &'a Matrix,
     /// A matrix of bytes of its size, 0 where an entry was not observed; `None` if all were.
     pub mask: Option<&'a Matrix>,
@@ -52,7 +52,7 @@ impl Rpca {
         Ok(Self { group: group.clone(), options, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
-    /// The first context.
+    /// The first context, which matrices and tensors of calls belong to.
     pub fn context(&self) -> &Arc<Context> {
         self.group.first()
     }

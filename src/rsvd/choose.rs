@@ -14,7 +14,7 @@ use crate::choice::word;
 use crate::context::Context;
 use crate::scalar::DType;
 
-/// Rates of a machine.
+/// Rates of a machine, from which costs in seconds follow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
     /// Bytes a second of the link from the data to the device that uses them; infinite where the data are not moved.
@@ -100,13 +100,13 @@ impl Machine {
 pub struct Case {
     /// Rows, the axis that is cut.
     pub rows: usize,
-    /// Columns.
+    /// Columns of the oriented problem.
     pub columns: usize,
-    /// Rank.
+    /// Rank k, or with a tolerance the largest.
     pub rank: usize,
-    /// Columns of the sketch.
+    /// Columns l of the sketch.
     pub width: usize,
-    /// Power iterations.
+    /// Power iterations q.
     pub iterations: usize,
     /// Columns that merged blocks keep.
     pub merge_width: usize,
@@ -124,7 +124,7 @@ pub struct Case {
     pub resident: f64,
     /// Whether the data have blocks of entries. False for sparse matrices and operators.
     pub has_blocks: bool,
-    /// Blocks of a pass.
+    /// Blocks that the rows are read in, in one pass.
     pub blocks: usize,
     /// Bytes that a Gram matrix may take.
     pub gram_limit: f64,

@@ -9,7 +9,7 @@ pub use crate::matrix::Operator;
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 
-/// Where the entries are.
+/// Where the entries are, or how products are formed.
 pub enum Data<'a, T: Scalar> {
     /// In memory, on the host or the first context's device. Entry (i, j) is element `i * row_stride +
     /// j * column_stride`; one of the two is 1.
@@ -30,26 +30,26 @@ pub enum Data<'a, T: Scalar> {
         /// Whether a row (`RowMajor`) or a column is contiguous.
         order: Order,
     },
-    /// Compressed sparse rows.
+    /// Compressed sparse rows; entries that are not stored are 0.
     Csr(&'a Csr),
-    /// Products alone.
+    /// Known only by its products.
     Operator(&'a mut (dyn Operator<T> + 'a)),
 }
 
 /// The matrix of a problem, oriented so that it is cut into blocks of rows.
 pub struct Problem<'a, T: Scalar> {
-    /// Rows.
+    /// Rows, the axis that is cut.
     pub rows: usize,
-    /// Columns.
+    /// Columns, which no block divides.
     pub columns: usize,
-    /// The entries.
+    /// The entries, not yet centred or scaled.
     pub data: Data<'a, T>,
 }
 
 /// The means that are subtracted from the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Center {
-    /// Nothing.
+    /// Nothing is subtracted.
     None,
     /// The mean of each column of the oriented problem.
     Columns,
@@ -60,9 +60,9 @@ pub enum Center {
 /// Rows of the data that stay on the device between passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resident {
-    /// As many as fit.
+    /// As many rows as fit into device memory.
     Auto,
-    /// At most this many.
+    /// At most this many rows.
     AtMost(usize),
 }
 

@@ -25,7 +25,7 @@ use crate::shape::product;
 /// An [`Algebra::Matrix`](crate::dense::Algebra::Matrix) of a backend and an element type that only the backend's [`Operations`] know.
 pub struct Dense(Box<dyn Any>);
 
-/// An [`RsvdOps::Tall`], likewise.
+/// A [`RsvdOps::Tall`] without its type.
 pub struct Tall(Box<dyn Any>);
 
 fn foreign() -> Error {
@@ -74,7 +74,7 @@ impl Tall {
 
 /// The operations of a backend. A matrix of another backend or element type is refused.
 pub trait Operations {
-    /// The element type.
+    /// Element type of the computation.
     fn dtype(&self) -> DType;
 
     /// [`Algebra::shape`](crate::dense::Algebra::shape).
@@ -257,7 +257,7 @@ pub trait Operations {
 pub struct Typed<'o, T, O>(&'o mut O, PhantomData<T>);
 
 impl<'o, T: Scalar, O: RsvdOps<T>> Typed<'o, T, O> {
-    /// The operations of `ops`.
+    /// The operations of `ops`, without its types.
     pub fn new(ops: &'o mut O) -> Self {
         Self(ops, PhantomData)
     }

@@ -12,13 +12,13 @@ with_defaults! {
     /// A run's plan and its figures. The fields are those of the C interface.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Info {
-        /// The method in force.
+        /// The method in force, never [`Method::Auto`] after a run.
         pub method: Method = Method::Auto,
         /// Why the method was chosen, and remarks of the run.
         pub reason: String = String::new(),
         /// The strongest orthonormalization that was needed.
         pub orthonormalization: Orthonormalization = Orthonormalization::Cholesky2,
-        /// Type of the computation.
+        /// Type of the computation, after defaults.
         pub dtype: DType = DType::F64,
         /// Whether the columns were the axis that is cut.
         pub transposed: bool = false,
@@ -30,21 +30,21 @@ with_defaults! {
         pub error_kind: ErrorKind = ErrorKind::None,
         /// Whether the sketch was given.
         pub sketch_given: bool = false,
-        /// Rank of the result.
+        /// Rank of the result, k.
         pub rank: i64 = 0,
         /// Columns of the sketch, l.
         pub columns: i64 = 0,
-        /// Power iterations q.
+        /// Power iterations q of the plan.
         pub power_iterations: i64 = 0,
-        /// Passes over the data.
+        /// Passes over the data that were made.
         pub passes: i64 = 0,
         /// Passes that a restart file saved.
         pub passes_restarted: i64 = 0,
         /// Contexts that the run used.
         pub contexts: i64 = 0,
-        /// Blocks of a pass.
+        /// Blocks that the rows are read in, in one pass.
         pub blocks: i64 = 0,
-        /// Rows of a block.
+        /// Rows of a block; the last may be shorter.
         pub block_rows: i64 = 0,
         /// Rows that stay on the device.
         pub resident_rows: i64 = 0,
@@ -80,15 +80,15 @@ with_defaults! {
         /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power
         /// iteration; NaN unless probed.
         pub error_spectral: f64 = f64::NAN,
-        /// Seconds spent reading sources.
+        /// Seconds spent reading sources, of all readers together.
         pub seconds_read: f64 = 0.0,
         /// Seconds of copies to the device.
         pub seconds_link: f64 = 0.0,
         /// Seconds of products with the data.
         pub seconds_multiply: f64 = 0.0,
-        /// Seconds of orthonormalization.
+        /// Seconds of making columns orthonormal.
         pub seconds_orthonormalize: f64 = 0.0,
-        /// Seconds of small factorisations.
+        /// Seconds of factorisations of small matrices.
         pub seconds_small: f64 = 0.0,
         /// Seconds of the whole call.
         pub seconds: f64 = 0.0,

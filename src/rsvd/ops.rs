@@ -42,7 +42,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// Rows of A, the axis that is cut.
     fn rows(&self) -> usize;
 
-    /// Columns of A.
+    /// Columns of A: rows of small factors W.
     fn columns(&self) -> usize;
 
     /// The statistics of the first pass; `None` before it.
@@ -154,7 +154,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         z: &mut Self::Matrix,
     ) -> Result<()>;
 
-    /// A zeroed tall matrix.
+    /// A zeroed tall matrix of `width` columns, with the rows of A.
     fn tall(&mut self, what: &'static str, width: usize) -> Result<Self::Tall>;
 
     /// Columns of a tall matrix.
@@ -176,7 +176,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// P := P M for a square M, or one with fewer columns than rows, which makes P narrower.
     fn tall_transform(&mut self, p: &mut Self::Tall, m: &Self::Matrix) -> Result<()>;
 
-    /// C = P^H Q.
+    /// C = P^H Q, in a fixed order of summation.
     fn tall_cross(&mut self, p: &Self::Tall, q: &Self::Tall, c: &mut Self::Matrix) -> Result<()>;
 
     /// Euclidean norms of the columns.

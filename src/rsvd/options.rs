@@ -1,4 +1,4 @@
-//! Options of a decomposition.
+//! Options of a decomposition, their ranges and their words.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ pub enum Method {
 
 #[cfg(test)]
 impl Method {
-    /// Every method.
+    /// Every method, in the order of its number.
     pub(crate) const ALL: [Self; 12] = [
         Self::Auto,
         Self::Basic,
@@ -82,16 +82,16 @@ impl Method {
 pub enum Orthonormalization {
     /// CholeskyQR2, and a safer method where it fails.
     Auto = 0,
-    /// Householder reflections.
+    /// Householder reflections where the matrix lies in one piece, else as [`Self::ShiftedCholesky3`].
     Householder = 1,
-    /// CholeskyQR2 first.
+    /// CholeskyQR at least twice, and a safer method where it fails.
     Cholesky2 = 2,
-    /// Shifted CholeskyQR3 first.
+    /// Shifted CholeskyQR3 first, for ill-conditioned columns.
     ShiftedCholesky3 = 3,
 }
 
 impl Orthonormalization {
-    /// The corresponding [`Kind`].
+    /// The [`Kind`] of the ladder in base.
     pub fn kind(self) -> Kind {
         match self {
             Self::Auto => Kind::Auto,
@@ -117,7 +117,7 @@ impl Orthonormalization {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Centering {
-    /// Nothing.
+    /// Nothing is subtracted.
     None = 0,
     /// The mean of each column.
     Columns = 1,
@@ -141,9 +141,9 @@ pub enum Sign {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Right {
-    /// V, n-by-k.
+    /// V, n-by-k: a column for each vector.
     V = 0,
-    /// V^H, k-by-n.
+    /// V^H, k-by-n: a row for each vector.
     Vh = 1,
 }
 
@@ -151,7 +151,7 @@ pub enum Right {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ErrorKind {
-    /// Nothing.
+    /// No error is computed.
     None = 0,
     /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values. It costs nothing, and does not resolve
     /// errors below 1e-7 (in single precision 3e-3) of ||A||_F.
@@ -216,7 +216,7 @@ with_defaults! {
         pub resident_rows: Resident = Resident::Auto,
         /// Columns that the merged blocks keep, 0 for 2 l.
         pub merge_width: usize = 0,
-        /// Probes of error estimates.
+        /// Random vectors of error estimates.
         pub probes: usize = 10,
         /// Seed of every random number.
         pub seed: u64 = 0,
@@ -230,7 +230,7 @@ with_defaults! {
         pub method: Method = Method::Auto,
         /// How columns are made orthonormal.
         pub orthonormalization: Orthonormalization = Orthonormalization::Auto,
-        /// Distribution of the sketch.
+        /// Distribution of the sketch's entries.
         pub sketch: Distribution = Distribution::Gaussian,
         /// The means that are subtracted.
         pub center: Centering = Centering::None,
@@ -253,7 +253,7 @@ with_defaults! {
     }
 }
 
-/// Default oversampling.
+/// Default columns of the sketch beyond the rank.
 const OVERSAMPLING: usize = 10;
 
 /// Default number of power iterations.
@@ -403,7 +403,7 @@ impl Options {
         given.into_iter().filter(|(_, is_idle)| *is_idle).map(|(name, _)| name)
     }
 
-    /// Oversampling for rank `k`.
+    /// Columns beyond the rank for rank `k`: the option, or max(10, k / 10).
     pub fn oversampling_for(&self, k: usize) -> usize {
         self.oversampling.unwrap_or_else(|| (k / 10).max(10))
     }

@@ -9,9 +9,9 @@ use crate::tensor::Tensor;
 /// The caller's memory for factors; absent factors are not computed.
 #[derive(Default)]
 pub struct Outputs<'a> {
-    /// U, m-by-k.
+    /// U, m-by-k, with orthonormal columns.
     pub u: Option<&'a mut Matrix>,
-    /// Singular values, k.
+    /// k singular values, not increasing.
     pub s: Option<&'a mut Tensor>,
     /// V, n-by-k, or V^H, k-by-n.
     pub v: Option<&'a mut Matrix>,

@@ -31,7 +31,7 @@ pub fn bytes_of_number(is_complex: bool) -> usize {
     if is_complex { 16 } else { 8 }
 }
 
-/// Bytes before the state.
+/// Bytes of the magic and the words before the state.
 const HEAD: usize = 8 + 8 * WORDS;
 
 /// Bytes that are read or written at a time: a multiple of a complex number's.
@@ -42,7 +42,7 @@ pub fn checksum(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Initial value of [`checksum`].
+/// Initial value of [`checksum`], the offset basis of FNV-1a.
 pub const CHECKSUM_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Properties that a run must have in common with the run whose state it continues.
@@ -50,17 +50,17 @@ pub const CHECKSUM_START: u64 = 0xcbf2_9ce4_8422_2325;
 pub struct Identity {
     /// Number of the element type.
     pub dtype: u64,
-    /// Number of the method.
+    /// Number of the method, as in the C interface.
     pub method: u64,
     /// Rows of the oriented problem.
     pub rows: u64,
-    /// Its columns.
+    /// Columns of the oriented problem.
     pub columns: u64,
-    /// Columns of the sketch.
+    /// Columns l of the sketch.
     pub width: u64,
-    /// Power iterations.
+    /// Power iterations q asked for.
     pub iterations: u64,
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Checksum of the other options that the result depends on.
     pub options: u64,
@@ -91,13 +91,13 @@ impl Identity {
 
 /// A state that was saved.
 pub struct Saved {
-    /// Iterations done.
+    /// Iterations of the method that are done.
     pub iteration: usize,
-    /// Passes done.
+    /// Passes that led to the state.
     pub passes: u64,
-    /// Rows of the state.
+    /// Rows of the saved matrix.
     pub rows: usize,
-    /// Its columns.
+    /// Columns of the saved matrix.
     pub columns: usize,
     path: PathBuf,
     file: File,
@@ -150,7 +150,7 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b))
 }
 
-/// A run's restart file.
+/// A run's restart file: read once at the start, replaced after passes.
 pub struct Restart {
     path: PathBuf,
     identity: Identity,

@@ -22,7 +22,7 @@ use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
-/// Decompositions with given options.
+/// Decompositions with given options on the contexts of a group.
 pub struct Rsvd {
     group: Group,
     options: Options,
@@ -61,12 +61,12 @@ impl Rsvd {
         })
     }
 
-    /// The first context.
+    /// The first context, which matrices and tensors of calls belong to.
     pub fn context(&self) -> &Arc<Context> {
         self.group.first()
     }
 
-    /// The options.
+    /// Options as given; defaults are resolved by each plan.
     pub fn options(&self) -> &Options {
         &self.options
     }

@@ -3,11 +3,11 @@
 /// Passes, bytes and seconds of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Traffic {
-    /// Passes over the data.
+    /// Passes over the data so far.
     pub passes: u64,
-    /// Blocks of one pass.
+    /// Blocks that the rows are read in, in one pass.
     pub blocks: u64,
-    /// Rows of a block.
+    /// Rows of a block; the last may be shorter.
     pub block_rows: u64,
     /// Rows of the data that stay on the device.
     pub resident_rows: u64,
@@ -21,14 +21,14 @@ pub struct Traffic {
     pub bytes_tall: u64,
     /// Bytes that were read from sources.
     pub bytes_read: u64,
-    /// Seconds spent reading sources.
+    /// Seconds spent reading sources, of all readers together.
     pub seconds_read: f64,
     /// Seconds that copies to the device took.
     pub seconds_link: f64,
     /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Seconds of orthonormalization.
+    /// Seconds of making columns orthonormal.
     pub seconds_orthonormalize: f64,
-    /// Seconds of small factorisations.
+    /// Seconds of factorisations of small matrices.
     pub seconds_small: f64,
 }

@@ -78,7 +78,7 @@ struct Footprint {
     column: isize,
     /// Interpolation weight of the column on the right, 0 to 1.
     part: f32,
-    /// Weight of the samples.
+    /// Weight of the view's samples at this column.
     weight: f32,
     /// Row of the voxel in slice 0 of the volume: positions do not depend on how the volume is cut.
     row: f64,

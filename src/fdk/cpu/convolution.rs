@@ -158,13 +158,13 @@ impl<V: Lanes<T = f32>> Complex<V> {
         Self { re: self.re.sub(other.re), im: self.im.sub(other.im) }
     }
 
-    /// `self - i other`.
+    /// `self - i other`, lane by lane.
     #[inline(always)]
     fn minus_i(self, other: Self) -> Self {
         Self { re: self.re.add(other.im), im: self.im.sub(other.re) }
     }
 
-    /// `self + i other`.
+    /// `self + i other`, lane by lane.
     #[inline(always)]
     fn plus_i(self, other: Self) -> Self {
         Self { re: self.re.sub(other.im), im: self.im.add(other.re) }

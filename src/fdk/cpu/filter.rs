@@ -49,11 +49,11 @@ pub struct Filter {
     falls: Vec<f32>,
 }
 
-/// One thread's buffers.
+/// Buffers of one thread for the rows that it filters together.
 struct Scratch {
     /// Rows in the interleaved order of the convolution.
     rows: Vec<f32>,
-    /// One row.
+    /// One row of a view, before it is interleaved.
     line: Vec<f32>,
     spare: Vec<f32>,
     ray_weights: Vec<f32>,

@@ -1,4 +1,4 @@
-//! FDK on the CPU.
+//! FDK on the CPU, in f32 with vector instructions.
 
 pub mod backproject;
 mod convolution;
@@ -237,7 +237,7 @@ impl FdkOps for CpuOps {
 /// Elements in one unit of parallel conversion.
 const PIECE: usize = 1 << 16;
 
-/// [`encode`] by all threads.
+/// As [`encode`], by all threads of the pool.
 pub(super) fn encode_all<T: crate::blocks::number::Convertible>(
     context: &Context,
     number: Number,
@@ -252,7 +252,7 @@ pub(super) fn encode_all<T: crate::blocks::number::Convertible>(
 
 /// Raw rows of a batch.
 pub(super) struct Rows<'a> {
-    /// The elements.
+    /// Elements as they were read, [columns, rows, views].
     pub bytes: &'a [u8],
     /// Whether `bytes` hold the whole scan, instead of the batch alone.
     pub is_whole_scan: bool,

@@ -32,9 +32,9 @@ pub struct Slab {
 /// The columns of voxels that a tile has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TilePlace {
-    /// First column along x.
+    /// Index along x of the first column.
     pub x: usize,
-    /// First column along y.
+    /// Index along y of the first column.
     pub y: usize,
     /// Columns along x, at most [`TILE`].
     pub nx: usize,
@@ -53,7 +53,7 @@ impl Slab {
         Ok(Self { nx, ny, count, stride, data: alloc::filled("slices of the volume", elements + CACHE_LINE, 0.0)? })
     }
 
-    /// Bytes that [`Slab::new`] takes.
+    /// Bytes that [`Slab::new`] takes, whole tiles and padded columns included.
     pub fn bytes(grid: &Grid, count: usize) -> u64 {
         let [nx, ny, _] = grid.size;
         let tiles = (nx.div_ceil(TILE) * ny.div_ceil(TILE)) as u64;
@@ -73,7 +73,7 @@ impl Slab {
         self.data.len() / (tiles * TILE * TILE).max(1)
     }
 
-    /// Number of slices.
+    /// Slices that the slab holds now, at most [`Slab::capacity`].
     pub fn count(&self) -> usize {
         self.count
     }

@@ -13,7 +13,7 @@ use crate::shape::to_u64;
 /// Slots for all views of a launch may take at most 1 / `SMALL_PART` of the other memory.
 const SMALL_PART: usize = 8;
 
-/// Bytes of each buffer.
+/// Bytes of each buffer; 0 for one that the run does not need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sizes {
     slots: usize,

@@ -76,16 +76,16 @@ fn prepare(site: &Site<'_>, plan: &Plan, views: &[usize]) -> Result<Prepared> {
     Ok(Prepared { tables, index: site.gpu.upload_numbers(site.queue, "numbers of views", &numbers)? })
 }
 
-/// Operation on rows.
+/// Operation on the rows of some views.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::fdk) enum Step {
     /// Multiplication with the cosine and the redundancy weight.
     Weight,
-    /// Ramp filter.
+    /// The ramp filter with its window.
     Ramp,
 }
 
-/// Weights or filters views.
+/// Weights or filters the rows of `views`, in stream order.
 pub(in crate::fdk) fn rows(
     site: &Site<'_>,
     plan: &Plan,
@@ -192,7 +192,7 @@ pub(in crate::fdk) fn backproject(
     Ok(())
 }
 
-/// Exact projections of ellipsoids.
+/// Exact line integrals through ellipsoids, for every pixel of every view.
 pub(in crate::fdk) fn ellipsoids(
     site: &Site<'_>,
     plan: &Plan,

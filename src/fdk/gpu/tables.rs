@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Tables of the kernels.
+/// Tables that the kernels read, on the device.
 pub(in crate::fdk) struct Tables {
     rays: DeviceMemory,
     /// Weights of the rays, and the number of rows in that table.
@@ -56,7 +56,7 @@ pub(super) fn numbers(views: &[usize]) -> Result<Vec<u8>> {
 }
 
 impl Tables {
-    /// Bytes of all tables.
+    /// Bytes of all tables of a plan on the device.
     pub(super) fn bytes(plan: &Plan, counts: Option<&Counts>) -> u64 {
         let (views, columns) = (plan.views.len(), plan.geometry.detector.columns);
         let image = |is_there: bool| if is_there { plan.panel_pixels() } else { 0 };

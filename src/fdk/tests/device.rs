@@ -27,7 +27,7 @@ pub(super) fn gpu(device: i32, device_memory_limit: u64) -> Arc<Context> {
     Context::new(options).unwrap()
 }
 
-/// The same elements elsewhere.
+/// A copy of `t` at another location.
 pub(super) fn moved(t: &Tensor, location: Location) -> Tensor {
     let context = t.context();
     let mut out = Tensor::create(context, t.dtype(), location, Order::ColumnMajor, t.dims()).unwrap();

@@ -18,19 +18,19 @@ use crate::backend::cpu::Pool;
 pub(super) struct Tilt {
     /// Panel about its own vertical axis.
     pub yaw: f64,
-    /// Panel about its normal.
+    /// Turn of the panel about its normal, degrees.
     pub roll: f64,
     /// Panel about its own horizontal axis.
     pub pitch: f64,
-    /// Source along e_u.
+    /// Shift of the source along e_u, mm.
     pub source: f64,
-    /// Source along z.
+    /// Shift of the source along z, mm.
     pub height: f64,
     /// Source towards the axis, as a sine of twice the angle.
     pub wobble: f64,
     /// Panel along e_u, as a sine of three times the angle.
     pub sway: f64,
-    /// Panel along z.
+    /// Shift of the panel along z, mm.
     pub rise: f64,
 }
 

@@ -20,7 +20,7 @@ pub(in crate::rpca) struct Small<T> {
 }
 
 impl<T> Small<T> {
-    /// No matrix.
+    /// The missing matrix: no columns, no memory.
     pub(in crate::rpca) fn none() -> Self {
         Self { values: Vec::new(), cols: 0 }
     }
@@ -42,7 +42,7 @@ pub(in crate::rpca) struct Product<T> {
 }
 
 impl<T> Product<T> {
-    /// No product.
+    /// No product is formed.
     pub(in crate::rpca) fn none() -> Self {
         Self { form: Form::None, factor: Small::none() }
     }
@@ -64,12 +64,12 @@ pub(in crate::rpca) struct LowRank<T> {
 }
 
 impl<T> LowRank<T> {
-    /// L = 0.
+    /// L = 0, as before the first iteration.
     pub(in crate::rpca) fn zero() -> Self {
         Self { parts: Parts::Zero, left: Small::none(), right: Small::none() }
     }
 
-    /// Columns of the factors.
+    /// Columns of the factors; 0 without factors.
     fn rank(&self) -> usize {
         if self.parts == Parts::Factors { self.left.cols } else { 0 }
     }
@@ -78,11 +78,11 @@ impl<T> LowRank<T> {
 /// The task of a pass.
 #[derive(Clone, Copy)]
 pub(in crate::rpca) enum Task {
-    /// Norms of M.
+    /// The norms of M before the first iteration.
     Begin,
     /// A product with X, or with M before the first iteration.
     Product,
-    /// An iteration.
+    /// The element-wise part of an iteration, and the next product.
     Update(Step),
 }
 
@@ -93,13 +93,13 @@ pub(in crate::rpca) struct Job<T> {
     pub(in crate::rpca) low_rank: LowRank<T>,
     pub(in crate::rpca) product: Product<T>,
     pub(in crate::rpca) columns: usize,
-    /// Rows of a block.
+    /// Rows of a block; the last may be shorter.
     pub(in crate::rpca) block: usize,
     pub(in crate::rpca) scale: f64,
     pub(in crate::rpca) isa: Isa,
 }
 
-/// Sums of a group.
+/// Sums over the blocks of a group, added in their order.
 pub(in crate::rpca) struct Partial<T: Elementwise> {
     pub(in crate::rpca) start: Start,
     pub(in crate::rpca) sums: Sums,
@@ -107,7 +107,7 @@ pub(in crate::rpca) struct Partial<T: Elementwise> {
     pub(in crate::rpca) product: Vec<T::Wide>,
 }
 
-/// Memory of a thread.
+/// A thread's buffers for one block.
 struct Buffers<T: Elementwise> {
     m: Vec<T>,
     low_rank: Vec<T>,
@@ -210,7 +210,7 @@ impl<T: Elementwise> Job<T> {
     }
 }
 
-/// One block.
+/// A block that a thread works on.
 struct Block<'a, T: Elementwise> {
     job: &'a Job<T>,
     rows: usize,

@@ -22,7 +22,7 @@ const PIECE_BYTES: usize = 1 << 22;
 /// The input of a cut: sizes and location of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sheet {
-    /// Rows and columns.
+    /// Rows m and columns n of the matrix.
     pub size: (usize, usize),
     /// Bytes of a number of X and Y.
     pub element: usize,
@@ -32,14 +32,14 @@ pub struct Sheet {
     pub block_rows: usize,
 }
 
-/// A cut.
+/// How rows are divided into panels, groups and blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows of a block.
+    /// Rows of a block, whose arrays fit a cache.
     pub block: usize,
     /// Rows of a panel: a multiple of `block`, or all rows.
     pub panel: usize,
-    /// Groups of a panel.
+    /// Groups of a panel, whose sums are separate.
     pub groups: usize,
     /// Whether X and Y are in memory.
     pub in_memory: bool,

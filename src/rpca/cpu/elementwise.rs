@@ -7,9 +7,9 @@ use crate::scalar::{Complex, Real, Scalar};
 
 /// A block's arrays, all of one length, and the numbers of the iteration.
 pub struct Pass<'a, T> {
-    /// The low-rank part.
+    /// The low-rank part L of this block.
     pub low_rank: &'a [T],
-    /// The matrix.
+    /// The matrix M, scaled.
     pub m: &'a [T],
     /// X of the iteration before; the pass writes the new X, or L.
     pub x: &'a mut [T],
@@ -17,11 +17,11 @@ pub struct Pass<'a, T> {
     pub y: &'a mut [T],
     /// 0 where an entry is not observed.
     pub mask: Option<&'a [u8]>,
-    /// 1 / mu.
+    /// 1 / mu, the inverse penalty.
     pub inverse: f64,
-    /// mu.
+    /// mu, the penalty of this iteration.
     pub mu: f64,
-    /// lambda / mu.
+    /// lambda / mu, the threshold that shrinks S.
     pub shrink: f64,
     /// 1 + mu / mu_next.
     pub keep: f64,
@@ -35,7 +35,7 @@ pub struct Pass<'a, T> {
 
 /// Types with a vectorised pass.
 pub trait Elementwise: Scalar {
-    /// The pass.
+    /// Updates X and Y of one block and returns its sums, in a fixed order.
     fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums;
     /// The values themselves if the type is double precision; else `None`.
     fn as_wide(values: &[Self]) -> Option<&[Self::Wide]>;
@@ -43,7 +43,7 @@ pub trait Elementwise: Scalar {
 
 /// Number of entries that are summed in the type itself before the sum is added in double precision.
 const CHUNK: usize = 4096;
-/// Number of independent sums.
+/// Independent sums of a chunk; entry k adds to sum k modulo this.
 const LANES: usize = 16;
 
 /// The operations of the pass on one entry.
@@ -51,7 +51,7 @@ trait Entry: Scalar {
     /// The entry, reduced to modulus `limit` if it is larger.
     fn clip(self, limit: Self::Part) -> Self;
     fn times(self, factor: Self::Part) -> Self;
-    /// Square of the modulus.
+    /// Square of the modulus, in the real type.
     fn square(self) -> Self::Part;
     fn modulus(self) -> Self::Part;
 }

@@ -15,9 +15,9 @@ use crate::shape::{product, to_u64};
 
 /// An array of elements of one type, initially zero.
 pub(super) enum Store {
-    /// In memory.
+    /// In host memory, charged to the context's budget.
     Memory(HostMemory),
-    /// In a file.
+    /// In a temporary file without a name.
     File(Scratch),
 }
 
@@ -28,7 +28,7 @@ impl Store {
         Ok(Self::Memory(HostMemory::allocate(what, bytes, budget)?))
     }
 
-    /// In a file.
+    /// An array of zeros in a temporary file.
     pub(super) fn file<T: Element>(what: &'static str, elements: usize) -> Result<Self> {
         Ok(Self::File(Scratch::create(to_u64(product(what, elements, size_of::<T>())?))?))
     }

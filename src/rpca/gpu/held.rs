@@ -13,9 +13,9 @@ use crate::shape::to_u64;
 pub(super) struct Cut {
     /// Rows, the axis that is cut.
     pub(super) m: usize,
-    /// Columns.
+    /// Columns, the axis that stays whole.
     pub(super) n: usize,
-    /// Rows of a panel.
+    /// Rows of a panel; the last may be shorter.
     pub(super) rows: usize,
     /// Whether each row of a panel is contiguous; else each column is.
     pub(super) by_rows: bool,
@@ -45,9 +45,9 @@ pub(super) struct Found<'b> {
     pub(super) slow: usize,
 }
 
-/// Storage of the entries.
+/// Where the entries of a device's rows are.
 pub(super) enum Held<'a> {
-    /// The caller's device memory.
+    /// In the caller's device memory, used in place.
     Borrowed { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
     /// Panels on the device, packed.
     Copied { memory: DeviceMemory, dtype: DType },

@@ -33,13 +33,13 @@ use member::{Member, Plan, Share};
 use target::Target;
 use team::{shares, together};
 
-/// Robust PCA on GPUs.
+/// The passes on the GPUs of a group, each with its own rows.
 pub struct GpuOps<'a, T: Scalar> {
     /// The devices, at least one. The first has the first rows and the small matrices.
     members: Vec<Member<'a, T>>,
     size: (usize, usize),
     progress: &'a Progress<'a>,
-    /// Counts failures of devices.
+    /// Incremented when a device fails; the others then end early.
     stop: Arc<AtomicU64>,
 }
 
@@ -158,7 +158,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(Self { members, size: (m, n), progress, stop })
     }
 
-    /// Number of devices.
+    /// Devices of the run, at least 1.
     pub fn contexts(&self) -> u64 {
         to_u64(self.members.len())
     }

@@ -10,7 +10,7 @@ use crate::shape::to_u64;
 
 /// An array as large as the matrix, in packed panels.
 pub(super) enum Store {
-    /// On the device.
+    /// On the device, all panels.
     Device(DeviceMemory),
     /// On the host, with device memory for one panel.
     Host { memory: HostMemory, panel: DeviceMemory },

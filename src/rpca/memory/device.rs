@@ -27,10 +27,10 @@ pub struct DeviceShape {
     pub weights: Weights,
 }
 
-/// Panels that fit.
+/// The panels that fit, and the bytes that they take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceFit {
-    /// Rows of a panel.
+    /// Rows of a panel; the last may be shorter.
     pub rows: usize,
     /// Whether matrix, mask, X and Y stay on the device.
     pub is_resident: bool,
@@ -82,7 +82,7 @@ pub fn fit_device<T: Scalar>(
     Err(Error::OutOfDeviceMemory { what, bytes: least, limit: limit.or(Some(available)) })
 }
 
-/// The passes on sizes.
+/// The passes on sizes alone: they count the bytes of a device.
 struct DeviceLedger<'a, T: Scalar> {
     shape: &'a DeviceShape,
     rows: usize,

@@ -12,7 +12,7 @@ use crate::rpca::cpu::weights_of;
 use crate::rpca::ops::{self, RpcaOps, Start, Step, Sums, Weights};
 use crate::scalar::DType;
 
-/// The passes on sizes.
+/// The passes on sizes alone: they count the bytes of the host.
 pub(super) struct Ledger<'a, T: Elementwise> {
     shape: &'a Shape,
     cut: Cut,

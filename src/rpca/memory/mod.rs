@@ -47,7 +47,7 @@ pub struct Shape {
 /// A cut that fits, and its memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Fit {
-    /// The cut.
+    /// Rows of panels, groups and blocks.
     pub cut: Cut,
     /// Peak in bytes of a run whose low-rank part has few columns.
     pub expected: u64,

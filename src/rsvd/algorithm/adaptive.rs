@@ -13,7 +13,7 @@ use crate::rsvd::options::{ErrorKind, least_tolerance, resolved};
 struct Basis {
     blocks: Vec<Block>,
     rank: usize,
-    /// ||Q^H A||_F^2.
+    /// ||Q^H A||_F^2, the part of ||A||_F^2 in the span.
     captured: f64,
     /// Squared norm of the residual, infinite before it is known.
     left: f64,

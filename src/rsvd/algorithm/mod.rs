@@ -37,7 +37,7 @@ pub use symmetric::symmetric;
 /// Which vectors get a fixed phase, in the orientation of the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// None.
+    /// No vectors: phases are what the decomposition gives.
     Free,
     /// Those of n entries, as long as a row of the data: V.
     Right,
@@ -48,13 +48,13 @@ pub enum Phase {
 /// The problem's method, sizes and outputs, in the orientation of the problem.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The method; not [`Method::Auto`].
+    /// The method in force; not [`Method::Auto`].
     pub method: Method,
     /// Rank of the result; with a tolerance the largest allowed.
     pub rank: usize,
-    /// Columns of the sketch.
+    /// Columns l of the sketch.
     pub columns: usize,
-    /// Power iterations.
+    /// Power iterations q; 0 for methods without them.
     pub iterations: usize,
     /// Columns that merged blocks keep.
     pub merge_width: usize,
@@ -64,7 +64,7 @@ pub struct Task {
     pub block_columns: usize,
     /// Relative error to reach, 0 for a fixed rank.
     pub tolerance: f64,
-    /// The sketch.
+    /// Distribution, seed and stream of the random matrix.
     pub sketch: Sketch,
     /// How columns are made orthonormal.
     pub orthonormalization: Orthonormalization,
@@ -72,13 +72,13 @@ pub struct Task {
     pub precision: IterationPrecision,
     /// Which vectors get a fixed phase.
     pub phase: Phase,
-    /// Whether U is wanted.
+    /// Whether U is computed.
     pub left: bool,
-    /// Whether V is wanted.
+    /// Whether V is computed.
     pub right: bool,
     /// How the error is to be found.
     pub error: ErrorKind,
-    /// Probes of an estimate.
+    /// Random vectors of an estimate of the error.
     pub probes: usize,
 }
 
@@ -86,16 +86,16 @@ pub struct Task {
 pub struct Factors {
     /// U, if it was asked for.
     pub u: Option<Tall>,
-    /// Singular values, not increasing.
+    /// Singular values, as many as the rank, not increasing.
     pub s: Vec<f64>,
     /// V, if it was asked for.
     pub v: Option<Dense>,
 }
 
-/// Figures of the error.
+/// Figures of the error; those that were not asked for are NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorFigures {
-    /// How it was found.
+    /// How the error was found.
     pub kind: ErrorKind,
     /// ||A - A_k||_F, or NaN.
     pub frobenius: f64,
@@ -116,9 +116,9 @@ pub struct Outcome {
     pub converged: bool,
     /// Passes that a restart file saved.
     pub passes_restarted: u64,
-    /// Rank of the factors.
+    /// Rank of the factors, at most the rank asked for.
     pub rank: usize,
-    /// Columns of the basis.
+    /// Columns of the basis, at least the rank.
     pub columns: usize,
     /// ||A||_F; NaN if it is not known.
     pub norm: f64,
@@ -126,7 +126,7 @@ pub struct Outcome {
     pub max_abs: f64,
     /// Relative error that was compared with the tolerance.
     pub measure: f64,
-    /// Figures of the error.
+    /// Figures of the error of the factors.
     pub error: ErrorFigures,
 }
 

@@ -23,7 +23,7 @@ pub const SIGN_ROWS: usize = 100;
 
 /// A run of a method on a backend.
 pub struct Run<'a> {
-    /// The backend.
+    /// The passes and the algebra of a backend.
     pub ops: &'a mut dyn Operations,
     /// The method, sizes and outputs.
     pub task: &'a Task,
@@ -39,11 +39,11 @@ pub struct Run<'a> {
     pub factor: f64,
     /// How columns were made orthonormal so far.
     pub ladder: Counts,
-    /// Remarks for [`Outcome::remark`].
+    /// Remarks so far, for [`Outcome::remark`].
     pub remarks: Vec<String>,
     /// Whether a tolerance was met.
     pub converged: bool,
-    /// Columns of the basis.
+    /// Columns of the basis; 0 before there is one.
     pub columns: usize,
     /// Relative error so far, for progress; 0 if unknown.
     pub measure: f64,

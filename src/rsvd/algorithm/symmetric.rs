@@ -1,4 +1,4 @@
-//! Eigenpairs of Hermitian matrices.
+//! Eigenpairs of Hermitian matrices, from a basis of their range.
 
 use super::finish::turn;
 use super::{Factors, Phase, Run, check_finite, finish, power};

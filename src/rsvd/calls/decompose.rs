@@ -1,4 +1,4 @@
-//! Singular values and vectors.
+//! The call for singular values and vectors, with its restart file.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(in crate::rsvd) fn decompose_task(options: &Options, plan: &Plan, u: bool, v
     task
 }
 
-/// Singular values and vectors.
+/// The call for singular values and vectors, ready to run on a backend.
 pub struct Decompose<'a> {
     options: &'a Options,
     plan: &'a Plan,
@@ -70,7 +70,7 @@ pub struct Decompose<'a> {
 }
 
 impl<'a> Decompose<'a> {
-    /// The call.
+    /// The call with its plan and the caller's memory for factors.
     pub fn new(
         options: &'a Options,
         plan: &'a Plan,

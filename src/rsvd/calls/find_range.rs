@@ -22,7 +22,7 @@ pub struct FindRange<'a> {
 }
 
 impl<'a> FindRange<'a> {
-    /// The call.
+    /// The call with its plan and the caller's memory for the basis.
     pub fn new(
         options: &'a Options,
         plan: &'a Plan,

@@ -47,11 +47,11 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Error of given factors.
+/// The call for the error of given factors.
 pub struct Errors<'a>(Given<'a>);
 
 impl<'a> Errors<'a> {
-    /// The call.
+    /// The call with its plan and the factors.
     pub fn new(
         options: &Options,
         plan: &Plan,
@@ -75,7 +75,7 @@ impl Call for Errors<'_> {
     }
 }
 
-/// Residuals of given triplets.
+/// The residuals of given triplets, after the call has run.
 pub struct Residuals<'a> {
     /// ||A v_j - s_j u_j||, for A in the caller's orientation.
     pub left: Vec<f64>,
@@ -85,7 +85,7 @@ pub struct Residuals<'a> {
 }
 
 impl<'a> Residuals<'a> {
-    /// The call.
+    /// The call with its plan and the triplets.
     pub fn new(
         options: &Options,
         plan: &Plan,

@@ -13,14 +13,14 @@ use crate::rsvd::outputs::write_vector;
 use crate::rsvd::plan::Plan;
 use crate::tensor::Tensor;
 
-/// The task of eigenpairs.
+/// The task of eigenpairs: as of a decomposition, with the phases of left vectors.
 pub(in crate::rsvd) fn symmetric_task(options: &Options, plan: &Plan) -> Task {
     let mut task = task_of(options, plan);
     task.phase = if options.sign == Sign::None { Phase::Free } else { Phase::Left };
     task
 }
 
-/// Eigenpairs.
+/// The call for eigenpairs of a Hermitian matrix.
 pub struct Symmetric<'a> {
     context: &'a Arc<Context>,
     given: Option<&'a Matrix>,
@@ -30,7 +30,7 @@ pub struct Symmetric<'a> {
 }
 
 impl<'a> Symmetric<'a> {
-    /// The call.
+    /// The call with its plan and the caller's memory for eigenpairs.
     pub fn new(
         options: &'a Options,
         plan: &'a Plan,

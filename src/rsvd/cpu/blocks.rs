@@ -21,7 +21,7 @@ trait Block<T: Scalar> {
     fn take(&mut self, algebra: &mut CpuAlgebra, x: Mat<'_, T>, place: usize) -> Result<()>;
 }
 
-/// C = op(X) B.
+/// C = op(X) B, where C is not read.
 fn apply<T: Scalar>(context: &Context, x: Mat<'_, T>, op: Op, b: &CpuMatrix<T>, c: &mut CpuMatrix<T>) -> Result<()> {
     multiply(context, 1.0, op.of(x), b.view()?, Accum::Replace, c.view_mut()?)
 }

@@ -124,7 +124,7 @@ pub fn gain_rows<T: Scalar>(context: &Context, transform: &Transform, m: &mut Cp
     Ok(())
 }
 
-/// P = A' W.
+/// P = A' W, where A' is the centred and scaled A.
 fn forward<T: Scalar>(
     context: &Context,
     transform: &Transform,
@@ -143,7 +143,7 @@ fn forward<T: Scalar>(
     apply(false, &gained, p, correction.as_ref())
 }
 
-/// T = A'^H P.
+/// T = A'^H P, where A' is the centred and scaled A.
 fn backward<T: Scalar>(
     context: &Context,
     transform: &Transform,

@@ -87,7 +87,7 @@ pub struct CpuOps<'a, T: Scalar> {
     buffers: Vec<HostMemory>,
     /// Step, expected steps and measure of the last progress report.
     step: (i64, i64, f64),
-    /// Rows of a panel.
+    /// Rows of a panel that is converted at once.
     panel_rows: usize,
     /// Memory of means and deviations.
     moments: Option<Charge>,
@@ -166,7 +166,7 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         Ok(())
     }
 
-    /// Rows of a block.
+    /// Rows of a block that is read at once.
     fn block_rows(&self) -> usize {
         usize::try_from(self.traffic.block_rows).unwrap_or(usize::MAX)
     }

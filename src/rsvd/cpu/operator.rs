@@ -14,7 +14,7 @@ use crate::rsvd::data::{Center, Data, Operator};
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::{Complex, Scalar};
 
-/// Probes of the norm.
+/// Random vectors from which ||A||_F is estimated.
 pub const PROBES: usize = 16;
 
 /// Index of the first column of these probes in their stream. Other probes begin at 0.
@@ -38,7 +38,7 @@ fn apply<T: Scalar>(
 }
 
 impl<T: Scalar> CpuOps<'_, T> {
-    /// The products of `work`.
+    /// Forms the products of `work` by calls of the operator.
     pub(super) fn operator_pass(&mut self, work: Work<'_, T>) -> Result<()> {
         self.look_at_operator()?;
         let sizes = (self.problem.rows, self.problem.columns);

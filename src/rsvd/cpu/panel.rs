@@ -42,18 +42,18 @@ impl Transform {
     }
 }
 
-/// Rows in host memory.
+/// Some rows of the data in host memory.
 #[derive(Clone, Copy)]
 pub struct Part<'b> {
-    /// The memory.
+    /// The memory that the rows lie in.
     pub memory: &'b HostMemory,
-    /// Type of the elements.
+    /// Type of the elements in `memory`.
     pub number: Number,
     /// Elements from one row to the next.
     pub row_stride: usize,
     /// Elements from one column to the next; one of the two is 1.
     pub column_stride: usize,
-    /// Number of columns.
+    /// Columns of the data.
     pub columns: usize,
     /// Elements before the first row.
     pub skip: usize,
@@ -339,7 +339,7 @@ impl Values {
         }
     }
 
-    /// (x_k - mean) gain.
+    /// (x_k - mean) gain, rounded to T.
     fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, gain: f64) -> T {
         match self {
             Self::Real(values) => T::from_parts((values[k] - mean.re) * gain, -mean.im * gain),

@@ -1,4 +1,4 @@
-//! Passes over dense data.
+//! Passes over dense data, panel by panel.
 
 use std::time::Instant;
 
@@ -31,10 +31,10 @@ const PANEL_ROWS: std::ops::RangeInclusive<usize> = 64..=4096;
 /// The factor that A^H is multiplied by.
 #[derive(Default)]
 pub enum Left<'w, T> {
-    /// Nothing.
+    /// A^H is multiplied by nothing.
     #[default]
     None,
-    /// A tall matrix.
+    /// A tall matrix with as many rows as A.
     Given(&'w CpuMatrix<T>),
     /// A W of the same panel.
     Product,
@@ -45,15 +45,15 @@ pub enum Left<'w, T> {
 /// The products of a pass.
 #[derive(Default)]
 pub struct Work<'w, T> {
-    /// W of A W.
+    /// The factor W of A W.
     pub w: Option<&'w CpuMatrix<T>>,
     /// A W, if it was asked for.
     pub p: Option<&'w mut CpuMatrix<T>>,
     /// The factor that A^H is multiplied by.
     pub left: Left<'w, T>,
-    /// A^H times `left`.
+    /// A^H times `left`, if it was asked for.
     pub t: Option<&'w mut CpuMatrix<T>>,
-    /// A^H A.
+    /// A^H A, if it was asked for.
     pub gram: Option<&'w mut CpuMatrix<T>>,
 }
 
@@ -87,7 +87,7 @@ struct Panels<'w, T: Scalar> {
     step: (i64, i64, f64),
     transform: &'w Transform,
     work: Work<'w, T>,
-    /// Rows of a panel.
+    /// Rows of a panel; the last may be shorter.
     height: usize,
     /// A converted panel, where the entries cannot be used in place.
     scratch: CpuMatrix<T>,

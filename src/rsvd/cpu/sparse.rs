@@ -1,4 +1,4 @@
-//! Passes over sparse matrices.
+//! Passes over sparse matrices, with corrections for means and scales.
 
 use super::implicit::Correction;
 use super::panel::{Findings, Transform, modulus};
@@ -17,7 +17,7 @@ use crate::rsvd::data::{Center, Data};
 use crate::rsvd::statistics::{gain, is_constant, unless_lost};
 use crate::scalar::{Complex, Scalar};
 
-/// Indices of either type.
+/// Column indices of either type, with the matrix's base.
 #[derive(Clone, Copy)]
 enum Index<'c> {
     Short(&'c [i32]),
@@ -79,7 +79,7 @@ impl<'c, T: Scalar> Rows<'c, T> {
 
 /// The entries column by column, so that A^H P can be formed one row after the other in a fixed order.
 pub struct Columns<T> {
-    /// Where each column begins.
+    /// Where each column begins in `entries`, and the end.
     offsets: Vec<usize>,
     /// Row and value of each entry.
     entries: Vec<(usize, T)>,
@@ -191,7 +191,7 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
 }
 
 impl<T: Scalar> CpuOps<'_, T> {
-    /// The products of `work`.
+    /// Forms the products of `work` from the stored entries.
     pub(super) fn sparse_pass(&mut self, work: Work<'_, T>) -> Result<()> {
         let Data::Csr(csr) = self.problem.data else {
             return Err(Error::Internal("a sparse pass over other data".into()));
@@ -225,7 +225,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         outcome
     }
 
-    /// Norms, means and scales.
+    /// Computes norms, and means and deviations where the setting needs them.
     fn survey_sparse(&mut self, rows: Rows<'_, T>) -> Result<()> {
         let (m, n) = (self.problem.rows, self.problem.columns);
         let factor = self.setting.factor;

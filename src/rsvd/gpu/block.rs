@@ -24,10 +24,10 @@ pub(super) enum Entries<'b, T: Scalar> {
 
 /// A whole matrix that is known by its products.
 pub(super) trait Products<T: Scalar> {
-    /// P = A W.
+    /// P = A W, overwriting P.
     fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()>;
 
-    /// T = A^H P.
+    /// T = A^H P, overwriting T.
     fn adjoint(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()>;
 }
 
@@ -46,7 +46,7 @@ impl<'s> Sum<'s> {
         Self { view, flipped }
     }
 
-    /// Columns of the data.
+    /// Columns of the data, whether flipped or not.
     pub(super) fn columns(&self) -> usize {
         if self.flipped { self.view.cols } else { self.view.rows }
     }
@@ -58,7 +58,7 @@ pub(super) fn is_flipped<T: Scalar>(row_major: bool) -> bool {
 }
 
 impl<T: Scalar> Block<'_, T> {
-    /// P = A_J W.
+    /// P = A_J W for the rows J of this block.
     pub(super) fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()> {
         match &self.entries {
             Entries::Dense { lines, row_major } => {
@@ -84,7 +84,7 @@ impl<T: Scalar> Block<'_, T> {
         blas.multiply::<T>(1.0, lines, op, p, plain, beta, sum.view)
     }
 
-    /// T = A_J^H P.
+    /// T = A_J^H P for the rows J of this block, not flipped.
     pub(super) fn adjoint_plain(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()> {
         let flipped = matches!(self.entries, Entries::Dense { row_major, .. } if is_flipped::<T>(row_major));
         if !flipped {

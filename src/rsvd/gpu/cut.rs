@@ -4,10 +4,10 @@ use crate::error::{Error, Result};
 use crate::rsvd::data::Resident;
 use crate::shape::to_u64;
 
-/// Where the entries lie.
+/// Where the entries are before a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Memory of this device.
+    /// Memory of this device: nothing is copied.
     Device,
     /// Host memory or a source.
     Host,
@@ -45,7 +45,7 @@ pub(super) struct Task {
     pub(super) resident: Resident,
 }
 
-/// The cut.
+/// How a device's rows are divided, and the memory that this takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Cut {
     /// Rows of a block that is read in every pass; 0 if there is none.
@@ -58,7 +58,7 @@ pub(super) struct Cut {
     pub(super) slots: usize,
     /// Whether tall matrices are on the device.
     pub(super) tall_on_device: bool,
-    /// Bytes of device memory.
+    /// Bytes of device memory for buffers and resident rows.
     pub(super) bytes: u64,
 }
 
@@ -77,7 +77,7 @@ const THERE_BYTES: usize = 8 << 30;
 /// Buffers of the ring: for blocks that are being copied or used.
 const SLOTS: usize = 3;
 
-/// A saturating sum.
+/// The sum of `bytes`, `u64::MAX` if it is larger.
 fn total(bytes: &[u64]) -> u64 {
     bytes.iter().fold(0, |sum, b| sum.saturating_add(*b))
 }

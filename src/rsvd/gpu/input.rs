@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::Order;
 
-/// Dense data.
+/// Dense data: lines of contiguous entries, which are rows or columns.
 pub(super) struct Input<'a> {
     pub(super) columns: usize,
     /// Type of the entries in the data.
@@ -22,7 +22,7 @@ pub(super) struct Input<'a> {
     pub(super) place: Place<'a>,
 }
 
-/// Where the data lie.
+/// Where the data are, and the distance of their lines.
 pub(super) enum Place<'a> {
     /// In host memory; elements from one line to the next.
     Host(&'a [u8], usize),
@@ -33,7 +33,7 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A matrix in memory.
+    /// The data of a matrix in host or device memory.
     pub(super) fn dense(
         columns: usize,
         memory: &'a Memory,

@@ -59,13 +59,13 @@ struct Part {
     feed: Feed,
 }
 
-/// The data.
+/// The data, as entries or as products.
 enum Matrix<'a, T: Scalar> {
     Dense(Input<'a>),
     Implicit(Box<Implicit<'a, T>>),
 }
 
-/// [`RsvdOps`](super::ops::RsvdOps) on GPUs.
+/// [`RsvdOps`](super::ops::RsvdOps) on the GPUs of a group, each with its own rows.
 pub struct GpuOps<'a, T: Scalar> {
     parts: Vec<Part>,
     matrix: Matrix<'a, T>,

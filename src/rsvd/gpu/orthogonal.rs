@@ -17,7 +17,7 @@ use crate::shape::to_u64;
 const SPARSE_CHUNK: usize = 1 << 17;
 
 impl<T: Scalar> GpuOps<'_, T> {
-    /// A zeroed tall matrix.
+    /// A zeroed tall matrix of `width` columns, in the pieces of the devices.
     pub(super) fn make_tall(&self, what: &'static str, width: usize) -> Result<Tall<T>> {
         let mut pieces = Vec::with_capacity(self.parts.len());
         for part in &self.parts {

@@ -23,7 +23,7 @@ pub(super) enum Use {
     Sum,
     /// Blocks in double precision where the data are single, and vectors of sparse matrices and operators.
     Wide,
-    /// Sums of Gram matrices.
+    /// Sums of Gram matrices over blocks.
     Gram,
     /// Part of a caller's matrix that is being copied.
     Exchange,
@@ -120,7 +120,7 @@ pub(super) fn packed<T: Scalar>(memory: &DeviceMemory, rows: usize, columns: usi
     Ok(View::packed(memory.region(0, bytes::<T>(rows, columns)?)?, rows, columns))
 }
 
-/// Bytes of a matrix.
+/// Bytes of a packed matrix; an error where they overflow.
 pub(super) fn bytes<T>(rows: usize, columns: usize) -> Result<usize> {
     crate::shape::product("matrix", crate::shape::product("matrix", rows, columns)?, size_of::<T>())
 }

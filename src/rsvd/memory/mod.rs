@@ -39,7 +39,7 @@ enum Course {
     Single,
 }
 
-/// Where the entries are.
+/// Where the entries are, as far as memory depends on it.
 #[derive(Debug, Clone, Copy)]
 enum Entries {
     Memory,
@@ -61,7 +61,7 @@ struct Shape {
     is_direct: bool,
     /// Whether entries are centred or scaled.
     is_centered: bool,
-    /// Whether columns are scaled.
+    /// Whether columns are divided by their deviations.
     is_scaled: bool,
     /// Bytes of the means and deviations of columns.
     moments: usize,
@@ -72,9 +72,9 @@ struct Shape {
 /// The blocks of a plan and their memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Fit {
-    /// Rows of a block.
+    /// Rows of a block that is read at once.
     pub block_rows: usize,
-    /// Rows of a panel.
+    /// Rows of a panel that is converted at once.
     pub panel_rows: usize,
     /// Upper bound of the bytes for any data.
     pub most: u64,
@@ -86,7 +86,7 @@ pub struct Planned<'a> {
     plan: &'a Plan,
     options: &'a Options,
     goal: Goal,
-    /// The caller's sketch.
+    /// The caller's sketch; `None` for a random one.
     given: Option<&'a Matrix>,
     shape: Shape,
     /// Bytes of a row of a source; 0 where nothing is read.

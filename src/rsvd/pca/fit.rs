@@ -1,4 +1,4 @@
-//! Computes components from samples.
+//! Computes components from samples by a randomized SVD.
 
 use std::sync::Arc;
 use std::time::Instant;

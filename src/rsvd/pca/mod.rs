@@ -33,7 +33,7 @@ pub enum Samples {
 numbered!(Samples, Rows, Columns);
 
 with_defaults! {
-    /// Options of a fit.
+    /// Options of a fit, beside those of the decomposition.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PcaOptions {
         /// Which axis has the samples.
@@ -47,18 +47,18 @@ with_defaults! {
     }
 }
 
-/// Figures of a fit.
+/// Figures of a fit: sizes, options and variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PcaInfo {
-    /// Type of the computation.
+    /// Type of the computation and of the components.
     pub dtype: DType,
-    /// Options of the fit.
+    /// Options that the fit was made with.
     pub options: PcaOptions,
-    /// Number of samples.
+    /// Samples that the fit was made from.
     pub count: usize,
-    /// Number of features.
+    /// Features: numbers of a sample and of a component.
     pub features: usize,
-    /// Number of components.
+    /// Components that are kept.
     pub rank: usize,
     /// Sum of the variances of all features.
     pub total_variance: f64,

@@ -19,32 +19,32 @@ use crate::shape::Order;
 
 pub use request::{Goal, Request, Results, Wanted};
 
-/// A planned run.
+/// A planned run: method, sizes and predicted cost.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Type of the computation.
+    /// Type of the computation, after defaults.
     pub dtype: DType,
     /// Whether the columns are the axis that is cut.
     pub transposed: bool,
     /// Rows of the oriented problem.
     pub rows: usize,
-    /// Its columns.
+    /// Columns of the oriented problem.
     pub columns: usize,
     /// Rank; with a tolerance the largest allowed.
     pub rank: usize,
-    /// Columns of the sketch.
+    /// Columns l of the sketch.
     pub width: usize,
-    /// Power iterations.
+    /// Power iterations q.
     pub iterations: usize,
     /// Columns that merged blocks keep.
     pub merge_width: usize,
     /// Merge without a second pass.
     pub one_pass: bool,
-    /// The method in force.
+    /// The method in force; not [`Method::Auto`].
     pub method: Method,
     /// Why this method was chosen, and remarks on options without effect.
     pub reason: String,
-    /// Predicted seconds.
+    /// Seconds that the cost model predicts.
     pub seconds: f64,
     /// Passes over the data; `None` if the number depends on the data.
     pub passes: Option<usize>,
@@ -250,7 +250,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Passes of the method.
+    /// Passes of the method alone, without those of the error.
     pub fn own_passes(&self) -> usize {
         match self.method {
             // A direct decomposition, as in `algorithm::krylov`.

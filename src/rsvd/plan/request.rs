@@ -6,20 +6,20 @@ use crate::context::Context;
 use crate::matrix::Matrix;
 use crate::rsvd::options::{Method, Options};
 
-/// What a call computes.
+/// What a call computes, which decides its method and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// Singular values and vectors.
+    /// Singular values and vectors of any matrix.
     Decompose,
     /// A basis with this number of columns.
     Basis(usize),
-    /// Eigenpairs.
+    /// Eigenpairs of a Hermitian matrix.
     Symmetric,
     /// Products with given matrices of this number of columns, and their errors.
     Products(usize),
     /// One product of the rows with a matrix.
     Map {
-        /// Columns of the matrix.
+        /// Columns of the matrix that rows are multiplied with.
         width: usize,
         /// Whether known means are subtracted from the rows before the product; else one row is added to all results.
         is_centred: bool,
@@ -29,14 +29,14 @@ pub enum Goal {
 /// The factors that the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// U.
+    /// Whether U is wanted.
     pub u: bool,
-    /// V.
+    /// Whether V is wanted.
     pub v: bool,
 }
 
 impl Wanted {
-    /// Both.
+    /// Both factors are wanted.
     pub const ALL: Self = Self { u: true, v: true };
 }
 
@@ -52,15 +52,15 @@ pub struct Results {
 /// The inputs of a plan.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The options.
+    /// Options as given; the plan resolves their defaults.
     pub options: &'a Options,
-    /// The contexts.
+    /// Contexts that share the rows; the first has the matrix.
     pub contexts: &'a [Arc<Context>],
-    /// The matrix.
+    /// The matrix in the caller's orientation.
     pub matrix: &'a Matrix,
     /// The result that the call computes.
     pub goal: Goal,
-    /// The caller's sketch.
+    /// The caller's sketch; `None` for a random one.
     pub given: Option<&'a Matrix>,
     /// Whether to cut along the columns; `None` to choose.
     pub transposed: Option<bool>,

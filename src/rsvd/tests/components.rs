@@ -1,4 +1,4 @@
-//! Principal components.
+//! Principal components against scikit-learn's and against full decompositions.
 
 use std::sync::Arc;
 

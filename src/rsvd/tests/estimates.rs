@@ -89,7 +89,7 @@ fn a_tolerance_ends_where_there_is_no_more() {
     assert_eq!((f.info.rank, f.info.converged), (0, true));
 }
 
-/// U diag(s) U^H.
+/// U diag(s) U^H with random orthonormal U.
 fn hermitian<T: Scalar>(n: usize, s: &[f64]) -> Dense<T> {
     let u = orthonormal::<T>(&cpu(), n, s.len(), 5);
     let mut data = vec![T::default(); n * n];

@@ -52,7 +52,7 @@ enum Data {
     Full,
     Deficient,
     Huge,
-    /// Of rank one.
+    /// A matrix of rank one.
     Single,
 }
 

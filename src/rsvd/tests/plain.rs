@@ -16,7 +16,7 @@ use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
 
-/// The plain backend.
+/// A backend in plain loops, which counts passes and can make products rough.
 pub struct Plain<T: Scalar> {
     algebra: CpuAlgebra,
     a: CpuMatrix<T>,
@@ -25,7 +25,7 @@ pub struct Plain<T: Scalar> {
     /// Whether products may be rough, and whether they are.
     pub has_rough: bool,
     is_rough: bool,
-    /// Rough passes.
+    /// Passes whose products were rough.
     pub rough_passes: u64,
     statistics: Option<Statistics>,
     traffic: Traffic,

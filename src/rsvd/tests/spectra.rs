@@ -18,7 +18,7 @@ fn host<T: crate::scalar::Element>(context: &Arc<Context>, values: &[T]) -> Host
     memory
 }
 
-/// A sparse matrix.
+/// A sparse matrix of given offsets, columns and values.
 pub fn csr(context: &Arc<Context>, shape: (usize, usize), offsets: &[i64], columns: &[i32], values: &[f64]) -> Matrix {
     let parts = CsrParts {
         row_ptr: host(context, offsets),

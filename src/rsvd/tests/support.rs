@@ -113,7 +113,7 @@ pub fn with_spectrum<T: Scalar>(context: &Arc<Context>, rows: usize, columns: us
     product(context, &u, s, &v)
 }
 
-/// U diag(s) V^H.
+/// U diag(s) V^H as a full matrix.
 pub fn product<T: Scalar>(context: &Arc<Context>, u: &Dense<T>, s: &[f64], v: &Dense<T>) -> Dense<T> {
     let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
     let (rows, columns) = (u.rows, v.rows);
@@ -147,7 +147,7 @@ pub fn task(method: Method, rank: usize, columns: usize, iterations: usize) -> T
     }
 }
 
-/// ||X^H X - I||_2.
+/// ||X^H X - I||_2, computed in double precision.
 pub fn disorder<T: Scalar>(x: &Dense<T>) -> f64 {
     let mut algebra = crate::dense::cpu::CpuAlgebra::new(&cpu());
     let wide: Vec<Complex<f64>> = x.data.iter().map(|z| Complex::new(z.re(), z.im())).collect();
@@ -185,7 +185,7 @@ pub struct Lie {
     pub gap: usize,
 }
 
-/// Packed columns.
+/// Column-major without gaps.
 pub const PACKED: Lie = Lie { order: Order::ColumnMajor, gap: 0 };
 
 /// A matrix of the library's with the numbers of `a`; gaps hold NaN.
@@ -216,7 +216,7 @@ pub fn blank<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize) -> 
     Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns).unwrap()
 }
 
-/// What a matrix holds.
+/// The numbers of a matrix, packed.
 pub fn held<T: Scalar>(m: &Matrix) -> Dense<T> {
     let dense = m.dense("test").unwrap();
     let data = dense.memory.host("test").unwrap().as_slice::<T>().unwrap();
@@ -228,18 +228,18 @@ pub fn held<T: Scalar>(m: &Matrix) -> Dense<T> {
     Dense { rows: m.rows(), columns: m.cols(), data: out }
 }
 
-/// A vector of f64.
+/// A vector of `length` zeros in F64 on the host.
 pub fn vector(context: &Arc<Context>, length: usize) -> Tensor {
     Tensor::create(context, DType::F64, Location::Host, Order::ColumnMajor, &[length]).unwrap()
 }
 
-/// What a vector holds.
+/// The numbers of a vector of F64.
 pub fn numbers(t: &Tensor) -> Vec<f64> {
     let view = t.view::<f64>("test").unwrap();
     (0..t.dims()[0]).map(|j| view.get(&[j])).collect()
 }
 
-/// Factors from the session.
+/// Factors from the session, packed.
 pub struct Factored<T> {
     pub u: Dense<T>,
     pub s: Vec<f64>,
@@ -273,12 +273,12 @@ pub fn factor_with<T: Scalar>(rsvd: &mut Rsvd, a: &Matrix) -> Result<Factored<T>
     Ok(Factored { u: held(&u), s: numbers(&s), v: held(&v), info })
 }
 
-/// The first columns.
+/// The first `columns` columns.
 pub fn leading<T: Scalar>(m: &Dense<T>, columns: usize) -> Dense<T> {
     Dense { rows: m.rows, columns, data: m.data[..m.rows * columns].to_vec() }
 }
 
-/// The conjugate transpose.
+/// The conjugate transpose, packed.
 pub fn adjoint<T: Scalar>(m: &Dense<T>) -> Dense<T> {
     let mut data = Vec::new();
     for i in 0..m.rows {

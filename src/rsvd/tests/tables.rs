@@ -1,11 +1,11 @@
-//! Published tables.
+//! Tables of published papers, reproduced.
 
 use super::spectra::{diagonal, exponential, geometric, mean_error};
 use super::support::{PACKED, cpu, factor, matrix, orthonormal, product};
 use crate::rsvd::Options;
 use crate::rsvd::options::Method;
 
-/// Ten ones, then 1/j.
+/// 1000 singular values: ten ones, then 1/j.
 fn ones_and_tail() -> Vec<f64> {
     (1..=1000).map(|j| if j <= 10 { 1.0 } else { 1.0 / (j - 10) as f64 }).collect()
 }

@@ -30,7 +30,7 @@ pub(super) const READ_BUFFERS: usize = 3;
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
-    /// In the caller's memory.
+    /// In the caller's device memory, used in place.
     Caller,
     /// In the memory of the resident rows.
     Store,
@@ -41,11 +41,11 @@ enum Spot {
 /// State of the resident rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not copied yet.
+    /// The rows have not been copied yet.
     Empty,
-    /// Copied, not converted.
+    /// Copied as they are in the data, not converted.
     Raw,
-    /// Converted.
+    /// Converted to the type of computing.
     Ready,
 }
 

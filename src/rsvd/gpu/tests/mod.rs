@@ -45,7 +45,7 @@ struct Case {
     rows: usize,
     columns: usize,
     dtype: DType,
-    /// Added to every entry.
+    /// The number that is added to every entry.
     offset: f64,
 }
 
@@ -111,7 +111,7 @@ impl Case {
     }
 }
 
-/// Where the data are.
+/// The kind of memory that holds the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum From {
     Pageable,
@@ -262,7 +262,7 @@ fn times(a: &[Vec<C64>], b: &[Vec<C64>]) -> Vec<Vec<C64>> {
     a.iter().map(row).collect()
 }
 
-/// a^H b.
+/// a^H b, for matrices given row by row.
 fn adjoint_times(a: &[Vec<C64>], b: &[Vec<C64>], rows: usize) -> Vec<Vec<C64>> {
     let columns = b.first().map_or(0, Vec::len);
     let entry = |i: usize, j: usize| a.iter().zip(b).map(|(x, y)| x[i].conj() * y[j]).sum();

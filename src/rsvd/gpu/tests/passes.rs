@@ -6,7 +6,7 @@ use crate::rsvd::options::IterationPrecision;
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 
-/// Every pass against loops.
+/// Every pass against plain loops over the entries.
 fn check<T: Scalar>(case: &Case, site: (From, Order, usize), setting: Setting, context: &Arc<Context>) {
     let name = format!("{:?} of {:?} {}x{}", site, case.dtype, case.rows, case.columns);
     let a = centred(&case.matrix(), setting.center, setting.scale);
