@@ -383,7 +383,7 @@ fn many(
 }
 
 impl<'a> Lists<'a> {
-    /// Finds the classes.
+    /// Finds the classes of trains with equal types and shapes.
     fn new(x: &'a [&'a TensorTrain], y: &'a [&'a TensorTrain]) -> Result<Self> {
         Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new(), last: None })
     }
@@ -443,7 +443,7 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
     Ok(class)
 }
 
-/// Checks each train.
+/// Checks that each train can be read, naming it by its index.
 fn expect_ready(session: &Contraction, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<()> {
     for (name, list) in [("x", x), ("y", y)] {
         for (i, train) in list.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Norms and distances.
+//! Norms and distances of trains, as calls of a session.
 
 use std::sync::Arc;
 use std::time::Instant;

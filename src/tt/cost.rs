@@ -14,7 +14,7 @@ pub enum First {
 /// Mode sizes and ranks of two trains, and the real operations of a multiply-add with a core of each.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes<'a> {
-    /// n_k, d of them.
+    /// Mode sizes n_k, d of them.
     pub modes: &'a [usize],
     /// Ranks of x, d + 1.
     pub r: &'a [usize],
@@ -22,12 +22,12 @@ pub struct Sizes<'a> {
     pub s: &'a [usize],
     /// Real operations of a multiply-add with x: 2 if all is real, 4 if the environment is complex, 8 if x is.
     pub x_operations: f64,
-    /// Likewise for y.
+    /// Real operations of a multiply-add with a core of y.
     pub y_operations: f64,
 }
 
 impl Sizes<'_> {
-    /// Number of cores.
+    /// Number of cores d.
     pub fn len(&self) -> usize {
         self.modes.len()
     }
@@ -172,7 +172,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Contraction by dense halves.
+/// Cost of a contraction by the dense tensors of both halves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Halves {
     /// Sites of the left half.
@@ -181,7 +181,7 @@ pub struct Halves {
     pub left: f64,
     /// Number of mode index combinations of the right half.
     pub right: f64,
-    /// Operations.
+    /// Floating-point operations of both halves together.
     pub flops: f64,
     /// Elements of workspace for the halves of x.
     pub x: f64,

@@ -36,15 +36,15 @@ pub enum Outcome {
 /// The plan of a contraction and its figures. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
-    /// The chosen method.
+    /// The chosen method; not [`Method::Auto`] after planning.
     pub method: Method,
-    /// The chosen kernel.
+    /// The kernel that does the arithmetic.
     pub kernel: Kernel,
     /// Why the method was chosen.
     pub reason: Arc<str>,
     /// Bond at which the ring is cut.
     pub cut: i64,
-    /// Boundary pairs P.
+    /// Boundary pairs P that are summed.
     pub pairs: i64,
     /// Pairs that are contracted together.
     pub block: i64,
@@ -60,7 +60,7 @@ pub struct Info {
     pub flops: f64,
     /// Bytes of cores that are read.
     pub bytes: f64,
-    /// Bytes of workspace.
+    /// Bytes of workspace that the plan needs.
     pub workspace_bytes: i64,
     /// Outcome of the result. A scaled result is [`Outcome::Ok`] or [`Outcome::NonFinite`].
     pub outcome: Outcome,

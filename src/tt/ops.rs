@@ -50,18 +50,18 @@ pub struct Machine {
     pub batch: usize,
 }
 
-/// One contraction.
+/// One contraction: plan, trains and progress.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// How.
+    /// How the contraction is computed.
     pub plan: &'a Plan,
     /// The train that is not conjugated; the real one if the types differ.
     pub x: &'a TensorTrain,
-    /// The other.
+    /// The other train, conjugated if the plan says so.
     pub y: &'a TensorTrain,
-    /// Stream of the call.
+    /// Stream of the call; `None` for the context's own.
     pub stream: Option<&'a Stream>,
-    /// Cancels the call.
+    /// Cancels the call between steps.
     pub cancel: &'a CancelFlag,
     /// Steps done, of [`Plan::steps`]; a step is a site of a block.
     pub done: &'a AtomicU64,
@@ -90,7 +90,7 @@ pub enum Wanted {
 /// Report of an enqueued contraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enqueued {
-    /// Bytes of workspace.
+    /// Bytes of workspace that the launches use.
     pub bytes: usize,
     /// How the arithmetic is carried out.
     pub kernel: Kernel,
@@ -99,11 +99,11 @@ pub struct Enqueued {
 /// One of many contractions that are computed at the same time.
 #[derive(Clone)]
 pub struct Item<'a> {
-    /// How.
+    /// How the contraction is computed.
     pub plan: Arc<Plan>,
-    /// As in [`Work`].
+    /// As [`Work::x`].
     pub x: &'a TensorTrain,
-    /// As in [`Work`].
+    /// As [`Work::y`].
     pub y: &'a TensorTrain,
 }
 
@@ -125,7 +125,7 @@ impl Work<'_> {
 /// The contractions of a backend. Partial results are in the order of the blocks, whichever thread computes them. No
 /// function uses more workspace than the plan says.
 pub trait ContractOps: Send {
-    /// Properties for the planner.
+    /// Properties of the backend that the planner needs.
     fn machine(&self) -> Machine;
 
     /// Completes a plan before it runs with the kernel that the backend chooses, and its workspace. `x` and `y` are the

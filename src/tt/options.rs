@@ -1,4 +1,4 @@
-//! Options of contractions.
+//! Options of contractions: method, arithmetic and memory.
 
 use super::info::Kernel;
 use crate::choice::{numbered, with_defaults};
@@ -14,7 +14,7 @@ numbered!(NormMethod, Auto, Inner, Triangle, Qr);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Method {
-    /// The cost model chooses.
+    /// The cost model chooses from shapes and workspace.
     Auto = 0,
     /// One pair: for trains that are open at some bond.
     Open = 1,
@@ -36,9 +36,9 @@ pub enum Method {
 pub enum Scaling {
     /// When d > 30 or a bound on the magnitude leaves 3/4 of the exponent range.
     Auto = 0,
-    /// At every site.
+    /// At every site, whatever the magnitudes.
     Always = 1,
-    /// Never: overflow gives infinities.
+    /// Never: overflow gives infinities, underflow zeros.
     Never = 2,
 }
 
@@ -89,7 +89,7 @@ with_defaults! {
     /// Options of a contraction. The fields are those of the C interface.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Options {
-        /// Method of the contraction.
+        /// Method of an inner product.
         pub method: Method = Method::Auto,
         /// Kernel for the arithmetic; `None` to choose by the ranks.
         pub kernel: Option<Kernel> = None,
@@ -97,9 +97,9 @@ with_defaults! {
         pub scaling: Scaling = Scaling::Auto,
         /// Whether the first argument is conjugated.
         pub conjugate: Conjugate = Conjugate::Bra,
-        /// Arithmetic of products.
+        /// Arithmetic of products on a GPU.
         pub math: Math = Math::Default,
-        /// Method for norms.
+        /// Method for norms and distances.
         pub norm_method: NormMethod = NormMethod::Auto,
         /// Bond at which a ring is cut, 0 to d - 1; `None` for the cheapest.
         pub cut: Option<usize> = None,

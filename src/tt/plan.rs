@@ -21,9 +21,9 @@ use crate::tensor::train::Shape;
 /// The contraction to plan. `x` and `y` are those of [`super::ops::Work`].
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// Options of the caller.
+    /// Options of the caller, without resolved defaults.
     pub options: &'a Options,
-    /// The backend.
+    /// Properties of the backend.
     pub machine: Machine,
     /// Number of contexts that share the work.
     pub contexts: usize,
@@ -45,7 +45,7 @@ pub struct Request<'a> {
 /// How a contraction is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The method.
+    /// The method in force; not [`Method::Auto`].
     pub method: Method,
     /// The kernel that does the arithmetic.
     pub kernel: Kernel,
@@ -57,7 +57,7 @@ pub struct Plan {
     pub conjugate: bool,
     /// Whether the result is the conjugate of S.
     pub conjugate_result: bool,
-    /// Number of cores d.
+    /// Number of cores d of each train.
     pub cores: usize,
     /// Number of passes over all cores.
     pub repeat: u64,
@@ -93,11 +93,11 @@ pub struct Plan {
     pub largest: (usize, usize),
     /// The chain kernel's layout, if the CPU can use that kernel for these trains.
     pub chain: Option<Chain>,
-    /// Floating-point operations.
+    /// Floating-point operations: 2 a real multiply-add, 8 a complex one.
     pub flops: f64,
     /// Bytes of cores that are read.
     pub bytes: f64,
-    /// Bytes of workspace.
+    /// Bytes of workspace that the plan needs.
     pub workspace: u64,
     /// The workspace that the caller allows, in bytes.
     pub limit: u64,
@@ -130,13 +130,13 @@ impl Plan {
         Planner::new(request)?.by_qr(difference)
     }
 
-    /// Core of site `i`.
+    /// Core of site `i`, counted from the cut.
     pub fn core(&self, i: u64) -> usize {
         // The remainder is below `cores`.
         ((to_u64(self.cut) + i) % to_u64(self.cores)) as usize
     }
 
-    /// Number of sites.
+    /// Number of sites: `cores` times `repeat`.
     pub fn sites(&self) -> u64 {
         to_u64(self.cores).saturating_mul(self.repeat)
     }
@@ -193,7 +193,7 @@ struct Planner<'a> {
     request: Request<'a>,
     sizes: Sizes<'a>,
     cut: usize,
-    /// Operations of one pair.
+    /// Operations of one boundary pair.
     pair: f64,
     pairs: Pairs,
     dtype: DType,

@@ -7,9 +7,9 @@ use crate::scalar::{Complex, DType};
 /// mantissa is not finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaled {
-    /// The leading digits.
+    /// The leading digits, in the normal form above.
     pub mantissa: Complex<f64>,
-    /// The power of two.
+    /// Exponent of the power of two.
     pub exponent: i64,
 }
 
@@ -46,9 +46,9 @@ pub fn scale(x: f64, e: i64) -> f64 {
 }
 
 impl Scaled {
-    /// 0.
+    /// The number 0, in the normal form.
     pub const ZERO: Self = Self { mantissa: Complex::new(0.0, 0.0), exponent: 0 };
-    /// 1.
+    /// The number 1, in the normal form: 0.5 * 2.
     pub const ONE: Self = Self { mantissa: Complex::new(0.5, 0.0), exponent: 1 };
 
     /// value * 2^exponent in the normal form.
@@ -75,12 +75,12 @@ impl Scaled {
         if self.is_finite() { Outcome::Ok } else { Outcome::NonFinite }
     }
 
-    /// A real number.
+    /// A real number, exact.
     pub fn real(value: f64) -> Self {
         Self::new(Complex::new(value, 0.0), 0)
     }
 
-    /// Whether it is 0.
+    /// Whether the number is 0.
     pub fn is_zero(self) -> bool {
         self.mantissa == Complex::new(0.0, 0.0)
     }
@@ -90,12 +90,12 @@ impl Scaled {
         self.mantissa.re.is_finite() && self.mantissa.im.is_finite()
     }
 
-    /// Complex conjugate.
+    /// The complex conjugate, with the same exponent.
     pub fn conj(self) -> Self {
         Self { mantissa: self.mantissa.conj(), ..self }
     }
 
-    /// The number times 2^e.
+    /// The number times 2^e, exact; the exponent saturates.
     pub fn shifted(self, e: i64) -> Self {
         if self.is_zero() || !self.is_finite() {
             return self;
@@ -132,7 +132,7 @@ impl Scaled {
         Self::new(large.mantissa + aligned, large.exponent)
     }
 
-    /// Product.
+    /// The product, rounded to double precision; exponents saturate.
     pub fn times(self, other: Self) -> Self {
         Self::new(self.mantissa * other.mantissa, self.exponent.saturating_add(other.exponent))
     }

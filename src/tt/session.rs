@@ -108,17 +108,17 @@ impl Contraction {
         })
     }
 
-    /// The first context.
+    /// The first context, which tensors and trains of calls belong to.
     pub fn context(&self) -> &Arc<Context> {
         &self.contexts[0]
     }
 
-    /// All contexts.
+    /// The contexts that share the work, at least one.
     pub fn contexts(&self) -> &[Arc<Context>] {
         &self.contexts
     }
 
-    /// The options.
+    /// Options as given; plans resolve defaults.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -504,7 +504,7 @@ pub(super) fn in_all(problem: Error, all: u64) -> Error {
     }
 }
 
-/// A planned call.
+/// A planned call of one product.
 #[derive(Clone)]
 pub(super) struct Call {
     pub(super) plan: Arc<Plan>,

@@ -13,7 +13,7 @@ use crate::thread;
 pub struct Watch {
     /// Whether the call was cancelled.
     pub cancel: CancelFlag,
-    /// Steps done.
+    /// Steps that are done, of all threads.
     pub done: Arc<AtomicU64>,
     steps: Arc<AtomicU64>,
 }

@@ -51,7 +51,7 @@ impl Doubles {
         Ok(Some(Self { bra: wide(bra)?, ket: if bra.is_same(ket) { None } else { Some(wide(ket)?) }, operator }))
     }
 
-    /// The copies.
+    /// The copies as trains of a contraction.
     pub(super) fn trains(&self) -> Trains<'_> {
         Trains { bra: &self.bra, operator: self.operator.as_ref(), ket: self.ket.as_ref().unwrap_or(&self.bra) }
     }
@@ -89,7 +89,7 @@ impl Repeated {
         repeat.saturating_mul(to_u64(trains.len())) > LONG
     }
 
-    /// The copies.
+    /// The copies as trains of a contraction without an operator.
     pub(super) fn trains(&self) -> Trains<'_> {
         Trains::new(&self.bra, None, self.ket.as_ref().unwrap_or(&self.bra))
     }

@@ -1,4 +1,4 @@
-//! [`TrainOps`] on the CPU.
+//! [`TrainOps`] on the CPU: cores are column-major matrices in host memory.
 
 use super::ops::{Held, TrainOps};
 use crate::backend::memory::Memory;

@@ -64,7 +64,7 @@ pub(super) fn check_size(modes: &[usize], force: bool) -> Result<()> {
     }
 }
 
-/// Fills a packed tensor.
+/// Fills a packed tensor of `elements` elements with the numbers of x.
 pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, elements: usize) -> Result<()> {
     let location = if tensor.is_device() { Location::Device } else { Location::Host };
     let there = Place { location, ..*at };

@@ -1,4 +1,4 @@
-//! [`TrainOps`] on the GPU.
+//! [`TrainOps`] on the GPU: cores are column-major matrices in device memory.
 
 use super::ops::{Held, TrainOps};
 use super::orthogonal::factors;

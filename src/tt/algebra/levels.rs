@@ -15,7 +15,7 @@ use crate::tt::scaled::exponent_of;
 
 const WHAT: &str = "exponents of cores";
 
-/// Magnitudes of a core.
+/// Magnitudes of the numbers of a core that are not 0.
 struct Span {
     /// Exponents of the least number that is not 0 and of the largest one.
     low: i64,

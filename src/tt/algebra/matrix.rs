@@ -141,7 +141,7 @@ struct Pairs {
     dims: Vec<usize>,
     /// Strides in a matrix that is packed, first index fastest.
     matrix: Vec<usize>,
-    /// Strides in the tensor.
+    /// Strides in the tensor, one for each mode.
     tensor: Vec<usize>,
     rows: usize,
     cols: usize,

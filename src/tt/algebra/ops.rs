@@ -23,7 +23,7 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// A copy of core k as a matrix.
     fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<Self::Matrix>;
 
-    /// Writes core k.
+    /// Writes the elements of a matrix to core k.
     fn store(&mut self, m: &Self::Matrix, train: &mut TensorTrain, k: usize) -> Result<()>;
 
     /// Writes a matrix as the packed elements of a tensor.
@@ -42,7 +42,7 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
         delta: Delta,
     ) -> Result<(Self::Matrix, Vec<f64>)>;
 
-    /// U^H A.
+    /// U^H A for an A of `shape`.
     fn project(
         &mut self,
         u: &Self::Matrix,

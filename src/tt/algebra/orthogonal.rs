@@ -133,7 +133,7 @@ pub fn times_power<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix,
     algebra.scale_columns(m, &factors)
 }
 
-/// The first `count` columns.
+/// The first `count` columns; the matrix itself if it has no more.
 fn leading<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: A::Matrix, count: usize) -> Result<A::Matrix> {
     let (rows, cols) = algebra.shape(&m);
     if count == cols {
@@ -146,13 +146,13 @@ fn leading<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: A::Matrix, count: usize
 
 /// M = U C + the dropped part: U with orthonormal columns, and C^H.
 pub struct Split<M> {
-    /// U.
+    /// U, with as many columns as values were kept.
     pub u: M,
-    /// C^H, with orthogonal columns.
+    /// C^H, with orthogonal columns, one for each kept value.
     pub carried: M,
     /// Root of the sum of the squares of the dropped singular values.
     pub tail: f64,
-    /// Norm of M.
+    /// Frobenius norm of M.
     pub norm: f64,
 }
 
@@ -189,7 +189,7 @@ pub fn split<T: Scalar, A: Algebra<T>>(
 pub struct Pieces<M> {
     /// Core k with r_k n_k r_{k+1} elements.
     pub cores: Vec<M>,
-    /// r_0 .. r_d.
+    /// Ranks r_0 .. r_d of the cores so far.
     pub ranks: Vec<usize>,
 }
 
@@ -202,7 +202,7 @@ impl<M> Pieces<M> {
         Ok(Self { cores: alloc::with_capacity(what, d)?, ranks })
     }
 
-    /// Appends a core.
+    /// Appends a core and its right rank.
     pub fn push(&mut self, core: M, rank: usize) {
         self.cores.push(core);
         self.ranks.push(rank);

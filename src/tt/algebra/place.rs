@@ -21,7 +21,7 @@ pub struct Place<'a> {
     pub context: &'a Arc<Context>,
     /// The stream of device work; `None` for the context's own.
     pub stream: Option<&'a Stream>,
-    /// Memory of the result.
+    /// Memory that the result is allocated in.
     pub location: Location,
 }
 

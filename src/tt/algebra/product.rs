@@ -20,7 +20,7 @@ use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
-/// Operands of a product.
+/// Operands of a product of trains, on the host.
 pub(super) enum Pair<'a> {
     /// Two trains entry by entry.
     Entries(HostTrain<'a>, HostTrain<'a>),
@@ -297,7 +297,7 @@ fn apart_of<T: Scalar>(x: T) -> Scaled {
     Scaled::new(Complex::new(x.re(), x.im()), 0)
 }
 
-/// Number `place` of [`entries_core`].
+/// Number `place` of [`entries_core`], with an exponent of its own.
 fn entry_of_entries<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize; 3]), place: usize) -> Scaled {
     let [r, n, s] = a;
     let (row, i, column) = (place % (r * b[0]), place / (r * b[0]) % n, place / (r * b[0] * n));
@@ -306,7 +306,7 @@ fn entry_of_entries<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize
     apart_of(x).times(apart_of(y))
 }
 
-/// Number `place` of [`matrix_core`].
+/// Number `place` of [`matrix_core`], with an exponent of its own.
 fn entry_of_matrix<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], passes_zeros: bool, place: usize) -> Scaled {
     let Sizes { w, r, s, rows, inner, columns, .. } = sizes;
     let height = r * w * rows * columns;

@@ -23,13 +23,13 @@ use crate::tt::scaled::{Scaled, exponent_of, scale};
 /// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic gives 0.
 pub(super) const NOISE: f64 = 32.0;
 
-/// Operand of a rounding.
+/// Operand of a rounding: a train, or a product or sum that is never stored.
 pub(super) enum Source<'a, T> {
-    /// A train.
+    /// A train in memory.
     Train(&'a TensorTrain),
     /// Cores that are computed one at a time.
     Formed {
-        /// Mode sizes and ranks.
+        /// Mode sizes and ranks before the rounding.
         shape: &'a Shape,
         /// Core k, and the exponent of the power of two that it must be multiplied by.
         core: &'a dyn Fn(usize) -> Result<FormedCore<T>>,

@@ -22,7 +22,7 @@ pub enum Spread {
     /// distributed over all cores, so that they get similar magnitudes.
     #[default]
     Auto = 0,
-    /// The first core.
+    /// The first core alone.
     First = 1,
     /// The phase and the leading digits to the first core, an equal power of two to each core; another one where a core
     /// would lose small numbers.

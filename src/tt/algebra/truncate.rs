@@ -1,4 +1,4 @@
-//! Truncation of singular values.
+//! How many singular values a truncation keeps.
 
 use crate::alloc;
 use crate::dense::Delta;
@@ -58,7 +58,7 @@ impl Truncation<'_> {
     }
 }
 
-/// Report of a truncation.
+/// Report of a truncation, of one train or tensor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truncated {
     /// Frobenius norm of the train or tensor before the truncation.

@@ -10,7 +10,7 @@ use crate::tt::ops::{ContractOps, Work};
 use crate::tt::options::Method;
 use crate::tt::scaled::Scaled;
 
-/// S.
+/// The sum S by the plan's method, which may share pairs among `machines`.
 pub fn contract(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
     let first = machines.first_mut().ok_or_else(|| Error::Internal("a contraction without a context".into()))?;
     match work.plan.method {

@@ -1,4 +1,4 @@
-//! Norms by QR factors.
+//! Norms and distances by QR factors from site to site.
 
 use crate::error::{Error, Result};
 use crate::tensor::train::TensorTrain;

@@ -37,7 +37,7 @@ fn shapes_of(train: &TensorTrain) -> Result<Vec<[usize; 3]>> {
     Ok(shapes)
 }
 
-/// The cores to examine.
+/// The cores to examine, in device memory.
 fn regions_of<'a>(train: &'a TensorTrain, shapes: &[[usize; 3]]) -> Result<Vec<Region<'a>>> {
     let size = train.dtype().size();
     let mut cores = alloc::with_capacity(WHAT, shapes.len())?;
@@ -219,7 +219,7 @@ impl Look {
         Ok(Some(look))
     }
 
-    /// Waits for the answers.
+    /// Waits for the answers, one for each train.
     fn answers(&self) -> Result<Vec<Doubt>> {
         let mut words = alloc::filled(WHAT, 3 * self.count, 0i64)?;
         self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;

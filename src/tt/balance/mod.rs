@@ -36,7 +36,7 @@ pub(super) use range::is_wide;
 /// What a contraction of trains would lose although their bonds are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Risk {
-    /// Nothing that counts.
+    /// Nothing that counts is lost.
     #[default]
     Nothing,
     /// On a device, products of numbers that are far apart or far from 1.

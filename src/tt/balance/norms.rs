@@ -19,9 +19,9 @@ use crate::scalar::Scalar;
 use crate::tensor::train::{Cores, Shape};
 use crate::tt::scaled::scale;
 
-/// The logarithm of nothing.
+/// The logarithm of 0.
 pub(super) const NONE: f64 = f64::NEG_INFINITY;
-/// No power.
+/// Marks a value without a power: see [`super::paths::IDLE`].
 const IDLE: i64 = i64::MIN;
 /// Least number of columns of a product for each thread.
 const COLUMNS: usize = 32;

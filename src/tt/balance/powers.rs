@@ -28,7 +28,7 @@ pub(in crate::tt) fn limit(dtype: DType) -> i64 {
     if dtype.is_single() { 24 } else { 120 }
 }
 
-/// What [`examined`] finds.
+/// What [`examined`] finds; by default nothing.
 #[derive(Default)]
 pub(super) struct Examined {
     /// A copy with balanced bonds, if the train needs one.
@@ -106,7 +106,7 @@ fn watched_within(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -
     with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))
 }
 
-/// A balanced copy.
+/// A copy of a train with balanced bonds.
 struct Copied {
     train: TensorTrain,
     /// Whether powers of two brought numbers that count out of the range of the type.
@@ -303,7 +303,7 @@ impl Kernel<f64> for Tops<'_> {
     }
 }
 
-/// [`Single`] for double precision.
+/// As [`Single`], for numbers in double precision.
 struct Double<'a>(&'a [i64]);
 
 impl Kernel<f64> for Double<'_> {

@@ -28,7 +28,7 @@ struct Halves<S> {
     element: std::marker::PhantomData<S>,
 }
 
-/// S by dense tensors.
+/// The sum S by the dense tensors of both halves.
 pub fn halves<T: Scalar>(context: &Arc<Context>, work: &Work<'_>) -> Result<Scaled> {
     let budget = context.host_budget();
     let (x, y) = (Bra::<T>::new(work.x)?, work.y.cores::<T>("y")?);

@@ -13,11 +13,11 @@ use crate::scalar::{Element, Scalar};
 use crate::tensor::train::{Cores, TensorTrain};
 use std::sync::Arc;
 
-/// A piece of workspace.
+/// A piece of workspace, charged to a budget while it lives.
 pub struct Buffer(HostMemory);
 
 impl Buffer {
-    /// Allocates `elements`.
+    /// Allocates zeroed memory for `elements` elements of T.
     pub fn new<T>(elements: usize, budget: &Arc<Budget>) -> Result<Self> {
         let what = "workspace of a contraction";
         let bytes = crate::shape::product("workspace_limit", elements, size_of::<T>())?;
@@ -29,12 +29,12 @@ impl Buffer {
         self.0.bytes()
     }
 
-    /// As elements.
+    /// The memory as elements of T.
     pub fn get<T: Element>(&self) -> Result<&[T]> {
         self.0.as_slice()
     }
 
-    /// As elements to write.
+    /// The memory as elements of T, to be written.
     pub fn get_mut<T: Element>(&mut self) -> Result<&mut [T]> {
         self.0.as_mut_slice()
     }
@@ -43,11 +43,11 @@ impl Buffer {
 /// A column-major matrix in a buffer or a core: its first element, rows and columns, and the step between columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// First element.
+    /// Index of the first element in the buffer.
     pub start: usize,
-    /// Rows.
+    /// Rows, contiguous in memory.
     pub rows: usize,
-    /// Columns.
+    /// Columns, `step` elements apart.
     pub cols: usize,
     /// Elements from one column to the next.
     pub step: usize,
@@ -80,24 +80,24 @@ impl Block {
 pub struct Taken {
     /// The part of the core.
     pub block: Block,
-    /// Transposed.
+    /// Whether the product takes the transpose.
     pub transposed: bool,
-    /// Conjugated.
+    /// Whether the product takes conjugates.
     pub conjugated: bool,
 }
 
 impl Taken {
-    /// As it is.
+    /// The block as it is.
     pub fn plain(block: Block) -> Self {
         Self { block, transposed: false, conjugated: false }
     }
 
-    /// Transposed.
+    /// The transpose of the block, without conjugation.
     pub fn transposed(block: Block) -> Self {
         Self { block, transposed: true, conjugated: false }
     }
 
-    /// Conjugated besides.
+    /// The same, conjugated if the argument says so.
     pub fn conj(self, conjugated: bool) -> Self {
         Self { conjugated, ..self }
     }
@@ -112,9 +112,9 @@ impl Taken {
 
 /// The cores of x: of the environments' type, or real if the environments are complex.
 pub enum Bra<'a, T: Scalar> {
-    /// Of the same type.
+    /// Of the environments' type T.
     Same(Cores<'a, T>),
-    /// Real.
+    /// Of T's real type.
     Real(Cores<'a, T::Part>),
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// How environments are kept within the type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Care {
-    /// No scaling.
+    /// Nothing is scaled: products of many cores may overflow.
     None,
     /// The environment is scaled after every site.
     Sites,
@@ -54,9 +54,9 @@ impl<T: Scalar> Pair<'_, T> {
     }
 }
 
-/// Buffers of environments.
+/// Buffers of environments for a block of pairs.
 pub struct Workspace {
-    /// The environment.
+    /// The environments of a block's pairs.
     pub f: Buffer,
     /// The next environment. `None` for one pair, whose next environment overwrites `f`.
     pub g: Option<Buffer>,

@@ -71,7 +71,7 @@ impl<'a> Side<'a> {
 
 /// A side in device memory.
 enum Placed<'a> {
-    /// Each train is contiguous.
+    /// Each train is contiguous in device memory.
     Trains(Vec<Region<'a>>),
     /// The cores of each train, anywhere in device memory.
     Cores(Vec<Vec<Region<'a>>>),

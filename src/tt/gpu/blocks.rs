@@ -134,7 +134,7 @@ pub(super) fn contract<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// Enqueues one block.
+/// Enqueues the sweep of one block of pairs.
 pub(super) fn block<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,

@@ -5,7 +5,7 @@ use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// Scaling of products.
+/// How products are scaled to stay within the range.
 #[derive(Clone, Copy)]
 pub(super) enum Scaling<'a> {
     /// By an environment measured some sites before. The reader of the result checks for lost digits.
@@ -21,7 +21,7 @@ pub(super) struct Careful<'a> {
     pub(super) second: Region<'a>,
 }
 
-/// Bytes of [`Careful::second`].
+/// Bytes of [`Careful::second`], one factor of any type.
 pub(super) const SECOND: usize = 16;
 
 /// A core's number in the sweep, and whether the core of x is multiplied first there.

@@ -19,7 +19,7 @@ use crate::tt::options::Math;
 pub(super) struct End<'a> {
     pub(super) products: Products<'a>,
     pub(super) is_right: bool,
-    /// Sites of this end.
+    /// Sites from this end to the bond where the ends meet.
     pub(super) sites: usize,
     pub(super) f: Region<'a>,
     pub(super) t: Region<'a>,

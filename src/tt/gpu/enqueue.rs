@@ -41,7 +41,7 @@ enum Way {
     Blocks,
     /// An open product from both ends by cuBLAS.
     Library,
-    /// Dense tensors by cuBLAS.
+    /// The dense tensors of both halves, by cuBLAS.
     Halves,
     /// A power of the transfer matrix by cuBLAS.
     Power,
@@ -66,7 +66,7 @@ struct PieceSizes {
     results: usize,
 }
 
-/// The pieces of [`PieceSizes`].
+/// The pieces whose bytes [`PieceSizes`] counts.
 struct Pieces<'a> {
     tables: Region<'a>,
     elements: [Region<'a>; 4],

@@ -48,7 +48,7 @@ struct Halves<'a> {
     columns: usize,
 }
 
-/// Memory of the tensors.
+/// Memory of the dense tensors of both halves.
 enum Space<'a> {
     /// One allocation for each tensor, freed when it is no longer needed.
     Own,
@@ -157,7 +157,7 @@ pub(super) fn terms(call: &Call<'_>) -> Result<usize> {
         .ok_or_else(|| Error::invalid("workspace_limit", "is for more terms than there are addresses"))
 }
 
-/// S by dense tensors.
+/// The sum S by the dense tensors of both halves.
 pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
     let products = Products::new::<T>(call.gpu, blas, math)?;
     let exponents = Exponents::new(call.gpu, call.stream, EXPONENTS)?;

@@ -270,7 +270,7 @@ struct Call<'a> {
     sites: Vec<Site>,
     x: Vec<Region<'a>>,
     y: Vec<Region<'a>>,
-    /// Sites.
+    /// Sites of the sweep: a multiple of the cores.
     length: usize,
     /// Whether nothing is scaled: the caller has asked for infinities.
     unscaled: bool,
@@ -318,7 +318,7 @@ impl<'a> Call<'a> {
         self.plan().scaled || self.plan().rescue
     }
 
-    /// Counts steps done.
+    /// Counts steps that are done. Returns an error if the call has been cancelled.
     fn steps(&self, count: usize) -> Result<()> {
         self.work.done.fetch_add(to_u64(count), std::sync::atomic::Ordering::Relaxed);
         self.work.cancel.check()
@@ -350,7 +350,7 @@ fn read(gpu: &Gpu, stream: &GpuStream, memory: &DeviceMemory, count: usize) -> R
     Ok(terms)
 }
 
-/// Sites of a sweep.
+/// Sites of a sweep; an error beyond 2^31 - 1.
 fn length(plan: &Plan) -> Result<usize> {
     usize::try_from(plan.sites())
         .ok()

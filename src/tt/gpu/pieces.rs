@@ -1,4 +1,4 @@
-//! Pieces of workspace.
+//! Pieces of device workspace, allocated or in the caller's memory.
 
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};

@@ -24,7 +24,7 @@ use crate::tt::scaled::Scaled;
 /// From this order on a call waits for each product, which takes milliseconds, so that it can be cancelled in between.
 const WAITED: usize = 2048;
 
-/// Workspace of a power.
+/// Workspace of a power of the transfer matrix.
 struct Space<'a> {
     /// Three pieces, each for the environments of all pairs.
     environments: [Region<'a>; 3],

@@ -22,7 +22,7 @@ const SUMS: usize = 512;
 /// Parts of factors begin at multiples of this many bytes.
 const GRAIN: usize = 256;
 
-/// cuBLAS on one stream.
+/// Products by cuBLAS on one stream, in the arithmetic of `math`.
 pub(super) struct Products<'a> {
     gpu: &'a Gpu,
     blas: &'a Blas,
@@ -74,12 +74,12 @@ impl<'a> Products<'a> {
         Ok(Self { gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
     }
 
-    /// The cuBLAS handle.
+    /// The cuBLAS handle, bound to the stream.
     pub(super) fn blas(&self) -> &'a Blas {
         self.blas
     }
 
-    /// 1 and 0.
+    /// The numbers 1 and 0 on the device, as factors of products.
     pub(super) fn numbers(&self) -> Region<'_> {
         self.numbers.whole()
     }

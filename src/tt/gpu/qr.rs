@@ -21,7 +21,7 @@ use crate::tt::scaled::exponent_of;
 pub(super) struct Term<'a> {
     /// Its cores, in their order.
     pub(super) cores: Vec<Region<'a>>,
-    /// Their shapes.
+    /// Mode sizes and ranks of the train.
     pub(super) shape: &'a Shape,
     /// Factor of the train in the sum.
     pub(super) factor: f64,
@@ -112,7 +112,7 @@ pub(super) fn mark_graded<T: Scalar>(
     bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits::<T>(terms.len()), to)
 }
 
-/// Memory of the matrices.
+/// Memory of the matrices that are factorised.
 pub(super) enum Space<'a> {
     /// One allocation for each matrix, freed when it is no longer needed. cuSOLVER's workspace is kept for the next
     /// call.
@@ -141,7 +141,7 @@ pub(super) struct Norms<'a> {
     pub(super) space: Space<'a>,
 }
 
-/// Bytes of the numbers.
+/// Bytes of [`Norms::numbers`].
 pub(super) const NUMBERS: usize = Products::NUMBERS + 16;
 
 /// Whether the factorisation, which is in double precision, needs a converted copy of the matrix.

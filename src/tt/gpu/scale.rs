@@ -17,7 +17,7 @@ pub(super) struct Exponents<'a> {
 }
 
 impl<'a> Exponents<'a> {
-    /// `count` exponents, all 0.
+    /// `count` exponents in device memory, all 0.
     pub(super) fn new(gpu: &'a Gpu, stream: &'a GpuStream, count: usize) -> Result<Self> {
         let states = gpu.allocate_on(stream, "exponents of a contraction", Self::bytes(count)?)?;
         Ok(Self { gpu, stream, states: Piece::Own(states), count })
@@ -30,7 +30,7 @@ impl<'a> Exponents<'a> {
         Ok(Self { gpu, stream, states: Piece::Borrowed(states), count })
     }
 
-    /// Bytes of `count` exponents.
+    /// Bytes of `count` exponents on the device.
     pub(super) fn bytes(count: usize) -> Result<usize> {
         product("exponents", count, STATE_BYTES)
     }
@@ -54,7 +54,7 @@ impl<'a> Exponents<'a> {
         dense::place(f64::DTYPE, self.gpu, self.stream, words(from)?, words(to)?, false, false)
     }
 
-    /// All exponents. Waits.
+    /// All exponents, copied to the host. Waits for the stream.
     pub(super) fn read(&self) -> Result<Vec<i64>> {
         match &self.states {
             Piece::Own(states) => tt::exponents(self.gpu, self.stream, states, self.count),

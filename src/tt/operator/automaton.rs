@@ -70,7 +70,7 @@ impl Rests {
 pub(super) struct Automaton {
     /// States at each of the d + 1 bonds.
     pub ranks: Vec<usize>,
-    /// Transitions at each site.
+    /// Transitions at each of the d sites.
     pub entries: Vec<Vec<Entry>>,
 }
 

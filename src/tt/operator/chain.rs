@@ -19,11 +19,11 @@ pub(super) struct Chain<'a> {
     pub blocks: Option<Arc<Sparsity>>,
     /// Bond at which a ring is cut.
     pub cut: usize,
-    /// Type of the arithmetic.
+    /// Type of the arithmetic and of the environments.
     pub dtype: DType,
     /// Whether the bra is conjugated.
     pub conjugate: bool,
-    /// Whether environments are scaled.
+    /// Whether environments are scaled at every site.
     pub scaled: bool,
     /// Cancellation and progress of the call.
     pub watch: Watch,

@@ -31,7 +31,7 @@ impl CpuOps {
         Self { context: Arc::clone(context) }
     }
 
-    /// Memory with these numbers.
+    /// Host memory that holds a copy of these numbers.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<HostMemory> {
         let mut memory = HostMemory::allocate(STEP, size_of_val(values), self.context.host_budget())?;
         memory.as_mut_slice::<S>()?.copy_from_slice(values);
@@ -87,7 +87,7 @@ impl CpuOps {
 
 const STEP: &str = "workspace of a contraction with an operator";
 
-/// Workspace of steps.
+/// Workspace of steps, allocated when first needed and kept.
 pub struct Work<T> {
     bra: Option<CpuMatrix<T>>,
     ket: Option<CpuMatrix<T>>,

@@ -21,23 +21,23 @@ use crate::stream::Stream;
 pub enum Ops {
     /// On the threads of the context.
     Host(CpuOps),
-    /// On the context's GPU.
+    /// On the context's GPU, in the order of its stream.
     Device(GpuOps),
 }
 
 /// An environment on that device.
 pub enum Environment<T> {
-    /// In host memory.
+    /// In host memory, column-major.
     Host(CpuMatrix<T>),
-    /// In device memory.
+    /// In memory of the context's GPU.
     Device(DeviceMemory),
 }
 
 /// Workspace of steps on that device.
 pub enum Work<T> {
-    /// On the CPU.
+    /// Of steps on the CPU.
     Host(cpu::Work<T>),
-    /// On the GPU.
+    /// Of steps on the GPU.
     Device(gpu::Work),
 }
 

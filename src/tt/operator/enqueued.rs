@@ -34,7 +34,7 @@ use crate::tt::watch::Watch;
 const GRAIN: usize = 256;
 /// Bytes of exponents, keys and factors: two numbers of each.
 const PAIR: usize = 16;
-/// Bytes of a result.
+/// Bytes of a result: [`result::NUMBERS`] F64.
 const NUMBER: usize = result::NUMBERS * 8;
 
 /// Operations that are enqueued, or, without memory, only counted.
@@ -58,7 +58,7 @@ pub(super) struct Enqueued<'a> {
 struct Fixed {
     library: Place,
     keys: Place,
-    /// Keys of an environment.
+    /// Keys of an environment's largest numbers.
     peaks: Place,
     /// Factor of a step's first product.
     alpha: Place,
@@ -128,7 +128,7 @@ impl<'a> Enqueued<'a> {
         Ok(ops)
     }
 
-    /// Peak bytes of workspace.
+    /// Peak bytes of workspace so far.
     pub fn bytes(&self) -> usize {
         self.most.load(Ordering::Relaxed)
     }
@@ -451,7 +451,7 @@ impl Enqueued<'_> {
 
 /// Arguments of an enqueued call.
 pub(in crate::tt) struct Call<'a> {
-    /// The first context.
+    /// The context that the trains belong to.
     pub context: &'a Arc<Context>,
     /// The caller's stream, or the context's own.
     pub stream: &'a GpuStream,
@@ -459,11 +459,11 @@ pub(in crate::tt) struct Call<'a> {
     pub options: &'a Options,
     /// cuBLAS, created when first needed.
     pub library: &'a mut Option<Mutex<Blas>>,
-    /// The caller's workspace.
+    /// The workspace that the caller provides.
     pub workspace: Option<&'a DeviceMemory>,
     /// Memory of the result. If `None`, the call only counts its workspace.
     pub result: Option<Region<'a>>,
-    /// Cancellation of the call.
+    /// Cancellation and progress of the call.
     pub watch: Watch,
 }
 

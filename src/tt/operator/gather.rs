@@ -17,22 +17,22 @@ use super::slots::Slots;
 pub struct Term {
     /// Slot q of the environment before the step.
     pub slot: u32,
-    /// Ket index j.
+    /// Ket index j, below `cols`.
     pub column: u32,
-    /// Coefficient of the column.
+    /// Coefficient of that column.
     pub value: Complex<f64>,
 }
 
 /// The sums of one site.
 #[derive(Debug)]
 pub struct Gather {
-    /// Bra indices m.
+    /// Bra indices m: rows of the site's operators.
     pub rows: usize,
-    /// Ket indices n.
+    /// Ket indices n: columns of the site's operators.
     pub cols: usize,
-    /// Slots before the step.
+    /// Slots q before the step.
     pub inputs: usize,
-    /// Slots after it.
+    /// Slots q' after the step.
     pub outputs: usize,
     /// Exponent of the power of two by which the operator's values were divided: they are 2^exponent times those of the
     /// terms.
@@ -70,7 +70,7 @@ impl Gather {
         &self.terms[self.starts[to]..self.starts[to + 1]]
     }
 
-    /// Terms of all columns.
+    /// Terms of all columns together.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -136,7 +136,7 @@ impl Gather {
         Self::new([n, n], slots, slots + 1, 0, placed)
     }
 
-    /// Only `op` (n-by-n, column-major).
+    /// The sums with `op` alone (n-by-n, column-major), from one slot to one slot.
     pub fn local(n: usize, op: &[Complex<f64>]) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * n)?;
         add_operator(&mut placed, n, 0, op);

@@ -19,7 +19,7 @@ pub(super) const SLOT: usize = 1;
 pub(super) const PAIR: usize = 2;
 pub(super) const KET: usize = 3;
 
-/// Size of each index.
+/// Sizes of the indices in the order of [`BRA`] to [`KET`].
 fn counts(extent: Extent) -> [usize; 4] {
     [extent.bra, extent.slots, extent.pairs, extent.ket]
 }
@@ -30,7 +30,7 @@ fn indices(extent: Extent, at: usize) -> [usize; 4] {
     [at % a, at / a % q, at / (a * q) % p, at / (a * q * p)]
 }
 
-/// Largest |re| or |im|.
+/// The larger of |re| and |im|; NaN if either is.
 pub(super) fn size<T: Scalar>(x: T) -> f64 {
     let (re, im) = (x.re().abs(), x.im().abs());
     if re > im || re.is_nan() { re } else { im }
@@ -206,7 +206,7 @@ impl Gauge {
     }
 }
 
-/// x times 2^e.
+/// x times 2^e, rounded where it leaves the range.
 pub(super) fn shifted<T: Scalar>(x: T, e: i64) -> T {
     if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
 }

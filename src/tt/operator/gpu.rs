@@ -104,7 +104,7 @@ impl GpuOps {
         self.gpu.store_numbers(&self.stream, values, to, 0)
     }
 
-    /// Memory with these numbers.
+    /// Device memory that holds a copy of these numbers.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
         let mut memory = self.allocate::<S>(values.len())?;
         self.store(values, &mut memory)?;
@@ -366,7 +366,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
     }
 }
 
-/// C = op(A) op(B).
+/// C = op(A) op(B), where C is not read.
 pub(super) fn multiply<T: Scalar>(
     blas: &Blas,
     (a, op_a): (View<'_>, Transpose),

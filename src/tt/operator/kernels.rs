@@ -125,7 +125,7 @@ pub(super) fn sum_block<T: Scalar>(gather: &Gather, column: usize, pairs: usize,
     }
 }
 
-/// Multiplies by 2^e.
+/// Multiplies each of `values` by 2^e.
 pub(super) fn shift_all<T: Scalar>(values: &mut [T], e: i64) {
     if e == 0 {
         return;

@@ -165,7 +165,7 @@ pub(super) fn correlation_watched(
 /// Expectation values as plain numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Locals {
-    /// The numbers.
+    /// One number for each operator or pair of sites.
     pub values: Vec<Complex<f64>>,
     /// The report; its outcome is the largest of theirs, unless they are all finite.
     pub info: Info,
@@ -206,13 +206,13 @@ trait Sums: Send {
         rights: &[Held<O::Environment>],
     ) -> Result<Scaled>;
 
-    /// Kind of the sums.
+    /// Kind and number of the sums.
     fn kind(&self) -> Kind;
 
     /// The sites of a local operator.
     fn wanted(&self) -> &[bool];
 
-    /// The sums.
+    /// The sums so far, each with an exponent of its own.
     fn values(&mut self) -> &mut [Scaled];
 
     /// Computes the sums from environments whose numbers have exponents of their own. Returns <x|x>.
@@ -317,7 +317,7 @@ fn run_as_given<S: Sums>(
     Ok((expect_norm(norm, x)?, Some(info)))
 }
 
-/// <x|x> as a divisor.
+/// <x|x> as a divisor: an error where it is 0.
 fn expect_norm(norm: Scaled, x: &TensorTrain) -> Result<Scaled> {
     let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {

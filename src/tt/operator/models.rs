@@ -14,11 +14,11 @@ use crate::tensor::train::TrainMatrix;
 /// sum over bonds of J_x S_x S_x + J_y S_y S_y + J_z S_z S_z, minus h sum of S_z.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heisenberg {
-    /// 2 S.
+    /// 2 S: a spin has 2 S + 1 states.
     pub twice_spin: usize,
     /// J_x, J_y, J_z; positive ones are antiferromagnetic.
     pub couplings: [f64; 3],
-    /// h.
+    /// The field h along z.
     pub field: f64,
     /// Whether the last spin is coupled to the first. Takes effect for three or more spins.
     pub ring: bool,

@@ -18,16 +18,16 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::TensorTrain;
 
-/// Sizes of an environment.
+/// Sizes of the four indices of an environment, the first fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extent {
-    /// Bra bond, fastest.
+    /// Values of the bra's bond; the fastest index.
     pub bra: usize,
-    /// Operator slots.
+    /// Slots of the operator at the bond.
     pub slots: usize,
-    /// Boundary pairs.
+    /// Boundary pairs that are computed together.
     pub pairs: usize,
-    /// Ket bond.
+    /// Values of the ket's bond; the slowest index.
     pub ket: usize,
 }
 
@@ -44,7 +44,7 @@ impl Extent {
     }
 }
 
-/// A core in memory.
+/// A core of a train in host or device memory.
 #[derive(Clone, Copy)]
 pub struct CoreView<'a> {
     /// The train's name in messages.
@@ -84,13 +84,13 @@ impl<'a> CoreView<'a> {
 /// One site of a contraction.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    /// Core of the bra.
+    /// Core of the bra at this site.
     pub bra: CoreView<'a>,
-    /// Core of the ket.
+    /// Core of the ket at this site.
     pub ket: CoreView<'a>,
-    /// The operator between them.
+    /// The operator's terms at this site.
     pub gather: &'a Gather,
-    /// From right to left.
+    /// Whether the step goes from right to left.
     pub mirrored: bool,
     /// Whether the bra is conjugated.
     pub conjugate: bool,
@@ -115,7 +115,7 @@ impl Site<'_> {
 pub struct StepBytes {
     /// T and U of the stretch that one thread computes at a time.
     pub stretch: f64,
-    /// Threads that compute stretches.
+    /// Threads that compute stretches, each with workspace of its own.
     pub lanes: f64,
     /// Copies of the two cores, if they must be copied.
     pub cores: [f64; 2],
@@ -132,7 +132,7 @@ impl StepBytes {
         }
     }
 
-    /// Total bytes.
+    /// Bytes of all workspace of the step.
     pub fn bytes(self) -> f64 {
         self.stretch * self.lanes + self.cores[0] + self.cores[1]
     }
@@ -140,9 +140,9 @@ impl StepBytes {
 
 /// A backend's environments and the operations on them.
 pub trait OperatorOps<T: Scalar>: Sync {
-    /// Memory of an environment.
+    /// Memory of an environment on the backend.
     type Environment: Send + Sync;
-    /// Workspace of a step.
+    /// Workspace that successive steps reuse.
     type Work: Send;
 
     /// Allocates zeroed memory for `elements`, charged to the context's budget.

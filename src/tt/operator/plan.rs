@@ -14,7 +14,7 @@ use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Method, Options};
 use crate::tt::plan::too_little;
 
-/// Plan of a contraction.
+/// Plan of a contraction with an operator.
 pub(super) struct Plan {
     /// Slots of successive ranges of the operator's values at the cut.
     pub runs: Vec<Slots>,
@@ -162,7 +162,7 @@ impl Plan {
         self
     }
 
-    /// The two halves.
+    /// The two halves of d sites, from either end to the middle.
     pub fn ways(&self, d: usize) -> [Way; 2] {
         [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
     }

@@ -15,7 +15,7 @@ use crate::tt::plan::too_little;
 /// Default limit of the bytes of environments.
 const WORKSPACE: f64 = (64 << 20) as f64;
 
-/// Quantities to compute.
+/// The quantities that a call computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Values of an operator at single sites; the number of sites.
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 /// Amounts that are computed at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
-    /// Boundary pairs.
+    /// Boundary pairs that are computed together.
     pub block: usize,
     /// Sites of the earlier of two operators.
     pub width: usize,
@@ -219,7 +219,7 @@ impl<'c, 'a> Need<'c, 'a> {
         })
     }
 
-    /// Peak bytes.
+    /// Peak bytes of environments and workspace together.
     fn bytes<T: Scalar, O: OperatorOps<T>>(&self, ops: &O, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
         let d = self.chain.len();
         let back = self.workspace::<T, O>(ops, (1, narrow, true), 1);

@@ -89,7 +89,7 @@ impl Slots {
         Ok(live)
     }
 
-    /// Slots at bond t.
+    /// Slots at bond t, the identity's included.
     pub fn count(&self, t: usize) -> usize {
         self.operator(t).len() + usize::from(self.identity)
     }

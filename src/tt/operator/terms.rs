@@ -132,7 +132,7 @@ impl Terms {
         Ok(number)
     }
 
-    /// The modes.
+    /// Mode sizes, one for each site.
     pub(super) fn modes(&self) -> &[usize] {
         &self.modes
     }

@@ -8,16 +8,16 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 /// <bra| operator |ket>; without an operator <bra|ket>. Any of them may be open or cyclic.
 #[derive(Clone, Copy)]
 pub struct Trains<'a> {
-    /// y, which is conjugated.
+    /// The bra y, which is conjugated.
     pub bra: &'a TensorTrain,
     /// H; `None` for the identity.
     pub operator: Option<&'a TrainMatrix>,
-    /// x.
+    /// The ket x.
     pub ket: &'a TensorTrain,
 }
 
 impl<'a> Trains<'a> {
-    /// <y|H|x>.
+    /// The trains of <y|H|x>.
     pub fn new(bra: &'a TensorTrain, operator: Option<&'a TrainMatrix>, ket: &'a TensorTrain) -> Self {
         Self { bra, operator, ket }
     }
@@ -36,7 +36,7 @@ impl<'a> Trains<'a> {
         }
     }
 
-    /// Number of sites d.
+    /// Number of sites d, the same in all.
     pub fn len(&self) -> usize {
         self.ket.shape().len()
     }

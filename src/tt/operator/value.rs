@@ -30,7 +30,7 @@ use crate::tt::wider::{self, Doubles};
 /// <x|H|x> / <x|x> and its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rayleigh {
-    /// <x|H|x>.
+    /// <x|H|x>, in the scaled form.
     pub numerator: Scaled,
     /// <x|x>, real.
     pub denominator: Scaled,
@@ -143,7 +143,7 @@ pub(super) fn norm2(value: Scaled) -> Scaled {
     if value.is_finite() { value.re() } else { value }
 }
 
-/// `numerator` / <x|x>.
+/// `numerator` / <x|x>; NaN if either is not finite.
 pub(super) fn quotient(numerator: Scaled, denominator: Scaled) -> Result<Scaled> {
     if !numerator.is_finite() || !denominator.is_finite() {
         return Ok(Scaled::new(Complex::new(f64::NAN, 0.0), 0));

@@ -13,7 +13,7 @@ use crate::tt::{Contraction, Options, Scaled};
 
 checksum_tests!("tt_contraction", cases);
 
-/// Mantissas and exponents.
+/// Adds the mantissas and exponents of `values`.
 pub(in crate::tt) fn add_scaled(sum: Checksum, values: &[Scaled]) -> Checksum {
     values.iter().fold(sum, |sum, v| sum.numbers(&[v.mantissa]).integers([v.exponent.cast_unsigned()]))
 }
@@ -119,7 +119,7 @@ fn uniform(c: &Arc<Context>, out: &mut Cases, dtype: DType) {
     }
 }
 
-/// Batches and Gram matrices.
+/// Checksums of batches and Gram matrices.
 fn many(c: &Arc<Context>, out: &mut Cases, dtype: DType) {
     let complex = dtype.is_complex();
     let list = |first: u64, cyclic: bool| -> Vec<_> {

@@ -48,7 +48,7 @@ fn ones(p: i32, q: i32) -> Vec<(&'static str, Plain)> {
     ]
 }
 
-/// The one entry.
+/// Real part of the first entry of the dense tensor.
 fn only(c: &Arc<Context>, x: &TensorTrain) -> Result<f64> {
     let mut tensor = Tensor::create(c, x.dtype(), Location::Host, Order::ColumnMajor, x.shape().modes())?;
     full(&Place::host(c), x, &mut tensor, false)?;

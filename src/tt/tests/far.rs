@@ -7,7 +7,7 @@ use crate::tt::options::{Method, NormMethod, Scaling};
 use crate::tt::scaled::scale;
 use crate::tt::{Options, Scaled};
 
-/// Core k times 2^powers\[k\].
+/// The train whose core k is multiplied by 2^powers\[k\].
 fn sized(p: &Plain, powers: &[i64]) -> Plain {
     let cores = p.cores.iter().zip(powers);
     let cores = cores.map(|(core, &e)| core.iter().map(|v| C::new(scale(v.re, e), scale(v.im, e))).collect());

@@ -68,7 +68,7 @@ pub fn cases() -> Vec<Case> {
     all
 }
 
-/// Calls that wait.
+/// Checks calls that wait for their results.
 pub fn check(c: &Arc<Context>, location: Location) {
     for case in cases() {
         let (x, one, entry) = (case.train(c, location), case.one(c, location), case.entry);

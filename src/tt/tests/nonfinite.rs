@@ -19,9 +19,9 @@ const SITES: usize = 5;
 pub struct Case {
     /// The train with the bad number.
     pub x: TensorTrain,
-    /// One without.
+    /// A train like `x`, all of whose numbers are finite.
     pub y: TensorTrain,
-    /// What the case is.
+    /// Name of the case in messages.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! Norms and distances.
+//! Norms and distances against those of dense tensors.
 
 use super::support::{Plain, TYPES, cpu, session};
 use crate::scalar::DType;

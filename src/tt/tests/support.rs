@@ -270,7 +270,7 @@ impl Plain {
         self
     }
 
-    /// One core, d times.
+    /// A train of d copies of one core.
     pub fn repeated(d: usize, shape: [usize; 3], core: &[C]) -> Self {
         let [r, n, r2] = shape;
         assert_eq!(r, r2);

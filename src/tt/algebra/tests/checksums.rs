@@ -26,7 +26,7 @@ fn cases(c: &Arc<Context>, out: &mut Cases) {
     of::<Complex<f64>>(c, out);
 }
 
-/// Ranks and cores.
+/// Checksum of a train's ranks and cores.
 fn train_sum(x: &TensorTrain) -> Result<Checksum> {
     with_scalar!(x.dtype(), "x", T => {
         let cores = x.cores::<T>("x")?;

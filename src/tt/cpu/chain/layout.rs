@@ -5,7 +5,7 @@ use crate::tensor::train::Shape;
 /// The sites of a train, starting at the cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sites<'a> {
-    /// Its shape.
+    /// Shape of the train.
     pub shape: &'a Shape,
     /// The bond at which it begins and ends.
     pub cut: usize,
@@ -36,7 +36,7 @@ pub(super) struct Site {
     pub r: usize,
     /// Right rank of the columns' train.
     pub r_next: usize,
-    /// Mode size.
+    /// Mode size, the same in both.
     pub n: usize,
 }
 
@@ -112,7 +112,7 @@ impl Form {
     }
 }
 
-/// Real numbers of workspace.
+/// Real numbers of workspace, by their use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sizes {
     /// For one environment; there is one for each pair.
@@ -126,7 +126,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Of two trains.
+    /// Workspace for two trains, whatever the boundary pair.
     pub(super) fn of(form: Form, rows: Sites<'_>, columns: Sites<'_>) -> Self {
         let mut sizes = Self { environment: form.column(1), ..Self::default() };
         // All sites between two others occur within the first two rounds.
@@ -140,7 +140,7 @@ impl Sizes {
         sizes
     }
 
-    /// For `pairs` pairs together.
+    /// Real numbers for `pairs` pairs that are swept together.
     pub(super) fn total(self, pairs: usize) -> usize {
         self.environment.saturating_mul(pairs).saturating_add(self.between + self.row + self.column)
     }

@@ -39,7 +39,7 @@ pub struct Chain {
     conjugate: bool,
     /// Whether y is the rows' train.
     swapped: bool,
-    /// Whether cores are prefetched.
+    /// Whether the cores of the next site are prefetched.
     ahead: bool,
     complex: bool,
 }

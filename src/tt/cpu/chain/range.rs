@@ -19,13 +19,13 @@ pub(super) enum State {
 /// The term of a boundary pair: (re + i im) 2^exponent after the sweep.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
-    /// Real part.
+    /// Real part, without the power of two.
     pub re: f64,
-    /// Imaginary part.
+    /// Imaginary part, without the power of two.
     pub im: f64,
     /// Exponent of the power of two; during the sweep that of the environment.
     pub exponent: i64,
-    /// State of the pair.
+    /// Whether the term can be trusted.
     pub state: State,
 }
 

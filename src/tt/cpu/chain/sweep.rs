@@ -17,7 +17,7 @@ use crate::backend::cpu::small::{Product, prefetch};
 /// A train as real numbers, starting at the cut.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'s, 'c, T> {
-    /// Core of a site.
+    /// Numbers of the core of a site, from the cut on.
     pub core: &'s dyn Fn(usize) -> &'c [T],
     /// r, n, r' of a site.
     pub shape: Sites<'c>,
@@ -39,7 +39,7 @@ pub(super) struct Sweep<'w, 's, 'c, T> {
     pub careful: bool,
     /// Whether the cores of the next site are prefetched, because they are probably in no cache.
     pub ahead: bool,
-    /// [`Sizes::total`] numbers.
+    /// [`Sizes::total`] numbers, overwritten.
     pub work: &'w mut [T],
     /// Sizes of the parts of `work`.
     pub sizes: Sizes,

@@ -63,7 +63,7 @@ impl Workspaces {
         Ok(&mut self.memory[..count])
     }
 
-    /// Frees the workspaces.
+    /// Frees all workspaces, and so their charge.
     pub fn clear(&mut self) {
         self.memory.clear();
     }

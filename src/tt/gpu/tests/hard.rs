@@ -34,7 +34,7 @@ fn entries_near_the_ends_of_the_range_lose_nothing() {
     }
 }
 
-/// Core k times 2^powers\[k\].
+/// The train whose core k is multiplied by 2^powers\[k\].
 fn sized(p: &Plain, powers: &[i64]) -> Plain {
     let times = |core: &Vec<(f64, f64)>, e: i64| core.iter().map(|&(re, im)| (scale(re, e), scale(im, e))).collect();
     Plain { cores: p.cores.iter().zip(powers).map(|(core, &e)| times(core, e)).collect(), ..p.clone() }

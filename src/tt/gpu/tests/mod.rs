@@ -31,7 +31,7 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::options::{Conjugate, Method};
 use crate::tt::{Contraction, Options, Scaled};
 
-/// The four types.
+/// The four types of elements.
 const TYPES: [DType; 4] = [DType::F32, DType::F64, DType::CF32, DType::CF64];
 
 /// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.

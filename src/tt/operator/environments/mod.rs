@@ -79,7 +79,7 @@ pub struct Environments {
     on_device: bool,
     /// Left environments are valid up to the first bond, right ones from the second bond on.
     valid: [usize; 2],
-    /// The same for [`Store::exact`].
+    /// As `valid`, for [`Store::exact`].
     valid_exact: [usize; 2],
     /// Whether an exponent for each number is needed: for rings whose bonds are far from balanced, and where steps have lost
     /// numbers below the range of the type. `None` until the trains have been examined.
@@ -158,7 +158,7 @@ impl Environments {
         self.dtype
     }
 
-    /// Number of sites d.
+    /// Number of sites d; bonds are numbered 0 to d.
     pub fn sites(&self) -> usize {
         self.slots.bonds() - 1
     }

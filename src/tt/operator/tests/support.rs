@@ -64,7 +64,7 @@ impl Draw {
     }
 }
 
-/// A train as arrays.
+/// A train as packed arrays, one for each core.
 #[derive(Clone)]
 pub struct Plain {
     pub modes: Vec<usize>,
@@ -87,7 +87,7 @@ impl Plain {
         Self::new(&vec![n; d], &vec![r; d + 1], vec![core.to_vec(); d])
     }
 
-    /// A product of vectors.
+    /// A train of rank 1: the outer product of vectors.
     pub fn product(vectors: Vec<Vec<C>>) -> Self {
         let modes: Vec<usize> = vectors.iter().map(Vec::len).collect();
         Self::new(&modes, &vec![1; modes.len() + 1], vectors)
@@ -140,7 +140,7 @@ impl Plain {
     }
 }
 
-/// A TT-matrix as arrays.
+/// A TT-matrix as packed arrays, one for each core.
 #[derive(Clone)]
 pub struct PlainMatrix {
     pub rows: Vec<usize>,
