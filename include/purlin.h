@@ -33,7 +33,7 @@
 #define PURLIN_BACKEND_AUTO 0
 
 /**
- * The CPU.
+ * The CPU, even if there is a GPU.
  */
 #define PURLIN_BACKEND_CPU 1
 
@@ -53,22 +53,22 @@
 #define PURLIN_ISA_PORTABLE 1
 
 /**
- * AVX2 and FMA.
+ * Vectors of 256 bits: AVX2 and FMA.
  */
 #define PURLIN_ISA_AVX2 2
 
 /**
- * AVX-512.
+ * Vectors of 512 bits: AVX-512 F, DQ, VL and BW, and FMA.
  */
 #define PURLIN_ISA_AVX512 3
 
 /**
- * No messages.
+ * No messages are logged.
  */
 #define PURLIN_LOG_OFF 0
 
 /**
- * Something failed.
+ * A call failed, with the reason.
  */
 #define PURLIN_LOG_ERROR 1
 
@@ -83,17 +83,17 @@
 #define PURLIN_LOG_INFO 3
 
 /**
- * Details for developers.
+ * Details for developers; no message has this level yet.
  */
 #define PURLIN_LOG_DEBUG 4
 
 /**
- * Every entry is stored.
+ * Every entry is stored, with a leading dimension.
  */
 #define PURLIN_DENSE 0
 
 /**
- * Compressed sparse rows.
+ * Compressed sparse rows: offsets, columns and values.
  */
 #define PURLIN_CSR 1
 
@@ -134,7 +134,7 @@
 #define PURLIN_NORM_ONE 1
 
 /**
- * Largest magnitude.
+ * Largest magnitude over all places.
  */
 #define PURLIN_NORM_MAX 2
 
@@ -172,7 +172,7 @@
 #define PURLIN_SSHOPM_SHIFT_ADAPTIVE 0
 
 /**
- * `shift` of the options.
+ * The constant `shift` of the options.
  */
 #define PURLIN_SSHOPM_SHIFT_FIXED 1
 
@@ -250,7 +250,7 @@
 #define PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX 1
 
 /**
- * A start converged.
+ * A start met its stopping test.
  */
 #define PURLIN_START_CONVERGED 0
 
@@ -296,7 +296,7 @@
 #define PURLIN_TENSOR_ISOTROPIC 3
 
 /**
- * Outside the mask.
+ * The mask leaves the tensor out.
  */
 #define PURLIN_TENSOR_MASKED 4
 
@@ -353,7 +353,7 @@
 #define PURLIN_PAIR_DEGENERATE 3
 
 /**
- * Not classified.
+ * Not classified: an eigenvalue or the residual is not finite.
  */
 #define PURLIN_PAIR_UNCLASSIFIED 4
 
@@ -423,27 +423,27 @@
 #define PURLIN_PEAKS_MRTRIX 1
 
 /**
- * Absent peaks are NaN.
+ * All numbers of an absent peak are NaN.
  */
 #define PURLIN_MISSING_NAN 0
 
 /**
- * Absent peaks are 0.
+ * All numbers of an absent peak are 0.
  */
 #define PURLIN_MISSING_ZERO 1
 
 /**
- * Least significant byte first.
+ * The least significant byte of a number comes first.
  */
 #define PURLIN_LITTLE_ENDIAN 0
 
 /**
- * Most significant byte first.
+ * The most significant byte of a number comes first.
  */
 #define PURLIN_BIG_ENDIAN 1
 
 /**
- * The ramp alone.
+ * The band-limited ramp, without a window.
  */
 #define PURLIN_FDK_WINDOW_NONE 0
 
@@ -506,7 +506,7 @@
 #define PURLIN_FDK_EDGE_SKIP 1
 
 /**
- * Bilinear samples in f32.
+ * Bilinear interpolation between four pixels, in f32.
  */
 #define PURLIN_FDK_INTERPOLATION_EXACT 0
 
@@ -543,7 +543,7 @@
 #define PURLIN_FDK_KERNEL_VERTICAL 0
 
 /**
- * Views of any position.
+ * Any 3 x 4 matrices: panels that are tilted against the z axis too.
  */
 #define PURLIN_FDK_KERNEL_GENERAL 1
 
@@ -630,7 +630,7 @@
 #define PURLIN_RSVD_ORTH_HOUSEHOLDER 1
 
 /**
- * CholeskyQR2 first.
+ * CholeskyQR2 first, and a safer method where it fails.
  */
 #define PURLIN_RSVD_ORTH_CHOLESKY2 2
 
@@ -645,12 +645,12 @@
 #define PURLIN_SKETCH_GAUSSIAN 0
 
 /**
- * Uniform in [-1, 1).
+ * Uniform in [-1, 1); for complex types each part.
  */
 #define PURLIN_SKETCH_UNIFORM 1
 
 /**
- * -1 or 1.
+ * -1 or 1; for complex types each part.
  */
 #define PURLIN_SKETCH_RADEMACHER 2
 
@@ -759,7 +759,7 @@
 #define PURLIN_RPCA_FRAMES_ROWS 1
 
 /**
- * The cost model chooses.
+ * The cost model chooses from shapes and workspace.
  */
 #define PURLIN_TT_METHOD_AUTO 0
 
@@ -847,7 +847,7 @@
 #define PURLIN_TT_MATH_INT8X6 4
 
 /**
- * The fastest stable method.
+ * The fastest method that is stable for these trains.
  */
 #define PURLIN_TT_NORM_AUTO 0
 
@@ -933,12 +933,12 @@
 #define PURLIN_DUPLICATES_SUM 0
 
 /**
- * The first given stays.
+ * The entry that is given first stays.
  */
 #define PURLIN_DUPLICATES_FIRST 1
 
 /**
- * The last given stays.
+ * The entry that is given last stays.
  */
 #define PURLIN_DUPLICATES_LAST 2
 
@@ -948,7 +948,7 @@
 #define PURLIN_DUPLICATES_MAX 3
 
 /**
- * They are an error.
+ * An entry that is given twice is an error.
  */
 #define PURLIN_DUPLICATES_REFUSE 4
 
@@ -1018,7 +1018,7 @@
 #define PURLIN_CHECK_FINITE 4
 
 /**
- * All of them.
+ * All three checks together.
  */
 #define PURLIN_CHECK_FULL 7
 
@@ -1063,17 +1063,17 @@
 #define PURLIN_SPMV_METHOD_SWEEPS 7
 
 /**
- * Products with A.
+ * Products with A itself: x has a number for each column of A.
  */
 #define PURLIN_SPMV_PLAIN 0
 
 /**
- * Products with A^T.
+ * Products with A^T: x has a number for each row of A.
  */
 #define PURLIN_SPMV_TRANSPOSE 1
 
 /**
- * Products with A^H.
+ * Products with A^H: x has a number for each row of A.
  */
 #define PURLIN_SPMV_ADJOINT 2
 
@@ -1204,7 +1204,7 @@
 #define PURLIN_LANCZOS_VERIFY_OFF 2
 
 /**
- * Every pair has converged.
+ * Every pair that was asked for has converged.
  */
 #define PURLIN_LANCZOS_CONVERGED 0
 
@@ -1273,7 +1273,7 @@ enum purlin_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The call succeeded.
+   * The call succeeded, or its work was enqueued.
    */
   PURLIN_SUCCESS = 0,
   /**
@@ -1318,7 +1318,7 @@ enum purlin_status
    */
   PURLIN_ERROR_NOT_SUPPORTED = -10,
   /**
-   * Overflow, breakdown, singularity.
+   * Overflow, breakdown or singularity; the message says which.
    */
   PURLIN_ERROR_NUMERICAL = -11,
   /**
@@ -1468,7 +1468,7 @@ typedef struct purlin_tt_environments purlin_tt_environments;
 typedef struct purlin_tt_matrix purlin_tt_matrix;
 
 /**
- * Properties of a GPU.
+ * Properties of a GPU, as the driver reports them.
  */
 typedef struct purlin_device_info {
   /**
@@ -1480,11 +1480,11 @@ typedef struct purlin_device_info {
    */
   int32_t ordinal;
   /**
-   * Compute capability, major.
+   * Major part of the compute capability.
    */
   int32_t compute_capability_major;
   /**
-   * Compute capability, minor.
+   * Minor part of the compute capability.
    */
   int32_t compute_capability_minor;
   /**
@@ -1492,11 +1492,11 @@ typedef struct purlin_device_info {
    */
   int32_t driver_version;
   /**
-   * Number of multiprocessors.
+   * Multiprocessors, each of which runs several blocks.
    */
   int64_t multiprocessors;
   /**
-   * Bytes of device memory.
+   * Bytes of device memory, free or not.
    */
   int64_t memory_total;
   /**
@@ -1504,7 +1504,7 @@ typedef struct purlin_device_info {
    */
   int64_t memory_free;
   /**
-   * Bytes of L2 cache.
+   * Bytes of the L2 cache.
    */
   int64_t l2_bytes;
   /**
@@ -1570,7 +1570,7 @@ typedef struct purlin_context_options {
    */
   purlin_log_fn log;
   /**
-   * Handed to `log`.
+   * Passed to `log` as its last argument, not dereferenced; default NULL.
    */
   void *log_user;
 } purlin_context_options;
@@ -1584,7 +1584,7 @@ typedef struct purlin_context_info {
    */
   size_t struct_size;
   /**
-   * PURLIN_BACKEND_CPU or PURLIN_BACKEND_CUDA.
+   * PURLIN_BACKEND_CPU or PURLIN_BACKEND_CUDA, never AUTO.
    */
   int32_t backend;
   /**
@@ -1600,7 +1600,7 @@ typedef struct purlin_context_info {
    */
   int32_t reserved;
   /**
-   * Threads of the pool.
+   * Threads of the pool, at least 1.
    */
   int64_t threads;
   /**
@@ -1656,7 +1656,7 @@ typedef int32_t purlin_location;
 typedef int32_t purlin_flags;
 
 /**
- * Properties of a tensor.
+ * Properties of a tensor, and the address of its elements.
  */
 typedef struct purlin_tensor_info {
   /**
@@ -1668,11 +1668,11 @@ typedef struct purlin_tensor_info {
    */
   int32_t dtype;
   /**
-   * PURLIN_HOST or PURLIN_DEVICE.
+   * PURLIN_HOST or PURLIN_DEVICE: where the elements are.
    */
   int32_t location;
   /**
-   * PURLIN_READ_ONLY, or 0.
+   * PURLIN_READ_ONLY where it holds, or 0.
    */
   int32_t flags;
   /**
@@ -1692,7 +1692,7 @@ typedef struct purlin_tensor_info {
    */
   int64_t symmetric_dimension;
   /**
-   * Number of elements.
+   * Product of the sizes of all dimensions.
    */
   int64_t elements;
   /**
@@ -1706,7 +1706,7 @@ typedef struct purlin_tensor_info {
 } purlin_tensor_info;
 
 /**
- * Properties of a matrix.
+ * Properties of a matrix, and the address of its entries.
  */
 typedef struct purlin_matrix_info {
   /**
@@ -1714,11 +1714,11 @@ typedef struct purlin_matrix_info {
    */
   size_t struct_size;
   /**
-   * Element type.
+   * Type of the entries, of a pattern too.
    */
   int32_t dtype;
   /**
-   * PURLIN_HOST or PURLIN_DEVICE.
+   * PURLIN_HOST or PURLIN_DEVICE: where the entries are.
    */
   int32_t location;
   /**
@@ -1730,11 +1730,11 @@ typedef struct purlin_matrix_info {
    */
   int32_t flags;
   /**
-   * Number of rows.
+   * Number of rows m.
    */
   int64_t rows;
   /**
-   * Number of columns.
+   * Number of columns n.
    */
   int64_t cols;
   /**
@@ -1890,7 +1890,7 @@ typedef struct purlin_sshopm_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
 } purlin_sshopm_options;
@@ -1983,11 +1983,11 @@ typedef struct purlin_sshopm_info {
    */
   size_t struct_size;
   /**
-   * Tensors of the batch.
+   * Tensors of the batch, masked ones included.
    */
   int64_t tensors;
   /**
-   * Starts of each tensor.
+   * Starts of each tensor, V.
    */
   int64_t starts;
   /**
@@ -2008,11 +2008,11 @@ typedef struct purlin_sshopm_info {
    */
   int64_t chunks;
   /**
-   * Tolerance that was used.
+   * Tolerance that was used, after defaults and limits.
    */
   double tolerance;
   /**
-   * Seconds of the call.
+   * Seconds from the call to its return.
    */
   double seconds;
   /**
@@ -2142,7 +2142,7 @@ typedef struct purlin_dwi_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
 } purlin_dwi_options;
@@ -2181,7 +2181,7 @@ typedef struct purlin_array_info {
    */
   double origin[4];
   /**
-   * Bytes of all elements.
+   * Bytes of all elements, packed.
    */
   int64_t bytes;
 } purlin_array_info;
@@ -2300,11 +2300,11 @@ typedef struct purlin_fdk_grid {
    */
   int64_t nx;
   /**
-   * Voxels along y, likewise.
+   * Voxels along y, as `nx`.
    */
   int64_t ny;
   /**
-   * Voxels along z, likewise.
+   * Voxels along z, as `nx`.
    */
   int64_t nz;
   /**
@@ -2422,7 +2422,7 @@ typedef struct purlin_fdk_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
   /**
@@ -2466,15 +2466,15 @@ typedef struct purlin_fdk_info {
    */
   double fov_radius;
   /**
-   * Voxels along x.
+   * Voxels of the grid along x.
    */
   int64_t nx;
   /**
-   * Voxels along y.
+   * Voxels of the grid along y.
    */
   int64_t ny;
   /**
-   * Voxels along z.
+   * Voxels of the grid along z.
    */
   int64_t nz;
   /**
@@ -2506,7 +2506,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t slab;
   /**
-   * Number of slabs.
+   * Slabs of the volume, of all contexts together.
    */
   int64_t slabs;
   /**
@@ -2578,7 +2578,7 @@ typedef struct purlin_fdk_info {
    */
   double seconds_filter;
   /**
-   * Seconds of back-projecting.
+   * Seconds of back-projecting, of all contexts together.
    */
   double seconds_backproject;
   /**
@@ -2598,7 +2598,7 @@ typedef struct purlin_fdk_info {
    */
   double gups;
   /**
-   * Why this redundancy; terminated.
+   * Why this redundancy was chosen; ends with a NUL.
    */
   char reason[128];
   /**
@@ -2752,7 +2752,7 @@ typedef struct purlin_rsvd_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
   /**
@@ -2825,11 +2825,11 @@ typedef struct purlin_rsvd_info {
    */
   int64_t columns;
   /**
-   * q.
+   * Power iterations q of the plan.
    */
   int64_t power_iterations;
   /**
-   * Passes over the data.
+   * Passes over the data that were made.
    */
   int64_t passes;
   /**
@@ -2841,11 +2841,11 @@ typedef struct purlin_rsvd_info {
    */
   int64_t contexts;
   /**
-   * Blocks of a pass.
+   * Blocks that the rows are read in, in one pass.
    */
   int64_t blocks;
   /**
-   * Rows of a block.
+   * Rows of a block; the last may have fewer.
    */
   int64_t block_rows;
   /**
@@ -2914,7 +2914,7 @@ typedef struct purlin_rsvd_info {
    */
   double error_spectral;
   /**
-   * Seconds of reading sources.
+   * Seconds of reading sources, of all contexts together.
    */
   double seconds_read;
   /**
@@ -2926,11 +2926,11 @@ typedef struct purlin_rsvd_info {
    */
   double seconds_multiply;
   /**
-   * Seconds of orthonormalization.
+   * Seconds of making columns orthonormal.
    */
   double seconds_orthonormalize;
   /**
-   * Seconds of small factorisations.
+   * Seconds of factorisations of small matrices.
    */
   double seconds_small;
   /**
@@ -2988,7 +2988,7 @@ typedef struct purlin_pca_info {
    */
   int32_t dtype;
   /**
-   * PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+   * PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS: the axis of the samples.
    */
   int32_t samples;
   /**
@@ -3008,15 +3008,15 @@ typedef struct purlin_pca_info {
    */
   int32_t reserved;
   /**
-   * Number of samples.
+   * Samples that the fit was made from.
    */
   int64_t count;
   /**
-   * Number of features.
+   * Features: numbers of a sample and of a component.
    */
   int64_t features;
   /**
-   * Number of components.
+   * Components that are kept.
    */
   int64_t rank;
   /**
@@ -3116,7 +3116,7 @@ typedef struct purlin_rpca_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
   /**
@@ -3148,7 +3148,7 @@ typedef struct purlin_rpca_info {
    */
   int64_t iterations;
   /**
-   * Rank of L.
+   * Rank of the low-rank part L.
    */
   int64_t rank;
   /**
@@ -3204,7 +3204,7 @@ typedef struct purlin_rpca_info {
    */
   double residual;
   /**
-   * ||L||_* + lambda ||S||_1.
+   * ||L||_* + lambda ||S||_1, which the method minimises.
    */
   double objective;
   /**
@@ -3216,7 +3216,7 @@ typedef struct purlin_rpca_info {
    */
   double one_norm;
   /**
-   * Seconds of decompositions.
+   * Seconds of decompositions beyond the elementwise passes.
    */
   double seconds_svd;
   /**
@@ -3256,15 +3256,15 @@ typedef struct purlin_tt_info {
    */
   size_t struct_size;
   /**
-   * Element type.
+   * Type of the elements, the same in all cores.
    */
   int32_t dtype;
   /**
-   * PURLIN_HOST or PURLIN_DEVICE.
+   * PURLIN_HOST or PURLIN_DEVICE: where the cores are.
    */
   int32_t location;
   /**
-   * PURLIN_READ_ONLY, or 0.
+   * PURLIN_READ_ONLY where it holds, or 0.
    */
   int32_t flags;
   /**
@@ -3280,7 +3280,7 @@ typedef struct purlin_tt_info {
    */
   int32_t owned;
   /**
-   * Number of cores, d.
+   * Number of cores d, at least 1.
    */
   int64_t length;
   /**
@@ -3288,17 +3288,17 @@ typedef struct purlin_tt_info {
    */
   int64_t max_rank;
   /**
-   * Elements of all cores.
+   * Elements of all cores together.
    */
   int64_t elements;
   /**
-   * Bytes of all cores.
+   * Bytes of all cores, without gaps between them.
    */
   int64_t bytes;
 } purlin_tt_info;
 
 /**
- * Options of contractions.
+ * Options of contractions, with defaults from purlin_tt_contraction_options_init.
  */
 typedef struct purlin_tt_contraction_options {
   /**
@@ -3360,7 +3360,7 @@ typedef struct purlin_tt_contraction_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
   /**
@@ -3383,7 +3383,7 @@ typedef struct purlin_tt_contraction_info {
    */
   int32_t method;
   /**
-   * One of PURLIN_TT_KERNEL_*.
+   * One of PURLIN_TT_KERNEL_*: what does the arithmetic.
    */
   int32_t kernel;
   /**
@@ -3415,7 +3415,7 @@ typedef struct purlin_tt_contraction_info {
    */
   int64_t block;
   /**
-   * Contexts that took part.
+   * Contexts that took part, at least 1.
    */
   int64_t contexts;
   /**
@@ -3435,7 +3435,7 @@ typedef struct purlin_tt_contraction_info {
    */
   double seconds;
   /**
-   * Why this method; terminated.
+   * Why this method was chosen; ends with a NUL.
    */
   char reason[128];
 } purlin_tt_contraction_info;
@@ -3466,7 +3466,7 @@ typedef struct purlin_tt_scaled {
    */
   double phase_re;
   /**
-   * Imaginary part of that.
+   * Imaginary part of the phase.
    */
   double phase_im;
 } purlin_tt_scaled;
@@ -3498,7 +3498,7 @@ typedef struct purlin_tt_round_options {
 } purlin_tt_round_options;
 
 /**
- * Report of a truncation.
+ * Report of a truncation, of one train or tensor.
  */
 typedef struct purlin_tt_round_info {
   /**
@@ -3577,7 +3577,7 @@ typedef struct purlin_spmv_options {
 } purlin_spmv_options;
 
 /**
- * Properties of a plan.
+ * Properties of a plan: its method and the statistics of the rows.
  */
 typedef struct purlin_spmv_info {
   /**
@@ -3601,7 +3601,7 @@ typedef struct purlin_spmv_info {
    */
   int64_t rows;
   /**
-   * Stored entries.
+   * Stored entries, explicit zeros included.
    */
   int64_t nnz;
   /**
@@ -3609,7 +3609,7 @@ typedef struct purlin_spmv_info {
    */
   int64_t longest;
   /**
-   * Rows without entries.
+   * Rows without a stored entry.
    */
   int64_t empty;
   /**
@@ -3741,7 +3741,7 @@ typedef struct purlin_lanczos_options {
    */
   purlin_progress_fn progress;
   /**
-   * Handed to `progress`.
+   * Passed to `progress` as its last argument, not dereferenced; default NULL.
    */
   void *progress_user;
   /**
@@ -3766,7 +3766,7 @@ typedef struct purlin_lanczos_options {
 } purlin_lanczos_options;
 
 /**
- * Report of a solve.
+ * Report of a solve, or of a plan.
  */
 typedef struct purlin_lanczos_info {
   /**
@@ -3786,7 +3786,7 @@ typedef struct purlin_lanczos_info {
    */
   int64_t breakdowns;
   /**
-   * Pairs returned.
+   * Pairs returned, converged or not.
    */
   int64_t count;
   /**
@@ -3841,7 +3841,7 @@ typedef struct purlin_lanczos_info {
    */
   int64_t halo;
   /**
-   * Bytes of these numbers.
+   * Bytes of the numbers of `halo`.
    */
   int64_t halo_bytes;
   /**
@@ -3884,11 +3884,11 @@ typedef struct purlin_lanczos_info {
  */
 typedef struct purlin_lanczos_accepted {
   /**
-   * The eigenvalue.
+   * Eigenvalue of the tridiagonal matrix.
    */
   double value;
   /**
-   * Estimate of its residual.
+   * Estimate of its residual, from the last component of its eigenvector.
    */
   double residual;
   /**
@@ -3969,7 +3969,7 @@ typedef double (*purlin_function_fn)(double x,
 #define PURLIN_DTYPE_AUTO -1
 
 /**
- * Host memory.
+ * Host memory, page-locked or not.
  */
 #define PURLIN_HOST 0
 

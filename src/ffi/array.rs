@@ -14,9 +14,9 @@ use crate::scalar::DType;
 use crate::shape::{self, to_i64};
 use crate::tensor::Tensor;
 
-/// Least significant byte first.
+/// The least significant byte of a number comes first.
 pub const PURLIN_LITTLE_ENDIAN: i32 = 0;
-/// Most significant byte first.
+/// The most significant byte of a number comes first.
 pub const PURLIN_BIG_ENDIAN: i32 = 1;
 
 /// What a source or a file holds.
@@ -38,7 +38,7 @@ pub struct purlin_array_info {
     pub spacing: [f64; 4],
     /// Position of the first element's centre, mm; NaN where the array does not say.
     pub origin: [f64; 4],
-    /// Bytes of all elements.
+    /// Bytes of all elements, packed.
     pub bytes: i64,
 }
 

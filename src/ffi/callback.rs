@@ -1,4 +1,4 @@
-//! Callers' functions as closures.
+//! Callers' functions as closures that return a status and cancel.
 
 use std::ffi::{CString, c_char, c_void};
 

@@ -1,4 +1,4 @@
-//! Contexts.
+//! Contexts: a backend, its threads, limits and log.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Object for ContextObject {
 
 /// The GPU if there is one, else the CPU.
 pub const PURLIN_BACKEND_AUTO: i32 = 0;
-/// The CPU.
+/// The CPU, even if there is a GPU.
 pub const PURLIN_BACKEND_CPU: i32 = 1;
 /// A GPU; an error if there is none.
 pub const PURLIN_BACKEND_CUDA: i32 = 2;
@@ -40,20 +40,20 @@ pub const PURLIN_BACKEND_CUDA: i32 = 2;
 pub const PURLIN_ISA_AUTO: i32 = 0;
 /// No vector instructions beyond the build's target.
 pub const PURLIN_ISA_PORTABLE: i32 = 1;
-/// AVX2 and FMA.
+/// Vectors of 256 bits: AVX2 and FMA.
 pub const PURLIN_ISA_AVX2: i32 = 2;
-/// AVX-512.
+/// Vectors of 512 bits: AVX-512 F, DQ, VL and BW, and FMA.
 pub const PURLIN_ISA_AVX512: i32 = 3;
 
-/// No messages.
+/// No messages are logged.
 pub const PURLIN_LOG_OFF: i32 = 0;
-/// Something failed.
+/// A call failed, with the reason.
 pub const PURLIN_LOG_ERROR: i32 = 1;
 /// Something is not as asked, but the call goes on.
 pub const PURLIN_LOG_WARN: i32 = 2;
 /// What was chosen, and why.
 pub const PURLIN_LOG_INFO: i32 = 3;
-/// Details for developers.
+/// Details for developers; no message has this level yet.
 pub const PURLIN_LOG_DEBUG: i32 = 4;
 
 /// How a context is made.
@@ -78,7 +78,7 @@ pub struct purlin_context_options {
     pub device_memory_limit: i64,
     /// Takes the messages; default NULL.
     pub log: purlin_log_fn,
-    /// Handed to `log`.
+    /// Passed to `log` as its last argument, not dereferenced; default NULL.
     pub log_user: *mut c_void,
 }
 
@@ -90,7 +90,7 @@ versioned!(purlin_context_options, first = size_of::<Self>());
 pub struct purlin_context_info {
     /// Size of the caller's struct; set by purlin_context_info_init.
     pub struct_size: usize,
-    /// PURLIN_BACKEND_CPU or PURLIN_BACKEND_CUDA.
+    /// PURLIN_BACKEND_CPU or PURLIN_BACKEND_CUDA, never AUTO.
     pub backend: i32,
     /// Ordinal of the GPU, -1 on the CPU.
     pub device: i32,
@@ -98,7 +98,7 @@ pub struct purlin_context_info {
     pub cpu_isa: i32,
     /// 0.
     pub reserved: i32,
-    /// Threads of the pool.
+    /// Threads of the pool, at least 1.
     pub threads: i64,
     /// Bytes of host memory that purlin may allocate, 0 for no limit.
     pub host_memory_limit: i64,

@@ -1,4 +1,4 @@
-//! GPUs of this machine.
+//! GPUs of this machine, as the driver numbers them.
 
 use std::ffi::c_char;
 
@@ -7,7 +7,7 @@ use super::{guard, purlin_status};
 use crate::backend::gpu::Gpu;
 use crate::error::Error;
 
-/// Properties of a GPU.
+/// Properties of a GPU, as the driver reports them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_device_info {
@@ -15,19 +15,19 @@ pub struct purlin_device_info {
     pub struct_size: usize,
     /// Ordinal of the device, as the driver counts.
     pub ordinal: i32,
-    /// Compute capability, major.
+    /// Major part of the compute capability.
     pub compute_capability_major: i32,
-    /// Compute capability, minor.
+    /// Minor part of the compute capability.
     pub compute_capability_minor: i32,
     /// Version of the driver's CUDA interface, 13000 for 13.0.
     pub driver_version: i32,
-    /// Number of multiprocessors.
+    /// Multiprocessors, each of which runs several blocks.
     pub multiprocessors: i64,
-    /// Bytes of device memory.
+    /// Bytes of device memory, free or not.
     pub memory_total: i64,
     /// Bytes of device memory that are free now.
     pub memory_free: i64,
-    /// Bytes of L2 cache.
+    /// Bytes of the L2 cache.
     pub l2_bytes: i64,
     /// Most bytes of shared memory that a block can have.
     pub shared_memory_per_block: i64,

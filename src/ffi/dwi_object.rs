@@ -45,7 +45,7 @@ struct ScanHandles {
     mask: *const purlin_tensor,
 }
 
-/// A scan, locked.
+/// A scan's tensors and stream, locked until the call returns.
 struct LockedScan {
     stream: Option<Shared<Stream>>,
     signals: Shared<Tensor>,

@@ -34,9 +34,9 @@ pub const PURLIN_PEAKS_UNIT_VALUE: i32 = 0;
 /// A peak is x, y, z times its value, as MRtrix3's peak images.
 pub const PURLIN_PEAKS_MRTRIX: i32 = 1;
 
-/// Absent peaks are NaN.
+/// All numbers of an absent peak are NaN.
 pub const PURLIN_MISSING_NAN: i32 = 0;
-/// Absent peaks are 0.
+/// All numbers of an absent peak are 0.
 pub const PURLIN_MISSING_ZERO: i32 = 1;
 
 /// How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa), and
@@ -92,7 +92,7 @@ pub struct purlin_dwi_options {
     pub merge_angle: f64,
     /// Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0; default NULL.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
 }
 

@@ -6,7 +6,7 @@ use super::callback::purlin_progress_fn;
 use super::group::purlin_group;
 use super::options::versioned;
 
-/// The ramp alone.
+/// The band-limited ramp, without a window.
 pub const PURLIN_FDK_WINDOW_NONE: i32 = 0;
 /// The ramp times sin(pi x / 2) / (pi x / 2), x the frequency over the cut-off.
 pub const PURLIN_FDK_WINDOW_SHEPP_LOGAN: i32 = 1;
@@ -36,7 +36,7 @@ pub const PURLIN_FDK_EDGE_ZERO: i32 = 0;
 /// A sample counts only if all four of its pixels exist.
 pub const PURLIN_FDK_EDGE_SKIP: i32 = 1;
 
-/// Bilinear samples in f32.
+/// Bilinear interpolation between four pixels, in f32.
 pub const PURLIN_FDK_INTERPOLATION_EXACT: i32 = 0;
 /// Leave to round positions where that is faster, up to 6e-4 of the density scale off. At present the same as EXACT,
 /// which no other kernel outruns.
@@ -55,7 +55,7 @@ pub const PURLIN_FDK_MODE_RABBITCT: i32 = 1;
 
 /// The panel stands upright in every view: a row of voxels along z is seen along a panel column.
 pub const PURLIN_FDK_KERNEL_VERTICAL: i32 = 0;
-/// Views of any position.
+/// Any 3 x 4 matrices: panels that are tilted against the z axis too.
 pub const PURLIN_FDK_KERNEL_GENERAL: i32 = 1;
 
 /// Where source and panel stand at each view. Lengths in mm, angles in rad.
@@ -113,9 +113,9 @@ pub struct purlin_fdk_grid {
     pub struct_size: usize,
     /// Voxels along x, at most 2^20.
     pub nx: i64,
-    /// Voxels along y, likewise.
+    /// Voxels along y, as `nx`.
     pub ny: i64,
-    /// Voxels along z, likewise.
+    /// Voxels along z, as `nx`.
     pub nz: i64,
     /// Distance of two voxels along x, mm, positive.
     pub dx: f64,
@@ -183,7 +183,7 @@ pub struct purlin_fdk_options {
     /// Called by reconstruct and finish with the steps done, all steps, 0, and by push with the views pushed, all views, 0;
     /// default NULL. It must be callable while the object lives.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
     /// Contexts that slabs of the volume are distributed over, with the same bits as on one; begins with the context of
     /// purlin_fdk_create. Default NULL: that context alone.
@@ -211,11 +211,11 @@ pub struct purlin_fdk_info {
     pub largest_gap: f64,
     /// Radius about the z axis within which the object is measured completely, mm.
     pub fov_radius: f64,
-    /// Voxels along x.
+    /// Voxels of the grid along x.
     pub nx: i64,
-    /// Voxels along y.
+    /// Voxels of the grid along y.
     pub ny: i64,
-    /// Voxels along z.
+    /// Voxels of the grid along z.
     pub nz: i64,
     /// Distance of two voxels along x, mm.
     pub dx: f64,
@@ -231,7 +231,7 @@ pub struct purlin_fdk_info {
     pub z0: f64,
     /// Slices of the thickest slab.
     pub slab: i64,
-    /// Number of slabs.
+    /// Slabs of the volume, of all contexts together.
     pub slabs: i64,
     /// Views of a batch, which are filtered and back-projected together.
     pub view_batch: i64,
@@ -267,7 +267,7 @@ pub struct purlin_fdk_info {
     pub seconds_upload: f64,
     /// Seconds of converting, weighting and filtering.
     pub seconds_filter: f64,
-    /// Seconds of back-projecting.
+    /// Seconds of back-projecting, of all contexts together.
     pub seconds_backproject: f64,
     /// Seconds of copying from devices; on the CPU of bringing slices into their order.
     pub seconds_download: f64,
@@ -277,7 +277,7 @@ pub struct purlin_fdk_info {
     pub seconds: f64,
     /// 1e9 voxel updates a second: views times voxels over `seconds`.
     pub gups: f64,
-    /// Why this redundancy; terminated.
+    /// Why this redundancy was chosen; ends with a NUL.
     pub reason: [c_char; 128],
     /// Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
     /// `pixels_clamped`.

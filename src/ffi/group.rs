@@ -1,4 +1,4 @@
-//! Groups of contexts.
+//! Groups of contexts that share the work of a call.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ const MAX_SLOTS: usize = 1 << INDEX_BITS;
 pub(super) trait Object: Send + Sync + Sized + 'static {
     /// First byte of its keys; no two types share one, and none is 0.
     const KIND: u8;
-    /// Its table.
+    /// The table that holds all objects of this type.
     fn table() -> &'static Table<Self>;
 }
 

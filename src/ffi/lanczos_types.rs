@@ -67,7 +67,7 @@ pub const PURLIN_LANCZOS_VERIFY_ON: i32 = 1;
 /// Neither: multiple eigenvalues may come with too few copies, and `verified` of the info is 0.
 pub const PURLIN_LANCZOS_VERIFY_OFF: i32 = 2;
 
-/// Every pair has converged.
+/// Every pair that was asked for has converged.
 pub const PURLIN_LANCZOS_CONVERGED: i32 = 0;
 /// The restarts, or the steps of the plain recurrence, are used up.
 pub const PURLIN_LANCZOS_RESTARTS: i32 = 1;
@@ -121,7 +121,7 @@ pub struct purlin_lanczos_options {
     /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that is iterated
     /// with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
     /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows and columns in
     /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
@@ -145,7 +145,7 @@ versioned!(
     ordering: PURLIN_ORDERING_NONE
 );
 
-/// Report of a solve.
+/// Report of a solve, or of a plan.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_lanczos_info {
@@ -157,7 +157,7 @@ pub struct purlin_lanczos_info {
     pub reserved: i32,
     /// Times that the space was invariant and a new vector had to be found.
     pub breakdowns: i64,
-    /// Pairs returned.
+    /// Pairs returned, converged or not.
     pub count: i64,
     /// Pairs that have converged, the first of those returned.
     pub converged: i64,
@@ -186,7 +186,7 @@ pub struct purlin_lanczos_info {
     pub part_entries: i64,
     /// Numbers that go from one to another in a product with the matrix, all together.
     pub halo: i64,
-    /// Bytes of these numbers.
+    /// Bytes of the numbers of `halo`.
     pub halo_bytes: i64,
     /// Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
     pub product_bytes: i64,
@@ -213,9 +213,9 @@ versioned!(purlin_lanczos_info, first = std::mem::offset_of!(Self, contexts));
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_lanczos_accepted {
-    /// The eigenvalue.
+    /// Eigenvalue of the tridiagonal matrix.
     pub value: f64,
-    /// Estimate of its residual.
+    /// Estimate of its residual, from the last component of its eigenvector.
     pub residual: f64,
     /// Copies of it among the eigenvalues of the tridiagonal matrix, which say nothing of its multiplicity.
     pub copies: i64,

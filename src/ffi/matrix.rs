@@ -1,4 +1,4 @@
-//! Matrices.
+//! Matrices: dense, sparse, streamed or known by their products.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -32,32 +32,32 @@ impl Object for Matrix {
     }
 }
 
-/// Every entry is stored.
+/// Every entry is stored, with a leading dimension.
 pub const PURLIN_DENSE: i32 = 0;
-/// Compressed sparse rows.
+/// Compressed sparse rows: offsets, columns and values.
 pub const PURLIN_CSR: i32 = 1;
 /// Read in blocks from a source.
 pub const PURLIN_STREAMED: i32 = 2;
 /// Known by its products alone.
 pub const PURLIN_OPERATOR: i32 = 3;
 
-/// Properties of a matrix.
+/// Properties of a matrix, and the address of its entries.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_matrix_info {
     /// Size of the caller's struct; set by purlin_matrix_info_init.
     pub struct_size: usize,
-    /// Element type.
+    /// Type of the entries, of a pattern too.
     pub dtype: i32,
-    /// PURLIN_HOST or PURLIN_DEVICE.
+    /// PURLIN_HOST or PURLIN_DEVICE: where the entries are.
     pub location: i32,
     /// PURLIN_DENSE, PURLIN_CSR, PURLIN_STREAMED or PURLIN_OPERATOR.
     pub storage: i32,
     /// PURLIN_ROW_MAJOR and PURLIN_READ_ONLY, where they hold.
     pub flags: i32,
-    /// Number of rows.
+    /// Number of rows m.
     pub rows: i64,
-    /// Number of columns.
+    /// Number of columns n.
     pub cols: i64,
     /// Leading dimension in elements; 0 unless dense.
     pub ld: i64,

@@ -37,7 +37,7 @@ pub type purlin_apply_fn = Option<
     ) -> i32,
 >;
 
-/// A caller's operator.
+/// A caller's operator, as the core calls it.
 struct Caller {
     apply: unsafe extern "C" fn(i32, i64, *const c_void, i64, *mut c_void, i64, u64, *mut c_void) -> i32,
     user: *mut c_void,

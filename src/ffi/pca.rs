@@ -1,4 +1,4 @@
-//! Principal component analysis.
+//! Principal component analysis: fits and their use.
 
 use super::handle::{self, Object, Shared, Table};
 use super::matrix::{self, purlin_matrix};

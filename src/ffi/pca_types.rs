@@ -35,7 +35,7 @@ pub struct purlin_pca_info {
     pub struct_size: usize,
     /// Type that was computed with.
     pub dtype: i32,
-    /// PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+    /// PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS: the axis of the samples.
     pub samples: i32,
     /// 1 if the mean of each feature is subtracted.
     pub centered: i32,
@@ -45,11 +45,11 @@ pub struct purlin_pca_info {
     pub whitened: i32,
     /// 0.
     pub reserved: i32,
-    /// Number of samples.
+    /// Samples that the fit was made from.
     pub count: i64,
-    /// Number of features.
+    /// Features: numbers of a sample and of a component.
     pub features: i64,
-    /// Number of components.
+    /// Components that are kept.
     pub rank: i64,
     /// Sum of the variances of all features, after scaling if there is one.
     pub total_variance: f64,

@@ -30,7 +30,7 @@ unsafe fn hand_over(info: *mut purlin_rpca_info, done: &Info) -> Result<()> {
     done.expect_converged()
 }
 
-/// What all calls read.
+/// The arguments of every call, locked until it returns.
 struct Given {
     stream: Option<Shared<Stream>>,
     m: Shared<Matrix>,

@@ -57,7 +57,7 @@ pub struct purlin_rpca_options {
     /// Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
     /// default NULL.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
     /// GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a mask in
     /// device memory is worked on where it lies; of a source, rows are read from several threads, one at a time. Default NULL:
@@ -79,7 +79,7 @@ pub struct purlin_rpca_info {
     pub dtype: i32,
     /// Iterations made, at most `max_iterations`.
     pub iterations: i64,
-    /// Rank of L.
+    /// Rank of the low-rank part L.
     pub rank: i64,
     /// Entries of S of modulus over `threshold`.
     pub nonzeros: i64,
@@ -107,13 +107,13 @@ pub struct purlin_rpca_info {
     pub frobenius: f64,
     /// ||M - L - S||_F / ||M||_F over the observed entries.
     pub residual: f64,
-    /// ||L||_* + lambda ||S||_1.
+    /// ||L||_* + lambda ||S||_1, which the method minimises.
     pub objective: f64,
     /// ||L||_*, the sum of the singular values.
     pub nuclear_norm: f64,
     /// ||S||_1 over the observed entries, the sum of the moduli.
     pub one_norm: f64,
-    /// Seconds of decompositions.
+    /// Seconds of decompositions beyond the elementwise passes.
     pub seconds_svd: f64,
     /// Seconds of the elementwise passes, with the products that they carry along.
     pub seconds_elementwise: f64,

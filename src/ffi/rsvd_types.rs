@@ -41,16 +41,16 @@ pub const PURLIN_RSVD_ORTH_AUTO: i32 = 0;
 /// Householder reflections: safe and slow. Vectors as long as A has rows may lie in pieces and take SHIFTED_CHOLESKY3, which
 /// the report then names.
 pub const PURLIN_RSVD_ORTH_HOUSEHOLDER: i32 = 1;
-/// CholeskyQR2 first.
+/// CholeskyQR2 first, and a safer method where it fails.
 pub const PURLIN_RSVD_ORTH_CHOLESKY2: i32 = 2;
 /// Shifted CholeskyQR3 (Fukaya et al., SISC 42, 2020) first.
 pub const PURLIN_RSVD_ORTH_SHIFTED_CHOLESKY3: i32 = 3;
 
 /// Standard normal entries; for complex types each part.
 pub const PURLIN_SKETCH_GAUSSIAN: i32 = 0;
-/// Uniform in [-1, 1).
+/// Uniform in [-1, 1); for complex types each part.
 pub const PURLIN_SKETCH_UNIFORM: i32 = 1;
-/// -1 or 1.
+/// -1 or 1; for complex types each part.
 pub const PURLIN_SKETCH_RADEMACHER: i32 = 2;
 /// One entry in eight columns of each row -1 or 1, the others 0; RADEMACHER for sketches of fewer than eight columns.
 pub const PURLIN_SKETCH_SPARSE_SIGN: i32 = 3;
@@ -161,7 +161,7 @@ pub struct purlin_rsvd_options {
     /// Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
     /// tolerance, else 0; default NULL. It must be callable while the object lives.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
     /// One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
     pub iteration_precision: i32,
@@ -204,17 +204,17 @@ pub struct purlin_rsvd_info {
     pub rank: i64,
     /// Columns of the sketch, l.
     pub columns: i64,
-    /// q.
+    /// Power iterations q of the plan.
     pub power_iterations: i64,
-    /// Passes over the data.
+    /// Passes over the data that were made.
     pub passes: i64,
     /// Passes that a restart file saved.
     pub passes_restarted: i64,
     /// Number of contexts at work.
     pub contexts: i64,
-    /// Blocks of a pass.
+    /// Blocks that the rows are read in, in one pass.
     pub blocks: i64,
-    /// Rows of a block.
+    /// Rows of a block; the last may have fewer.
     pub block_rows: i64,
     /// Rows that stay on the device.
     pub resident_rows: i64,
@@ -251,15 +251,15 @@ pub struct purlin_rsvd_info {
     /// Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; with ERROR_POWER an estimate from below; NaN
     /// unless probed.
     pub error_spectral: f64,
-    /// Seconds of reading sources.
+    /// Seconds of reading sources, of all contexts together.
     pub seconds_read: f64,
     /// Seconds of copying data to devices.
     pub seconds_link: f64,
     /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Seconds of orthonormalization.
+    /// Seconds of making columns orthonormal.
     pub seconds_orthonormalize: f64,
-    /// Seconds of small factorisations.
+    /// Seconds of factorisations of small matrices.
     pub seconds_small: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,

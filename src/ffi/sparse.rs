@@ -17,13 +17,13 @@ use crate::shape;
 
 /// Entries at one place are added, in the order given.
 pub const PURLIN_DUPLICATES_SUM: i32 = 0;
-/// The first given stays.
+/// The entry that is given first stays.
 pub const PURLIN_DUPLICATES_FIRST: i32 = 1;
-/// The last given stays.
+/// The entry that is given last stays.
 pub const PURLIN_DUPLICATES_LAST: i32 = 2;
 /// The largest stays: by value for real types, by modulus for complex ones.
 pub const PURLIN_DUPLICATES_MAX: i32 = 3;
-/// They are an error.
+/// An entry that is given twice is an error.
 pub const PURLIN_DUPLICATES_REFUSE: i32 = 4;
 
 /// Entries of A or A^H; the larger where there are both. Loops once.
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
     })
 }
 
-/// A floating-point type.
+/// A floating-point type, real or complex; other types are refused.
 pub(super) fn floating(argument: &str, code: purlin_dtype) -> Result<DType> {
     match DType::from_code(argument, code)? {
         known @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(known),

@@ -1,4 +1,4 @@
-//! Copies of sparse matrices.
+//! Copies of sparse matrices in another form, order or type.
 
 use super::matrix::purlin_matrix;
 use super::sparse::derive;

@@ -1,4 +1,4 @@
-//! Files of sparse matrices.
+//! Files of sparse matrices: Matrix Market and edge lists.
 
 use std::ffi::c_char;
 

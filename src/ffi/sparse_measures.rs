@@ -28,7 +28,7 @@ pub const PURLIN_CHECK_SORTED: i32 = 1;
 pub const PURLIN_CHECK_DISTINCT: i32 = 2;
 /// Values are neither NaN nor infinite.
 pub const PURLIN_CHECK_FINITE: i32 = 4;
-/// All of them.
+/// All three checks together.
 pub const PURLIN_CHECK_FULL: i32 = 7;
 
 /// An order that an option may ask for.

@@ -22,11 +22,11 @@ pub const PURLIN_SPMV_METHOD_ENTRY_SPLIT: i32 = 6;
 /// Products by columns, then sums by rows; in contexts on a GPU alone.
 pub const PURLIN_SPMV_METHOD_SWEEPS: i32 = 7;
 
-/// Products with A.
+/// Products with A itself: x has a number for each column of A.
 pub const PURLIN_SPMV_PLAIN: i32 = 0;
-/// Products with A^T.
+/// Products with A^T: x has a number for each row of A.
 pub const PURLIN_SPMV_TRANSPOSE: i32 = 1;
-/// Products with A^H.
+/// Products with A^H: x has a number for each row of A.
 pub const PURLIN_SPMV_ADJOINT: i32 = 2;
 
 /// How a product is planned.
@@ -71,7 +71,7 @@ versioned!(
     ordering: PURLIN_ORDERING_NONE
 );
 
-/// Properties of a plan.
+/// Properties of a plan: its method and the statistics of the rows.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_spmv_info {
@@ -85,11 +85,11 @@ pub struct purlin_spmv_info {
     pub row_lanes: i64,
     /// Rows of the matrix or operator.
     pub rows: i64,
-    /// Stored entries.
+    /// Stored entries, explicit zeros included.
     pub nnz: i64,
     /// Entries of the longest row.
     pub longest: i64,
-    /// Rows without entries.
+    /// Rows without a stored entry.
     pub empty: i64,
     /// Mean length of a row.
     pub mean: f64,

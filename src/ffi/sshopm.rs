@@ -55,7 +55,7 @@ pub unsafe extern "C" fn purlin_sshopm_info_init(info: *mut purlin_sshopm_info, 
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// A caller's results, locked.
+/// A caller's results, locked until the call returns.
 pub(super) struct LockedResults {
     members: [(&'static str, Option<Exclusive<Tensor>>); 17],
 }

@@ -23,7 +23,7 @@ pub const PURLIN_SSHOPM_POWER: i32 = 1;
 
 /// The smallest shift that keeps each step monotone (Kolda and Mayo 2014).
 pub const PURLIN_SSHOPM_SHIFT_ADAPTIVE: i32 = 0;
-/// `shift` of the options.
+/// The constant `shift` of the options.
 pub const PURLIN_SSHOPM_SHIFT_FIXED: i32 = 1;
 /// (m - 1) times the Frobenius norm: monotone for certain, slow.
 pub const PURLIN_SSHOPM_SHIFT_GUARANTEED: i32 = 2;
@@ -61,7 +61,7 @@ pub const PURLIN_SSHOPM_COMPAT_NONE: i32 = 0;
 /// The MATLAB Tensor Toolbox's tests, tolerances and shift: its iteration counts are reproduced.
 pub const PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX: i32 = 1;
 
-/// A start converged.
+/// A start met its stopping test.
 pub const PURLIN_START_CONVERGED: i32 = 0;
 /// A start used up its iterations.
 pub const PURLIN_START_MAX_ITERATIONS: i32 = 1;
@@ -81,7 +81,7 @@ pub const PURLIN_TENSOR_ZERO: i32 = 2;
 /// A multiple of the identity: every direction is an eigenvector. A solve lists one that stands for all; there is no
 /// peak.
 pub const PURLIN_TENSOR_ISOTROPIC: i32 = 3;
-/// Outside the mask.
+/// The mask leaves the tensor out.
 pub const PURLIN_TENSOR_MASKED: i32 = 4;
 /// No start converged to a pair that was asked for.
 pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
@@ -106,7 +106,7 @@ pub const PURLIN_PAIR_POSITIVE_STABLE: i32 = 1;
 pub const PURLIN_PAIR_UNSTABLE: i32 = 2;
 /// An eigenvalue of the projected Hessian is zero within the tolerance.
 pub const PURLIN_PAIR_DEGENERATE: i32 = 3;
-/// Not classified.
+/// Not classified: an eigenvalue or the residual is not finite.
 pub const PURLIN_PAIR_UNCLASSIFIED: i32 = 4;
 /// There is no pair: a place beyond the tensor's count.
 pub const PURLIN_PAIR_NONE: i32 = -1;
@@ -169,7 +169,7 @@ pub struct purlin_sshopm_options {
     /// Called with the tensors done, all tensors, and the share of their starts that has converged (of purlin_sshopm_solve_all 0, and
     /// 1 at the end); default NULL.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
 }
 
@@ -226,9 +226,9 @@ versioned!(purlin_sshopm_results, first = std::mem::offset_of!(Self, found));
 pub struct purlin_sshopm_info {
     /// Size of the caller's struct; set by purlin_sshopm_info_init.
     pub struct_size: usize,
-    /// Tensors of the batch.
+    /// Tensors of the batch, masked ones included.
     pub tensors: i64,
-    /// Starts of each tensor.
+    /// Starts of each tensor, V.
     pub starts: i64,
     /// Starts that converged, over all tensors.
     pub converged_starts: i64,
@@ -239,9 +239,9 @@ pub struct purlin_sshopm_info {
     pub skipped_tensors: i64,
     /// Chunks that the batch was cut into; 0 in a plan for a GPU, where they follow from the memory that is free.
     pub chunks: i64,
-    /// Tolerance that was used.
+    /// Tolerance that was used, after defaults and limits.
     pub tolerance: f64,
-    /// Seconds of the call.
+    /// Seconds from the call to its return.
     pub seconds: f64,
     /// 1 if the tolerance asked for is below what the element type can reach and was raised.
     pub tolerance_raised: i32,

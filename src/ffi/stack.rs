@@ -34,7 +34,7 @@ impl Bounds {
         at.wrapping_sub(self.base.get()) >= self.span.get() && (!self.is_first_call() || self.is_short_at_first(at))
     }
 
-    /// Calls may begin anywhere.
+    /// Accepts every stack pointer from now on.
     fn set_unlimited(&self) {
         self.base.set(1);
         self.span.set(usize::MAX);

@@ -1,4 +1,4 @@
-//! Status codes.
+//! Status codes, one for each kind of error.
 
 use std::ffi::CStr;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum purlin_status {
-    /// The call succeeded.
+    /// The call succeeded, or its work was enqueued.
     PURLIN_SUCCESS = 0,
     /// An argument lies outside its documented domain.
     PURLIN_ERROR_INVALID_ARGUMENT = -1,
@@ -31,7 +31,7 @@ pub enum purlin_status {
     PURLIN_ERROR_CUDA = -9,
     /// This type, shape or device combination is not supported.
     PURLIN_ERROR_NOT_SUPPORTED = -10,
-    /// Overflow, breakdown, singularity.
+    /// Overflow, breakdown or singularity; the message says which.
     PURLIN_ERROR_NUMERICAL = -11,
     /// A file could not be read or written.
     PURLIN_ERROR_IO = -12,

@@ -1,4 +1,4 @@
-//! Streams.
+//! Streams: ordered queues of a context's device.
 
 use super::handle::{self, Object, Shared, Table};
 use super::{context, guard, purlin_context, purlin_status};

@@ -18,7 +18,7 @@ pub const PURLIN_PACKING_POLYNOMIAL: i32 = 1;
 pub const PURLIN_NORM_FROBENIUS: i32 = 0;
 /// Sum of magnitudes over all n^m entries.
 pub const PURLIN_NORM_ONE: i32 = 1;
-/// Largest magnitude.
+/// Largest magnitude over all places.
 pub const PURLIN_NORM_MAX: i32 = 2;
 
 /// Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).

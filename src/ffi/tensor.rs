@@ -1,4 +1,4 @@
-//! Tensors.
+//! Tensors: dense, and batches of packed symmetric ones.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -61,7 +61,7 @@ pub const PURLIN_DTYPE_AUTO: purlin_dtype = -1;
 
 /// Where memory lies: PURLIN_HOST or PURLIN_DEVICE.
 pub type purlin_location = i32;
-/// Host memory.
+/// Host memory, page-locked or not.
 pub const PURLIN_HOST: purlin_location = 0;
 /// Memory of the context's GPU.
 pub const PURLIN_DEVICE: purlin_location = 1;
@@ -77,7 +77,7 @@ pub const PURLIN_PINNED: purlin_flags = 4;
 /// Symmetric batches: all tensors' first entries, then all second ones.
 pub const PURLIN_ENTRY_MAJOR: purlin_flags = 8;
 
-/// Properties of a tensor.
+/// Properties of a tensor, and the address of its elements.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tensor_info {
@@ -85,9 +85,9 @@ pub struct purlin_tensor_info {
     pub struct_size: usize,
     /// Element type, one of PURLIN_F32 to PURLIN_U32.
     pub dtype: i32,
-    /// PURLIN_HOST or PURLIN_DEVICE.
+    /// PURLIN_HOST or PURLIN_DEVICE: where the elements are.
     pub location: i32,
-    /// PURLIN_READ_ONLY, or 0.
+    /// PURLIN_READ_ONLY where it holds, or 0.
     pub flags: i32,
     /// 1 if purlin allocated the memory, else 0.
     pub owned: i32,
@@ -97,7 +97,7 @@ pub struct purlin_tensor_info {
     pub symmetric_order: i64,
     /// Dimension of the symmetric tensors; 0 for a dense tensor.
     pub symmetric_dimension: i64,
-    /// Number of elements.
+    /// Product of the sizes of all dimensions.
     pub elements: i64,
     /// Bytes from the first element to one past the last.
     pub bytes: i64,

@@ -1,4 +1,4 @@
-//! Tensor trains.
+//! Tensor trains: creation, borrowed cores, and their elements.
 
 use std::ffi::c_void;
 

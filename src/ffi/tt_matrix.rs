@@ -1,4 +1,4 @@
-//! TT-matrices.
+//! TT-matrices: operators on tensor trains.
 
 use std::ffi::c_void;
 

@@ -34,7 +34,7 @@ pub struct purlin_tt_round_options {
 
 versioned!(purlin_tt_round_options, first = size_of::<Self>());
 
-/// Report of a truncation.
+/// Report of a truncation, of one train or tensor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_round_info {

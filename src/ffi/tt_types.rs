@@ -6,7 +6,7 @@ use super::callback::purlin_progress_fn;
 use super::group::purlin_group;
 use super::options::versioned;
 
-/// The cost model chooses.
+/// The cost model chooses from shapes and workspace.
 pub const PURLIN_TT_METHOD_AUTO: i32 = 0;
 /// One boundary pair: for trains that are open at some bond.
 pub const PURLIN_TT_METHOD_OPEN: i32 = 1;
@@ -47,7 +47,7 @@ pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;
 /// norms of rows and columns, not to the single products.
 pub const PURLIN_TT_MATH_INT8X6: i32 = 4;
 
-/// The fastest stable method.
+/// The fastest method that is stable for these trains.
 pub const PURLIN_TT_NORM_AUTO: i32 = 0;
 /// The bits of the inner product.
 pub const PURLIN_TT_NORM_INNER: i32 = 1;
@@ -91,11 +91,11 @@ pub const PURLIN_TT_RESULT_NONFINITE: i32 = 3;
 pub struct purlin_tt_info {
     /// Size of the caller's struct; set by purlin_tt_info_init.
     pub struct_size: usize,
-    /// Element type.
+    /// Type of the elements, the same in all cores.
     pub dtype: i32,
-    /// PURLIN_HOST or PURLIN_DEVICE.
+    /// PURLIN_HOST or PURLIN_DEVICE: where the cores are.
     pub location: i32,
-    /// PURLIN_READ_ONLY, or 0.
+    /// PURLIN_READ_ONLY where it holds, or 0.
     pub flags: i32,
     /// 1 if the first and the last rank are more than 1, so that the trace goes round a ring; else 0.
     pub cyclic: i32,
@@ -103,13 +103,13 @@ pub struct purlin_tt_info {
     pub uniform: i32,
     /// 1 if purlin allocated the memory, else 0.
     pub owned: i32,
-    /// Number of cores, d.
+    /// Number of cores d, at least 1.
     pub length: i64,
     /// Largest rank of a bond.
     pub max_rank: i64,
-    /// Elements of all cores.
+    /// Elements of all cores together.
     pub elements: i64,
-    /// Bytes of all cores.
+    /// Bytes of all cores, without gaps between them.
     pub bytes: i64,
 }
 
@@ -130,11 +130,11 @@ pub struct purlin_tt_scaled {
     pub log_abs: f64,
     /// Real part of the number over its modulus; 0 for 0.
     pub phase_re: f64,
-    /// Imaginary part of that.
+    /// Imaginary part of the phase.
     pub phase_im: f64,
 }
 
-/// Options of contractions.
+/// Options of contractions, with defaults from purlin_tt_contraction_options_init.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_contraction_options {
@@ -168,7 +168,7 @@ pub struct purlin_tt_contraction_options {
     /// Called with the steps done and all steps (sites, counted in blocks of boundary pairs); default NULL. It must be
     /// callable while the object lives.
     pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
     /// GPUs that boundary pairs of rings and the items of batches are distributed over; begins with the context of
     /// purlin_tt_contraction_create. Default NULL: that context alone.
@@ -190,7 +190,7 @@ pub struct purlin_tt_contraction_info {
     pub struct_size: usize,
     /// The method in force, one of PURLIN_TT_METHOD_*.
     pub method: i32,
-    /// One of PURLIN_TT_KERNEL_*.
+    /// One of PURLIN_TT_KERNEL_*: what does the arithmetic.
     pub kernel: i32,
     /// How the result came out, one of PURLIN_TT_RESULT_*: a scaled one OK or NONFINITE, of several the largest number.
     pub outcome: i32,
@@ -206,7 +206,7 @@ pub struct purlin_tt_contraction_info {
     pub pairs: i64,
     /// Most of these pairs that are contracted together.
     pub block: i64,
-    /// Contexts that took part.
+    /// Contexts that took part, at least 1.
     pub contexts: i64,
     /// Bytes of workspace that the call uses at most.
     pub workspace_bytes: i64,
@@ -216,7 +216,7 @@ pub struct purlin_tt_contraction_info {
     pub bytes: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,
-    /// Why this method; terminated.
+    /// Why this method was chosen; ends with a NUL.
     pub reason: [c_char; 128],
 }
 
