@@ -52,7 +52,7 @@ class session {
     return info;
   }
 
-  /// As the function `fit`.
+  /// As the function `fit`, with the options of this object.
   purlin_sshopm_info fit(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
                          const tensor& weights, tensor& tensors, const tensor& s0 = {}, const tensor& status = {},
                          const stream& queue = {}) {
@@ -62,7 +62,7 @@ class session {
     return info;
   }
 
-  /// As the function `csa`.
+  /// As the function `csa`, with the options of this object.
   purlin_sshopm_info csa(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
                          std::int32_t basis, tensor& sh, const tensor& status = {}, const stream& queue = {}) {
     purlin_sshopm_info info = sshopm::detail::fresh_info();
@@ -71,7 +71,7 @@ class session {
     return info;
   }
 
-  /// As the function `peaks`.
+  /// As the function `peaks`, with the options of this object.
   purlin_sshopm_info peaks(const tensor& input, const tensor& mask, tensor& peaks, const tensor& count = {},
                            const tensor& status = {}, const stream& queue = {}) {
     purlin_sshopm_info info = sshopm::detail::fresh_info();
@@ -158,7 +158,7 @@ inline purlin_sshopm_info peaks(const context& on, const tensor& input, const te
   return info;
 }
 
-/// What `fit` found.
+/// What `fit` found in T voxels: U packed entries each, S0, and the status.
 template <class T>
 struct fitted {
   std::vector<T> tensors;            ///< [U, T], packed entries
@@ -187,7 +187,7 @@ fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& b
   return result;
 }
 
-/// What `csa` found.
+/// What `csa` found in T voxels: U coefficients each, and the status.
 template <class T>
 struct orientation {
   std::vector<T> sh;                 ///< [U, T]

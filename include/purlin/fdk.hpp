@@ -135,7 +135,7 @@ class reconstruction {
     finish_call(purlin_fdk_push(get(), purlin::detail::length(views), views.data(), projections.get()));
   }
 
-  /// One view, [columns, rows].
+  /// Pushes one view, [columns, rows], of index `view`.
   void push(std::int64_t view, const tensor& projection) {
     finish_call(purlin_fdk_push(get(), 1, &view, projection.get()));
   }

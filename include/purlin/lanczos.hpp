@@ -64,7 +64,7 @@ inline void singular(const context& on, const matrix& a, const matrix& u, const 
   on.finish(status);
 }
 
-/// The singular values alone.
+/// The singular values alone, `settings.count` of them, without vectors.
 inline std::vector<double> singular_values(const context& on, const matrix& a, const options& settings = {}) {
   std::vector<double> found(purlin::detail::size(settings.count));
   info report;
@@ -94,7 +94,7 @@ inline void values(const context& on, const matrix& a, std::vector<double>& foun
                     [&](std::size_t count) { found.resize(count); });
 }
 
-/// The eigenvalues alone.
+/// The eigenvalues alone, `settings.count` of them, without vectors.
 inline std::vector<double> values(const context& on, const matrix& a, const options& settings = {}) {
   std::vector<double> found(purlin::detail::size(settings.count));
   info report;

@@ -81,7 +81,7 @@ class model {
     check(status);
   }
 
-  /// Data from scores.
+  /// Samples from scores: the inverse of `transform` within the components' span.
   void inverse_transform(const matrix& scores, matrix& x, const stream& queue = {}) {
     check(purlin_pca_inverse_transform(get(), queue.get(), scores.get(), x.get()));
   }

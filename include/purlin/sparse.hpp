@@ -95,7 +95,7 @@ inline matrix copy_to(const context& on, const matrix& a, purlin_location locati
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
-/// A^T, or A^H.
+/// A^T, or A^H if `conjugate`, as a new matrix on the host.
 inline matrix transpose(const context& on, const matrix& a, bool conjugate = false) {
   purlin_matrix* made = nullptr;
   const purlin_status status = purlin_matrix_transpose(a.get(), conjugate ? 1 : 0, &made);

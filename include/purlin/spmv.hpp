@@ -31,7 +31,7 @@ class plan {
   purlin_spmv* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// Properties of the plan.
+  /// The plan's method, why it was chosen, and statistics of the rows.
   purlin_spmv_info properties() const {
     purlin_spmv_info info{};
     check(purlin_spmv_info_init(&info, sizeof info));
@@ -42,7 +42,7 @@ class plan {
   /// Updates a plan that keeps row sums or a copy of the matrix to new values.
   void update(const matrix& a) { check(purlin_spmv_update(get(), a.get())); }
 
-  /// y = op(A) x.
+  /// y = op(A) x; y is not read.
   void apply(const matrix& a, const tensor& x, const tensor& y, const stream& queue = {}) const {
     finish(a, purlin_spmv_apply(get(), queue.get(), nullptr, a.get(), x.get(), nullptr, y.get()));
   }

@@ -68,7 +68,7 @@ inline void norm(const context& on, const tensor& packed, std::int32_t kind, ten
   on.finish(purlin_symmetric_norm(on.get(), queue.get(), packed.get(), kind, norms.get()));
 }
 
-/// The same, returned.
+/// The same, returned: one number for each tensor.
 template <class T>
 std::vector<T> norm(const context& on, const symmetric_view<T>& packed, std::int32_t kind = PURLIN_NORM_FROBENIUS) {
   std::vector<T> norms(detail::size(packed.count));

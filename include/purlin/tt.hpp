@@ -56,7 +56,7 @@ inline purlin_tt_info fresh_info() {
 /// last rank are 1, and else a ring.
 class train {
  public:
-  /// No train.
+  /// An owner of no train; `get` is null.
   train() noexcept = default;
 
   /// Takes over a handle made by the C interface.
@@ -167,7 +167,7 @@ class train {
     return info;
   }
 
-  /// Mode sizes n_k.
+  /// Mode sizes n_k, one for each core.
   std::vector<std::int64_t> modes() const {
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(properties().length));
     check(purlin_tt_shape(get(), static_cast<std::int64_t>(sizes.size()), sizes.data(), nullptr));
@@ -195,7 +195,7 @@ struct term {
 /// right bond.
 class train_matrix {
  public:
-  /// No TT-matrix.
+  /// An owner of no TT-matrix; `get` is null.
   train_matrix() noexcept = default;
 
   /// Takes over a handle made by the C interface.
@@ -256,7 +256,7 @@ class train_matrix {
     return purlin::detail::adopt<train_matrix>(on, status, made);
   }
 
-  /// The identity.
+  /// The identity, of rank 1, with mode sizes `modes` for rows and columns.
   static train_matrix identity(const context& on, const extents& modes, purlin_dtype dtype = PURLIN_F64) {
     purlin_tt_matrix* made = nullptr;
     const purlin_status status = purlin_tt_matrix_identity(on.get(), dtype, modes.size(), modes.data(), &made);
@@ -306,9 +306,9 @@ class train_matrix {
     return info;
   }
 
-  /// Row (bra) mode sizes.
+  /// Row (bra) mode sizes m_k, one for each site.
   std::vector<std::int64_t> rows() const { return sizes(0); }
-  /// Column (ket) mode sizes.
+  /// Column (ket) mode sizes n_k, one for each site.
   std::vector<std::int64_t> cols() const { return sizes(1); }
   /// Ranks, one more than cores.
   std::vector<std::int64_t> ranks() const { return sizes(2); }

@@ -53,14 +53,14 @@ inline train add(const context& on, std::complex<double> alpha, const train& x, 
   return detail::made(on, queue, purlin_tt_add, a, x.get(), b, y.get());
 }
 
-/// factor 2^exponent x.
+/// factor 2^exponent x; `spread` says which cores the factor multiplies.
 inline train scale(const context& on, std::complex<double> factor, const train& x, std::int64_t exponent = 0,
                    std::int32_t spread = PURLIN_TT_SPREAD_AUTO, const stream& queue = {}) {
   const double parts[2] = {factor.real(), factor.imag()};
   return detail::made(on, queue, purlin_tt_scale, x.get(), parts, exponent, spread);
 }
 
-/// The complex conjugate.
+/// The complex conjugate, of the same ranks.
 inline train conj(const context& on, const train& x, const stream& queue = {}) {
   return detail::made(on, queue, purlin_tt_conj, x.get());
 }
@@ -70,12 +70,12 @@ inline train hadamard(const context& on, const train& x, const train& y, const s
   return detail::made(on, queue, purlin_tt_hadamard, x.get(), y.get());
 }
 
-/// H x: ranks multiply.
+/// The train H x: its ranks are the products of those of H and x.
 inline train apply(const context& on, const train_matrix& h, const train& x, const stream& queue = {}) {
   return detail::made(on, queue, purlin_tt_apply, h.get(), x.get());
 }
 
-/// The train read backwards.
+/// The train read backwards: entry (i, j, ..) is that of x at (.., j, i).
 inline train reverse(const context& on, const train& x, const stream& queue = {}) {
   return detail::made(on, queue, purlin_tt_reverse, x.get());
 }
@@ -151,14 +151,14 @@ inline train random(const context& on, purlin_dtype dtype, const extents& modes,
   return purlin::detail::adopt<train>(on, status, made);
 }
 
-/// All entries are 0.
+/// A train of rank 1 whose entries are all 0.
 inline train zeros(const context& on, purlin_dtype dtype, const extents& modes, purlin_location location = PURLIN_HOST) {
   purlin_tt* made = nullptr;
   const purlin_status status = purlin_tt_zeros(on.get(), dtype, location, modes.size(), modes.data(), &made);
   return purlin::detail::adopt<train>(on, status, made);
 }
 
-/// All entries are 1.
+/// A train of rank 1 whose entries are all 1.
 inline train ones(const context& on, purlin_dtype dtype, const extents& modes, purlin_location location = PURLIN_HOST) {
   purlin_tt* made = nullptr;
   const purlin_status status = purlin_tt_ones(on.get(), dtype, location, modes.size(), modes.data(), &made);

@@ -72,7 +72,7 @@ class contraction {
   /// What `norm` would do, by the method that the options ask for.
   purlin_tt_contraction_info plan_norm(const train& x) { return foresee(purlin_tt_plan_norm, x.get()); }
 
-  /// What `distance` would do.
+  /// The plan of `distance`: method and cost. Nothing is computed.
   purlin_tt_contraction_info plan_distance(const train& x, const train& y) {
     return foresee(purlin_tt_plan_distance, x.get(), y.get());
   }
@@ -92,17 +92,17 @@ class contraction {
     return foresee(purlin_tt_plan_gram, rows, bras.data(), cols, y.empty() ? nullptr : kets.data());
   }
 
-  /// What `sandwich` would do.
+  /// The plan of `sandwich`: method and cost. Nothing is computed.
   purlin_tt_contraction_info plan_sandwich(const train& y, const train_matrix& h, const train& x) {
     return foresee(purlin_tt_plan_sandwich, y.get(), h.get(), x.get());
   }
 
-  /// What `rayleigh` would do.
+  /// The plan of `rayleigh`: method and cost. Nothing is computed.
   purlin_tt_contraction_info plan_rayleigh(const train_matrix& h, const train& x) {
     return foresee(purlin_tt_plan_rayleigh, h.get(), x.get());
   }
 
-  /// <x|y>, x conjugated.
+  /// <x|y>, x conjugated unless the options say `PURLIN_TT_CONJ_NONE`.
   std::complex<double> inner(const train& x, const train& y, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     finish(purlin_tt_inner(get(), queue.get(), x.get(), y.get(), parts, nullptr));
@@ -258,7 +258,7 @@ class contraction {
     return result;
   }
 
-  /// <y|H|x>, y conjugated.
+  /// <y|H|x>, y conjugated unless the options say `PURLIN_TT_CONJ_NONE`.
   std::complex<double> sandwich(const train& y, const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     finish(purlin_tt_sandwich(get(), queue.get(), y.get(), h.get(), x.get(), parts, nullptr));
@@ -271,7 +271,7 @@ class contraction {
     return result;
   }
 
-  /// <x|H|x> / <x|x>.
+  /// <x|H|x> / <x|x>, with both of its parts in the scaled form.
   rayleigh_quotient rayleigh(const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     rayleigh_quotient result{};
@@ -368,7 +368,7 @@ inline std::complex<double> inner_once(const context& on, const train& x, const 
   return {parts[0], parts[1]};
 }
 
-/// `contraction::norm`, likewise.
+/// `contraction::norm` by an object for this call alone.
 inline double norm_once(const context& on, const train& x, const contraction_options& settings = {},
                         purlin_tt_contraction_info* info = nullptr, const stream& queue = {}) {
   double result = 0.0;
@@ -378,7 +378,7 @@ inline double norm_once(const context& on, const train& x, const contraction_opt
   return result;
 }
 
-/// `contraction::distance`, likewise.
+/// `contraction::distance` by an object for this call alone.
 inline double distance_once(const context& on, const train& x, const train& y,
                             const contraction_options& settings = {}, purlin_tt_contraction_info* info = nullptr,
                             const stream& queue = {}) {
@@ -401,7 +401,7 @@ class environments {
     with.finish(status);
   }
 
-  /// Of <y|x>.
+  /// The environments of <y|x>, without an operator.
   environments(const contraction& with, const train& y, const train& x) : environments(with, y, train_matrix{}, x) {}
 
   purlin_tt_environments* get() const noexcept { return handle_.get(); }

@@ -54,7 +54,7 @@ pub fn are_complete() -> bool {
     !is_chosen
 }
 
-/// All calls.
+/// All calls of all families, in a fixed order.
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];

@@ -10,7 +10,7 @@ use crate::fixture::{Fixture, c, initialised, noise};
 /// Pairs kept of a tensor, starts of each.
 const LISTED: i64 = 6;
 const STARTS: i64 = 12;
-/// Measurements of a scheme.
+/// Measurements of a gradient scheme.
 const MEASURED: i64 = 40;
 
 /// Calls on packed tensors, which run where the tensors lie.
@@ -125,7 +125,7 @@ fn identity(f: &Fixture) -> Call {
     Box::new(move || c!(purlin_symmetric_identity(context, null(), 2.0, packed)))
 }
 
-/// Results of every kind.
+/// Results of every kind, for `starts` starts of tensors of dimension `n`.
 fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_results {
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
     let (t, zero) = (f.count, |_: usize| 0.0);

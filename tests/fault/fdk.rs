@@ -12,7 +12,7 @@ const COLUMNS: i64 = 32;
 const ROWS: i64 = 40;
 const VIEWS: i64 = 24;
 const PANELS: [i64; 3] = [COLUMNS, ROWS, VIEWS];
-/// Voxels along each axis.
+/// Voxels of the grid along each axis.
 const N: i64 = 24;
 const VOXELS: [i64; 3] = [N, N, N];
 

@@ -173,7 +173,7 @@ impl Fixture {
         tensor
     }
 
-    /// A dense tensor.
+    /// A dense tensor with element k `value(k)`, where the fixture's tensors lie.
     pub fn dense(&self, dtype: i32, dims: &[i64], value: impl Fn(usize) -> f64) -> *mut purlin_tensor {
         let tensor = self.host(dtype, dims);
         self.fill(tensor, value);

@@ -167,7 +167,7 @@ fn matrix(
     }
 }
 
-/// Three entries a row.
+/// Offsets and columns of a sparse matrix with three entries a row.
 fn indices() -> (Vec<i64>, Vec<i32>) {
     let row_ptr = (0..=ROWS).map(|i| 3 * i).collect();
     let col_idx = (0..3 * ROWS).map(|k| ((k * 37) % COLS) as i32).collect();
@@ -487,7 +487,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Where it is.
+    /// Path of the folder itself.
     pub fn whole(&self) -> &Path {
         &self.0
     }

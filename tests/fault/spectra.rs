@@ -179,7 +179,7 @@ fn way(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
     })
 }
 
-/// A diagonal matrix.
+/// Makes the sparse diagonal matrix of order N.
 fn spread(context: *mut purlin_context, diagonal: &[f64], place: *mut *mut purlin_matrix) -> purlin_status {
     let index: Vec<i64> = (0..N).collect();
     let (i, v, sum) = (index.as_ptr().cast(), diagonal.as_ptr().cast(), PURLIN_DUPLICATES_SUM);

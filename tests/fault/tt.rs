@@ -10,7 +10,7 @@ use crate::cases::{Call, Case};
 use crate::fixture::{Fixture, c, initialised, message};
 use crate::rsvd::in_turn;
 
-/// Sites of every train.
+/// Number of sites of every train.
 const SITES: i64 = 5;
 const MODES: [i64; SITES as usize] = [2; SITES as usize];
 const OPEN: [i64; SITES as usize + 1] = [1, 2, 4, 4, 2, 1];

@@ -364,7 +364,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 impl World {
-    /// Sizes of some reconstruction.
+    /// Sizes of one of the live reconstructions.
     fn shape(&self, s: &mut Source<'_>) -> Shape {
         let none = Shape { panels: [4, 3, 2], voxels: [3, 4, 5] };
         if self.shapes.is_empty() { none } else { self.shapes[s.below(self.shapes.len())].1 }

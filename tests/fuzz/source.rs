@@ -1,6 +1,6 @@
 //! Where a program's choices come from: a string of bytes, whose end makes all further choices 0.
 
-/// Choices drawn from bytes.
+/// Choices drawn from the fuzzer's bytes; 0 when these are used up.
 pub struct Source<'a> {
     bytes: std::slice::Iter<'a, u8>,
 }
@@ -24,7 +24,7 @@ impl<'a> Source<'a> {
         usize::from(self.byte()) % end
     }
 
-    /// True once in `times`.
+    /// True once in `times` draws, on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

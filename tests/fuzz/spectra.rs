@@ -363,7 +363,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     ))
 }
 
-/// Makes an eigensolver.
+/// Makes an eigensolver with random options.
 fn solver(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = any_options(s, w);
     if s.once_in(2) {

@@ -13,7 +13,7 @@ use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
 
-/// Longest train.
+/// Most sites of a train.
 const SITES: usize = 4;
 /// Mode sizes of the sites.
 const MODES: [i64; SITES] = [2, 3, 2, 2];
@@ -47,7 +47,7 @@ fn inits(s: &mut Source<'_>) -> purlin_status {
     }
 }
 
-/// Mostly double precision.
+/// An element type, mostly double precision.
 fn any_type(s: &mut Source<'_>) -> i32 {
     if s.once_in(40) {
         return s.code(12);

@@ -134,7 +134,7 @@ impl World {
         world
     }
 
-    /// Number of live handles.
+    /// Number of live handles, of all types.
     pub fn live(&self) -> i64 {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();

@@ -201,7 +201,7 @@ class World:
         return fields, (at + 7) // 8 * 8
 
     def change(self, name: str, address: int) -> None:
-        """Sets a few fields."""
+        """Sets random fields: each with a probability of 0.15, in fdk's geometries and grids of 0.7."""
         fields = [f for f in self.offsets(name)[0] if f[1] not in ("struct_size", "reserved")]
         often = name in ("purlin_fdk_geometry", "purlin_fdk_grid")
         for kind, field, at, count in fields:

@@ -267,7 +267,7 @@ def threads_refused(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def without_threads(backend: str, seed: int) -> None:
-    """The process of `threads_refused`."""
+    """The process that `threads_refused` starts, without the right to start threads."""
     rng = np.random.default_rng(seed)
     bench = Bench(backend)
     jobs = [(name, JOBS[name](rng, bench)) for name in rng.permutation(list(JOBS))[:4]]

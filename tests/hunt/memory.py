@@ -301,7 +301,7 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
     seed = int(rng.integers(1 << 30))
 
     def run(context: Any, plan_only: bool) -> tuple[int, int]:
-        """Planned and used bytes."""
+        """Planned and used bytes of host memory."""
         if kind == "rsvd":
             with rsvd.Rsvd(k, seed=seed, dtype=np.float64, context=context) as session:
                 plan = session.plan(a)

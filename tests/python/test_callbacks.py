@@ -22,7 +22,7 @@ TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
 
 
 class Stop(Exception):
-    """Of the test's own."""
+    """An exception of the test's own, which the library must pass through."""
 
 
 def test_progress_is_reported_to_the_end(cpu: purlin.Context) -> None:

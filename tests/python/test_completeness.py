@@ -44,7 +44,7 @@ def test_default_options_find_every_copy(make: Any, size: int) -> None:
 
 @pytest.mark.parametrize(("make", "size"), [(grid, 40), (grid, 60), (grid, 80), (cycle, 500), (cycle, 2000)])
 def test_sixty_solves_in_a_space_of_sixty_are_complete(make: Any, size: int) -> None:
-    """Twelve of each graph."""
+    """Twelve solves of each graph: three numbers of pairs, four seeds."""
     a, exact = make(size)
     for k in (3, 4, 5):
         for seed in range(4):

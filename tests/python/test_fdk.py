@@ -54,7 +54,7 @@ def test_published_volumes(cpu: purlin.Context, name: str) -> None:
 
 
 class Stop(Exception):
-    """Of the test's own."""
+    """An exception of the test's own, which the library must pass through."""
 
 
 def test_a_group_and_its_contexts_live_with_the_reconstruction() -> None:

@@ -22,7 +22,7 @@ Order = Literal["C", "F"]
 
 
 def entries(order: int, dimension: int) -> int:
-    """Number of packed entries."""
+    """Packed entries U of a symmetric tensor: binomial(order + dimension - 1, order)."""
     count = ctypes.c_int64()
     check(lib.purlin_symmetric_count(order, dimension, ctypes.byref(count)))
     return count.value

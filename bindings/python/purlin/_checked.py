@@ -60,5 +60,5 @@ class Struct(Structure):
 
 
 def fields(kind: Any, names: str) -> list[tuple[str, Any]]:
-    """Fields of one type."""
+    """Pairs of name and type for fields of one type, as ctypes takes them."""
     return [(name, kind) for name in names.split()]

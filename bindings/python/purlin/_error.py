@@ -1,4 +1,4 @@
-"""Statuses as exceptions."""
+"""Statuses of the C interface as exceptions, with the message of the call that failed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NoDevice(Error):
 
 
 class CudaError(Error):
-    """The CUDA driver failed."""
+    """A call of the CUDA driver or of one of NVIDIA's libraries failed."""
 
 
 class NotSupported(Error):

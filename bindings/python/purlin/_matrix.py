@@ -428,7 +428,7 @@ class Matrix(Handle):
 
     @property
     def info(self) -> Any:
-        """The C struct `purlin_matrix_info`."""
+        """The C struct `purlin_matrix_info`, filled at each access."""
         info = initialised(MatrixInfo, "matrix_info")
         check(lib.purlin_matrix_properties(self.handle, ctypes.byref(info)))
         return info
@@ -496,7 +496,7 @@ class Matrix(Handle):
 
     @property
     def nnz(self) -> int:
-        """Stored elements."""
+        """Stored entries: rows times columns of a dense matrix, 0 for an operator."""
         return int(self.info.nnz)
 
     @property

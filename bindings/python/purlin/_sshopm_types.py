@@ -49,7 +49,7 @@ class Pairs:
     basins: Array
     """(.., K) starts that ended in the pair."""
     info: Info
-    """What the call did."""
+    """Counts, tolerance and seconds of the call."""
 
     @property
     def truncated(self) -> Array:
@@ -71,7 +71,7 @@ NO_INFORMATION = -(2**31)
 
 @dataclass(frozen=True)
 class Runs:
-    """Where each start ended."""
+    """Where each of the V starts ended, converged or not."""
 
     values: Array
     """(.., V)."""
@@ -90,7 +90,7 @@ class Runs:
     trace: Array | None
     """(L,) lambda at each iteration, NaN after the end, if it was asked for."""
     info: Info
-    """What the call did."""
+    """Counts, tolerance and seconds of the call."""
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Results:
     found: Tensor | None = None
 
     def raw(self) -> Any:
-        """The C struct."""
+        """The C struct `purlin_sshopm_results`, NULL for what is `None`."""
         struct = initialised(SshopmResults, "sshopm_results")
         for name, *_ in SshopmResults._fields_[1:]:
             tensor = getattr(self, name)

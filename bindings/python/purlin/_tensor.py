@@ -210,7 +210,7 @@ class Tensor(Handle):
 
     @property
     def info(self) -> Any:
-        """The C struct `purlin_tensor_info`."""
+        """The C struct `purlin_tensor_info`, filled at each access."""
         info = initialised(TensorInfo, "tensor_info")
         check(lib.purlin_tensor_properties(self.handle, ctypes.byref(info)))
         return info
@@ -228,7 +228,7 @@ class Tensor(Handle):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Strides in elements."""
+        """Strides in elements, not in bytes as in NumPy."""
         return self._extents(1)
 
     @property

@@ -125,7 +125,7 @@ class _Cores(Handle):
 
     @property
     def info(self) -> Any:
-        """The C struct `purlin_tt_info`."""
+        """The C struct `purlin_tt_info`, filled at each access."""
         info = initialised(TtInfo, "tt_info")
         check(self._properties(self.handle, ctypes.byref(info)))
         return info
@@ -198,7 +198,7 @@ class _Cores(Handle):
 
     @property
     def cores(self) -> list[Array]:
-        """Copies of all cores."""
+        """Copies of all cores as arrays, from left to right."""
         return [self.core(k) for k in range(len(self))]
 
 
@@ -279,7 +279,7 @@ class Train(_Cores):
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """Mode sizes n_k."""
+        """Mode sizes n_k, one for each core."""
         d = len(self)
         values = (c_int64 * d)()
         check(lib.purlin_tt_shape(self.handle, d, values, None))
@@ -414,12 +414,12 @@ class TrainMatrix(_Cores):
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """Row (bra) mode sizes."""
+        """Row (bra) mode sizes m_k, one for each site."""
         return self._sizes()[0]
 
     @property
     def cols(self) -> tuple[int, ...]:
-        """Column (ket) mode sizes."""
+        """Column (ket) mode sizes n_k, one for each site."""
         return self._sizes()[1]
 
     @property

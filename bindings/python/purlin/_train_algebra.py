@@ -75,7 +75,7 @@ def scale(
 
 
 def conj(x: object, *, context: Context | None = None) -> Train:
-    """The complex conjugate."""
+    """The complex conjugate, of the same ranks."""
     context = _on(context, x)
     return _made(context, lib.purlin_tt_conj, Train.of(x, context))
 
@@ -88,14 +88,14 @@ def hadamard(x: object, y: object, *, context: Context | None = None) -> Train:
 
 
 def apply(h: object, x: object, *, context: Context | None = None) -> Train:
-    """H x: ranks multiply."""
+    """The train H x: its ranks are the products of those of H and x."""
     context = _on(context, h, x)
     operator, train = TrainMatrix.of(h, context), Train.of(x, context)
     return _made(context, lib.purlin_tt_apply, operator, train)
 
 
 def reverse(x: object, *, context: Context | None = None) -> Train:
-    """The train read backwards."""
+    """The train read backwards: entry (i, j, ..) is that of x at (.., j, i)."""
     context = _on(context, x)
     return _made(context, lib.purlin_tt_reverse, Train.of(x, context))
 

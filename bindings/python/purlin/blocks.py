@@ -261,7 +261,7 @@ class Source(_End):
 
     @property
     def info(self) -> SourceInfo:
-        """Type, shape and place."""
+        """Element type, shape, spacing and origin of the array, slowest axis first."""
         raw = self._raw_info()
 
         def known(values: Any) -> tuple[float, ...] | None:
@@ -288,7 +288,7 @@ class Sink(_End):
 
     @classmethod
     def to_array(cls, array: object, *, context: Context | None = None) -> Sink:
-        """An array in place."""
+        """A sink that writes into the memory of `array`."""
         context = context or default_context()
         if not isinstance(array, Tensor):
             memory.require_writable("array", array)

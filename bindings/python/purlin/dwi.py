@@ -66,7 +66,7 @@ class Orientation:
     status: Array
     """(..) `purlin.TENSOR_*`."""
     info: Info
-    """What the call did."""
+    """Counts, tolerance and seconds of the call."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,20 @@ class Peaks:
     peaks: Array
     """(.., K, 4) unit x, y, z and value; (.., K, 3) direction times amplitude with `format="mrtrix"`."""
     count: Array
-    """(..) directions found."""
+    """(..) directions found in each voxel, at most K."""
     status: Array
     """(..) `purlin.TENSOR_*`."""
     info: Info
-    """What the call did."""
+    """Counts, tolerance and seconds of the call."""
 
     @property
     def directions(self) -> Array:
-        """(.., K, 3)."""
+        """x, y, z of each peak, (.., K, 3): unit vectors, or times the value if `peaks` has no fourth column."""
         return self.peaks[..., :3]
 
     @property
     def values(self) -> Array:
-        """(.., K)."""
+        """The value of each peak, (.., K)."""
         if self.peaks.shape[-1] == 4:
             return self.peaks[..., 3]
         values: Array = np.linalg.norm(self.peaks, axis=-1)
@@ -211,7 +211,7 @@ class Dwi(Solver):
         weights: object | None = None,
         stream: Stream | None = None,
     ) -> Fit:
-        """As the function `fit`."""
+        """As the function `fit`, with the options of this object."""
         scan = _Scan(signals, bvals, bvecs, mask, self.context, stream)
         out = Outputs(scan.volume)
         fitted = np.empty((scan.volume.count, entries(order, 3)), scan.real)
@@ -237,7 +237,7 @@ class Dwi(Solver):
         mask: object | None = None,
         stream: Stream | None = None,
     ) -> Orientation:
-        """As the function `csa`."""
+        """As the function `csa`, with the options of this object."""
         scan = _Scan(signals, bvals, bvecs, mask, self.context, stream)
         out = Outputs(scan.volume)
         sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)

@@ -92,7 +92,7 @@ class Grid:
 
     @classmethod
     def centred(cls, size: tuple[int, int, int], spacing: tuple[float, float, float]) -> Grid:
-        """About the isocentre."""
+        """A grid centred on the isocentre; `spacing` in mm."""
         x, y, z = (-(n - 1) / 2 * step for n, step in zip(size, spacing))
         return cls(size, spacing, (x, y, z))
 
@@ -205,7 +205,7 @@ class Reconstruction(Handle):
 
     @property
     def views(self) -> int:
-        """Number of views."""
+        """Number of views of the geometry."""
         given = self.geometry.angles if self.geometry.angles is not None else self.geometry.matrices
         return len(np.asarray(given))
 

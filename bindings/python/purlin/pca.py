@@ -135,7 +135,7 @@ class PCA:
         return scores[0]
 
     def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
-        """Data from scores."""
+        """Samples from scores: the inverse of `transform` within the components' span."""
         if self._is_copy:
             return self._copied_inverse(scores)
         handle = self._handle

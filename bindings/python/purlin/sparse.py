@@ -178,7 +178,7 @@ def permute(
     *,
     context: Context | None = None,
 ) -> Matrix:
-    """`A[rows][:, cols]` for permutations."""
+    """`A[rows][:, cols]` for permutations of all rows and columns, counted from 0."""
     matrix = of(a, context)
     lists = []
     for name, given, size in (("rows", rows, matrix.shape[0]), ("cols", cols, matrix.shape[1])):
@@ -333,7 +333,7 @@ def row_sums(a: Any, *, context: Context | None = None) -> Array:
 
 
 def diagonal(a: Any, *, context: Context | None = None) -> Array:
-    """The diagonal."""
+    """The diagonal, min(m, n) numbers; entries at one place are added."""
     matrix = of(a, context)
     return _vector(lib.purlin_matrix_diagonal, matrix, min(matrix.shape))
 

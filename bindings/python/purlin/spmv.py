@@ -106,13 +106,13 @@ class Plan(Handle):
 
     @property
     def info(self) -> Info:
-        """What the plan found."""
+        """The method, why it was chosen, and statistics of the rows."""
         raw = initialised(SpmvInfo, "spmv_info")
         check(lib.purlin_spmv_properties(self.handle, ctypes.byref(raw)))
         return report(Info, raw)
 
     def close(self) -> None:
-        """Destroys the plan."""
+        """Destroys the plan, which no product can use afterwards."""
         self._cached.clear()
         super().close()
 

@@ -123,7 +123,7 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_norm, train.handle)
 
     def plan_distance(self, x: object, y: object) -> Info:
-        """What `distance` would do."""
+        """The plan of `distance`: method and cost. Nothing is computed."""
         a, b = self._pair(x, y)
         return self._foresee(lib.purlin_tt_plan_distance, a.handle, b.handle)
 
@@ -142,13 +142,13 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_gram, len(bras), bras._handles, len(kets), second)
 
     def plan_sandwich(self, y: object, h: object, x: object) -> Info:
-        """What `sandwich` would do."""
+        """The plan of `sandwich`: method and cost. Nothing is computed."""
         bra, ket = self._pair(y, x)
         operator = TrainMatrix.of(h, self.context)
         return self._foresee(lib.purlin_tt_plan_sandwich, bra.handle, operator.handle, ket.handle)
 
     def plan_rayleigh(self, h: object, x: object) -> Info:
-        """What `rayleigh` would do."""
+        """The plan of `rayleigh`: method and cost. Nothing is computed."""
         operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
         return self._foresee(lib.purlin_tt_plan_rayleigh, operator.handle, train.handle)
 
@@ -158,7 +158,7 @@ class Contraction(Handle):
         return info_of(raw)
 
     def inner(self, x: object, y: object, *, stream: Stream | None = None) -> Any:
-        """<x|y>, x conjugated."""
+        """<x|y>, x conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(x, y)
         return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *self._queue(stream), bra.handle, ket.handle)
 
@@ -213,7 +213,7 @@ class Contraction(Handle):
         self._run(lib.purlin_tt_rayleigh_enqueue, *self._queue(stream), *given)
 
     def _place(self, result: object) -> Tensor | None:
-        """Where a result goes."""
+        """The tensor that a result goes to; `None` for a number that is returned."""
         if result is None or isinstance(result, Tensor):
             return result
         memory.require_writable("result", result)
@@ -291,7 +291,7 @@ class Contraction(Handle):
         return ScaledArray(values, exponents), out, powers
 
     def sandwich(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Any:
-        """<y|H|x>, y conjugated."""
+        """<y|H|x>, y conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(y, x)
         operator = TrainMatrix.of(h, self.context)
         numbers, given = _is_complex(bra, operator, ket), (bra.handle, operator.handle, ket.handle)
@@ -512,7 +512,7 @@ def _refuse_idle(options: Any, call: str, *names: str) -> None:
 
 
 def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<x|y>, x conjugated."""
+    """<x|y>, x conjugated unless `conjugate` is "none"."""
     _refuse_idle(options, "an inner product", "norm_method", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.inner(x, y)
@@ -533,14 +533,14 @@ def distance(x: object, y: object, *, context: Context | None = None, **options:
 
 
 def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<y|H|x>, y conjugated."""
+    """<y|H|x>, y conjugated unless `conjugate` is "none"."""
     _refuse_idle(options, "a sandwich", "norm_method")
     with Contraction(context=context, **options) as contraction:
         return contraction.sandwich(y, h, x)
 
 
 def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<x|H|x> / <x|x>."""
+    """<x|H|x> / <x|x>, with x conjugated in both."""
     _refuse_idle(options, "a Rayleigh quotient", "conjugate", "norm_method")
     with Contraction(context=context, **options) as contraction:
         return contraction.rayleigh(h, x)

@@ -11,7 +11,7 @@ use crate::interface::{Struct, Variable};
 /// A list of words and their constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Its name, as `rsvd_method`.
+    /// Name of the list in the bindings, as `rsvd_method`.
     pub name: String,
     /// Words and the names of their constants, in the order of the header.
     pub words: Vec<(String, String)>,
@@ -22,13 +22,13 @@ pub struct Choice {
 /// What a field of type `int32_t` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// One of some words.
+    /// A word of a list, as a constant.
     Choice(Choice),
-    /// True or false.
+    /// 0 or 1; the documentation begins with "1".
     Flag,
-    /// An element type.
+    /// An element type: `PURLIN_F32`, ...
     DType,
-    /// A number.
+    /// A number without a list of words.
     Number,
 }
 
@@ -65,7 +65,7 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
 const NOT_OPTIONS: &[(&str, &str)] =
     &[("rsvd_options", "SKETCH_GIVEN"), ("lanczos_options", "LANCZOS_RANDOM_WALK_LAPLACIAN")];
 
-/// Numbers among the options.
+/// Fields that are numbers although their type is that of choices: struct and field.
 const NUMBERS: &[(&str, &str)] = &[("context_options", "device")];
 
 /// Beginnings of the documentation of flags.

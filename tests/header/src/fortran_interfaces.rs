@@ -1,7 +1,7 @@
 //! Interfaces of the header's functions in Fortran: what the modules `purlin_c*` include, and the initialisers that
 //! `purlin_library` includes.
 //!
-//! How an argument is passed follows from its C type and from whether its documentation speaks of NULL ([`passing`]); the
+//! How an argument is passed follows from its C type and from whether its documentation speaks of NULL (`passing`); the
 //! tables below have what differs.
 
 use std::collections::BTreeSet;
@@ -257,7 +257,7 @@ fn initialisers(interface: &Interface) -> [String; 2] {
     [generic, bodies]
 }
 
-/// `generated/purlin_c*.inc` and `generated/purlin_init*.inc`.
+/// The files `generated/purlin_c*.inc` and `generated/purlin_init*.inc`.
 pub fn files(interface: &Interface) -> Vec<Generated> {
     let modules: BTreeSet<_> = MODULES.iter().map(|m| m.1).collect();
     let write = |of: &&str| {

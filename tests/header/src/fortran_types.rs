@@ -45,7 +45,7 @@ const NOTES: &[(&str, &str)] = &[
 /// Callbacks of functions that have no interface in Fortran.
 const NO_CALLBACKS: &[&str] = &["purlin_function_fn"];
 
-/// `purlin_constants.inc`, `purlin_types.inc` and `purlin_callbacks.inc`.
+/// The files `purlin_constants.inc`, `purlin_types.inc` and `purlin_callbacks.inc`.
 pub fn files(interface: &Interface) -> Vec<Generated> {
     vec![
         Generated::new("bindings/fortran/purlin_constants.inc", constants(interface)),

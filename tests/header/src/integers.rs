@@ -83,7 +83,7 @@ type Generics = Vec<(String, Vec<String>)>;
 struct Unit {
     /// Names of types and the generic names bound to them.
     types: Vec<(String, Generics)>,
-    /// Those of the module.
+    /// Generic names of the module itself, which no type has.
     generics: Generics,
     public: Vec<String>,
     procedures: BTreeMap<String, Procedure>,
@@ -362,7 +362,7 @@ impl Procedure {
     }
 }
 
-/// The files in `bindings/fortran/integers`.
+/// The files in `bindings/fortran/integers`, with their texts.
 pub fn files(root: &Path) -> Vec<Generated> {
     let folder = root.join("bindings/fortran");
     let mut found = Vec::new();

@@ -31,7 +31,7 @@ pub enum Kind {
     Callback(String),
     /// A struct whose fields are declared.
     Struct(String),
-    /// An opaque type.
+    /// An opaque type, by its name: a handle.
     Object(String),
 }
 
@@ -53,20 +53,20 @@ impl Kind {
 pub struct Type {
     /// What it is before its stars.
     pub kind: Kind,
-    /// Levels of pointers.
+    /// Levels of pointers: 0 for a value.
     pub stars: usize,
     /// Whether what the outermost pointer points to is `const`.
     pub is_const: bool,
-    /// Elements of an array.
+    /// Elements of an array; `None` for other types.
     pub length: Option<usize>,
 }
 
 /// A field of a struct, or a parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the field or parameter.
     pub name: String,
-    /// Its type.
+    /// Type of the field or parameter.
     pub of: Type,
     /// Its documentation, in one line.
     pub doc: String,
@@ -95,44 +95,44 @@ pub fn type_name(name: &str) -> String {
 /// A struct with its fields.
 #[derive(Clone, Debug)]
 pub struct Struct {
-    /// Its name.
+    /// Name with its prefix, `purlin_tt_info`.
     pub name: String,
-    /// Its documentation.
+    /// Documentation as written, without its stars.
     pub doc: String,
-    /// Its fields, in order.
+    /// Fields in the order of the header.
     pub fields: Vec<Variable>,
 }
 
 /// A function, or the type of a callback.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
+    /// Name with its prefix, `purlin_tt_create`.
     pub name: String,
-    /// Its documentation.
+    /// Documentation as written, `@param` and `@return` included.
     pub doc: String,
-    /// Its parameters, in order.
+    /// Parameters in the order of the header.
     pub parameters: Vec<Variable>,
-    /// What it returns.
+    /// Type of the result; `void` for none.
     pub result: Type,
 }
 
-/// An integer constant.
+/// A macro or an enumerator that is an integer.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// Its name.
+    /// Name with its prefix, `PURLIN_F64`.
     pub name: String,
-    /// Its value.
+    /// Value, which fits `int64_t`.
     pub value: i64,
-    /// Its documentation.
+    /// Documentation as written, without its stars.
     pub doc: String,
 }
 
 /// The declarations of a header, each kind in the order of the header.
 #[derive(Clone, Debug, Default)]
 pub struct Interface {
-    /// Structs with fields.
+    /// Structs whose fields are declared.
     pub structs: Vec<Struct>,
-    /// Functions.
+    /// Functions, callbacks left out.
     pub functions: Vec<Function>,
     /// Macros and enumerators that are integers.
     pub constants: Vec<Constant>,
@@ -175,11 +175,11 @@ impl Interface {
 
 /// Where the fields of a struct are, in bytes.
 pub struct Layout {
-    /// Of each field.
+    /// Bytes from the struct's beginning to each field.
     pub offsets: Vec<usize>,
-    /// Of the struct.
+    /// Bytes of the struct, without padding at its end.
     pub bytes: usize,
-    /// Of the struct.
+    /// Largest alignment of a field, in bytes.
     pub alignment: usize,
 }
 

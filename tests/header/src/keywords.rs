@@ -7,9 +7,9 @@ use crate::{Interface, conversions};
 
 /// The fields of a class of keyword options.
 enum Fields {
-    /// All but these.
+    /// All fields but these.
     But(&'static [&'static str]),
-    /// These alone.
+    /// These fields alone, in the struct's order.
     Only(&'static [&'static str]),
     /// Those of a struct of the core: the file under `src` and the struct; but these.
     Core(&'static str, &'static str, &'static [&'static str]),
@@ -19,7 +19,7 @@ use Fields::{But, Core, Only};
 
 /// A class of keyword options.
 pub struct Keywords {
-    /// Its name in Python.
+    /// Name of the class in Python.
     pub name: &'static str,
     /// The struct of C without `purlin_`.
     pub of: &'static str,
@@ -31,7 +31,7 @@ pub struct Keywords {
 
 const LEFT_OUT: &str = "what is left out keeps the library's default.";
 
-/// All of them.
+/// All classes of keyword options, a class after those it extends.
 pub const KEYWORDS: &[Keywords] = &[
     Keywords {
         name: "SshopmOptions",
@@ -166,7 +166,7 @@ impl Keywords {
         fields(of).filter(|f| has(&f.name)).collect()
     }
 
-    /// Its documentation in Python.
+    /// Documentation of the class in Python.
     pub fn doc(&self) -> String {
         if self.doc.ends_with(';') { format!("{} {LEFT_OUT}", self.doc) } else { self.doc.to_owned() }
     }

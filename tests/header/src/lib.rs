@@ -28,12 +28,12 @@ pub use interface::Interface;
 pub struct Generated {
     /// From the root of the repository.
     pub path: String,
-    /// All of it.
+    /// The text that the file must have.
     pub text: String,
 }
 
 impl Generated {
-    /// A file of `path`.
+    /// A file at `path` from the root, with this text.
     pub fn new(path: impl Into<String>, text: String) -> Self {
         Self { path: path.into(), text }
     }

@@ -89,7 +89,7 @@ fn list(choice: &Choice) -> String {
     format!("{}_words", choice.name.trim_end_matches("_option"))
 }
 
-/// A macro of statements.
+/// Writes a macro of several statements.
 fn macro_of(out: &mut String, heading: &str, statements: &[String]) {
     let _ = writeln!(out, "\n#define {heading} \\\n  do {{ \\");
     for statement in statements {

@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 
 use crate::interface::{Constant, Function, Interface, Kind, Struct, Type, Variable};
 
-/// Reads a header.
+/// Reads the text of a header. Directives other than `#define` are left out.
 pub fn parse(text: &str) -> Interface {
     let mut parser = Parser {
         tokens: tokens(text).into_iter().peekable(),
@@ -84,7 +84,7 @@ fn tokens(text: &str) -> Vec<Token> {
 
 struct Parser {
     tokens: Peekable<IntoIter<Token>>,
-    /// Names of types.
+    /// Names of declared types, and what they are.
     kinds: BTreeMap<String, Kind>,
     found: Interface,
 }

@@ -29,7 +29,7 @@ const ADDRESSES: &[(&str, &str)] = &[
 /// A line of text is at most as long.
 pub(crate) const WIDTH: usize = 120;
 
-/// `_constants.py`, `_structs.py` and `_prototypes.py`.
+/// The files `_constants.py`, `_structs.py` and `_prototypes.py`.
 pub fn files(interface: &Interface) -> Vec<Generated> {
     [("_constants", constants(interface)), ("_structs", structs(interface)), ("_prototypes", prototypes(interface))]
         .map(|(name, text)| Generated::new(format!("bindings/python/purlin/{name}.py"), text))

@@ -242,7 +242,7 @@ fn reports(interface: &Interface) -> String {
     )
 }
 
-/// `_choices.py`, `_options.py` and `_reports.py`.
+/// The files `_choices.py`, `_options.py` and `_reports.py`.
 pub fn files(interface: &Interface, root: &Path) -> Vec<Generated> {
     [("_choices", words(interface)), ("_options", options(interface, root)), ("_reports", reports(interface))]
         .map(|(name, text)| Generated::new(format!("bindings/python/purlin/{name}.py"), text))

@@ -138,7 +138,7 @@ fn page(interface: &Interface) -> String {
     text
 }
 
-/// The page.
+/// The page `docs/interface.md`, with its text.
 pub fn files(interface: &Interface) -> Vec<Generated> {
     vec![Generated::new("docs/interface.md", page(interface))]
 }
