@@ -1596,7 +1596,7 @@ typedef struct purlin_context_info {
    */
   int32_t cpu_isa;
   /**
-   * 0.
+   * Always 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -2020,7 +2020,7 @@ typedef struct purlin_sshopm_info {
    */
   int32_t tolerance_raised;
   /**
-   * 0.
+   * Always 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -2081,7 +2081,7 @@ typedef struct purlin_dwi_options {
    */
   int32_t method;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -2280,7 +2280,7 @@ typedef struct purlin_fdk_geometry {
    */
   int32_t allow_inside_panel;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
 } purlin_fdk_geometry;
@@ -2760,7 +2760,7 @@ typedef struct purlin_rsvd_options {
    */
   int32_t iteration_precision;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3004,7 +3004,7 @@ typedef struct purlin_pca_info {
    */
   int32_t whitened;
   /**
-   * 0.
+   * Always 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3107,7 +3107,7 @@ typedef struct purlin_rpca_options {
    */
   int32_t dtype;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3334,7 +3334,7 @@ typedef struct purlin_tt_contraction_options {
    */
   int32_t kernel;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3492,7 +3492,7 @@ typedef struct purlin_tt_round_options {
    */
   int32_t absolute;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
 } purlin_tt_round_options;
@@ -3541,7 +3541,7 @@ typedef struct purlin_spmv_options {
    */
   int32_t symmetric;
   /**
-   * 0.
+   * Must be 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3589,7 +3589,7 @@ typedef struct purlin_spmv_info {
    */
   int32_t method;
   /**
-   * 0.
+   * Always 0: kept for later fields.
    */
   int32_t reserved;
   /**
@@ -3778,7 +3778,7 @@ typedef struct purlin_lanczos_info {
    */
   int32_t stop_reason;
   /**
-   * 0.
+   * Always 0: kept for later fields.
    */
   int32_t reserved;
   /**

@@ -96,7 +96,7 @@ pub struct purlin_context_info {
     pub device: i32,
     /// One of PURLIN_ISA_*, not AUTO.
     pub cpu_isa: i32,
-    /// 0.
+    /// Always 0: kept for later fields.
     pub reserved: i32,
     /// Threads of the pool, at least 1.
     pub threads: i64,

@@ -61,7 +61,7 @@ pub struct purlin_dwi_options {
     pub start_kind: i32,
     /// Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
     pub method: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
     /// Peaks: most iterations of a start, up to 2147483647; 0, the default, is 500.
     pub max_iterations: i64,

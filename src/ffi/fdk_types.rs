@@ -97,7 +97,7 @@ pub struct purlin_fdk_geometry {
     pub matrices: *const f64,
     /// 1: a panel between source and axis is accepted; default 0; 0 with matrices.
     pub allow_inside_panel: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
 }
 

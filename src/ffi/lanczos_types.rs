@@ -153,7 +153,7 @@ pub struct purlin_lanczos_info {
     pub struct_size: usize,
     /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
     pub stop_reason: i32,
-    /// 0.
+    /// Always 0: kept for later fields.
     pub reserved: i32,
     /// Times that the space was invariant and a new vector had to be found.
     pub breakdowns: i64,

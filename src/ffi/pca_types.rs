@@ -43,7 +43,7 @@ pub struct purlin_pca_info {
     pub scaled: i32,
     /// 1 if scores have variance 1.
     pub whitened: i32,
-    /// 0.
+    /// Always 0: kept for later fields.
     pub reserved: i32,
     /// Samples that the fit was made from.
     pub count: i64,

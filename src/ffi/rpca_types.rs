@@ -52,7 +52,7 @@ pub struct purlin_rpca_options {
     pub frames: i32,
     /// Type that is computed with: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or PURLIN_DTYPE_AUTO, the default.
     pub dtype: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
     /// Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
     /// default NULL.

@@ -165,7 +165,7 @@ pub struct purlin_rsvd_options {
     pub progress_user: *mut c_void,
     /// One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
     pub iteration_precision: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
     /// Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
     /// is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory and with a tolerance.

@@ -42,7 +42,7 @@ pub struct purlin_spmv_options {
     pub op: i32,
     /// 1: the caller's word that A = A^T (with ADJOINT A = A^H), so that no copy is needed; default 0.
     pub symmetric: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
     /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
     /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
@@ -79,7 +79,7 @@ pub struct purlin_spmv_info {
     pub struct_size: usize,
     /// Method that the plan uses.
     pub method: i32,
-    /// 0.
+    /// Always 0: kept for later fields.
     pub reserved: i32,
     /// Lanes that share a row of ROW_GROUP.
     pub row_lanes: i64,

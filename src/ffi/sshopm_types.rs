@@ -245,7 +245,7 @@ pub struct purlin_sshopm_info {
     pub seconds: f64,
     /// 1 if the tolerance asked for is below what the element type can reach and was raised.
     pub tolerance_raised: i32,
-    /// 0.
+    /// Always 0: kept for later fields.
     pub reserved: i32,
     /// Tensors with more pairs than were listed: K is too small for them.
     pub truncated_tensors: i64,

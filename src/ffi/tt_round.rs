@@ -28,7 +28,7 @@ pub struct purlin_tt_round_options {
     pub max_rank: i64,
     /// 1: `epsilon` is the error itself and not relative to the norm; default 0. Without effect where `epsilon` is 0.
     pub absolute: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
 }
 

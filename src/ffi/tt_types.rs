@@ -154,7 +154,7 @@ pub struct purlin_tt_contraction_options {
     pub assume_hermitian: i32,
     /// One of PURLIN_TT_KERNEL_*; default AUTO.
     pub kernel: i32,
-    /// 0.
+    /// Must be 0: kept for later fields.
     pub reserved: i32,
     /// Bond at which a ring is cut, 0 to d - 1; -1, the default, for the cheapest.
     pub cut: i64,

@@ -60,7 +60,7 @@ pub struct TripletOutputs<'a> {
     pub values: &'a mut Tensor,
     /// cols-by-k right vectors, as `u`.
     pub v: Option<&'a mut Matrix>,
-    /// k residuals, in F64; both vectors' together.
+    /// k residuals, in F64: the larger one of both vectors.
     pub residuals: Option<&'a mut Tensor>,
 }
 

@@ -11,7 +11,7 @@ use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent, packed_count};
 
-/// Makes one call.
+/// Makes one random call of these functions; returns its status.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(20) {
         0 => inits(s),

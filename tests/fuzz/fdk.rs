@@ -21,7 +21,7 @@ pub struct Shape {
     voxels: [i64; 3],
 }
 
-/// Makes one call.
+/// Makes one random call of these functions; returns its status.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(24) {
         0 => inits(s),

@@ -24,7 +24,7 @@ pub struct Sizes {
     dtype: i32,
 }
 
-/// Makes one call.
+/// Makes one random call of these functions; returns its status.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(20) {
         0 => inits(s),

@@ -13,7 +13,7 @@ use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
 
-/// Makes one call.
+/// Makes one random call of these functions; returns its status.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(28) {
         0 => inits(s),

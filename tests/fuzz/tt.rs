@@ -18,7 +18,7 @@ const SITES: usize = 4;
 /// Mode sizes of the sites.
 const MODES: [i64; SITES] = [2, 3, 2, 2];
 
-/// Makes one call.
+/// Makes one random call of these functions; returns its status.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(24) {
         0 => inits(s),

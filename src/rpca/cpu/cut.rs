@@ -35,7 +35,7 @@ pub struct Sheet {
 /// How rows are divided into panels, groups and blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows of a block, whose arrays fit a cache.
+    /// Rows of a block, which a thread processes at once.
     pub block: usize,
     /// Rows of a panel: a multiple of `block`, or all rows.
     pub panel: usize,

@@ -300,7 +300,7 @@ pub struct Rows {
     pub offset: usize,
     /// Bytes from one row to the next.
     pub pitch: usize,
-    /// Bytes of a row, at most the pitch if there are several rows.
+    /// Bytes of a row, at most the pitch.
     pub width: usize,
     /// Number of rows; 0 copies nothing.
     pub count: usize,

@@ -334,7 +334,7 @@ pub(super) fn is_pinned(device: &Device, memory: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Page-locked host memory: copies to and from every device overlap with kernels.
+/// Page-locked host memory, which every device copies to and from at full speed.
 pub struct PinnedMemory {
     start: NonNull<u8>,
     bytes: usize,
