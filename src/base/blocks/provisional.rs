@@ -189,7 +189,7 @@ impl ProvisionalFile {
         self.finished
     }
 
-    /// The open file, still under its provisional name.
+    /// The open file, whichever of its two names it has.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -53,7 +53,7 @@ pub struct Filter {
 struct Scratch {
     /// Rows in the interleaved order of the convolution.
     rows: Vec<f32>,
-    /// One row of a view, before it is interleaved.
+    /// One row of a view, padded to the plan's length.
     line: Vec<f32>,
     spare: Vec<f32>,
     ray_weights: Vec<f32>,

@@ -104,7 +104,7 @@ fn reciprocal(length: f64) -> Option<(u32, u32)> {
     (0..10).rev().map(|digits| 10f64.powi(digits)).find_map(|n| Some((fits(n)?, fits((length * n).round())?)))
 }
 
-/// The bytes before the first pixel: the file's header and all directories.
+/// The bytes before the first pixel: header, directories, resolutions, description and padding.
 fn header(path: &Path, info: &ArrayInfo) -> Result<Vec<u8>> {
     info.number.expect_real("dtype")?;
     let (width, height, pages) = match *info.dims {
