@@ -265,9 +265,7 @@ impl Solver {
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        let done = self.calls.run(call, body);
-        exit::watch_call();
-        done
+        self.calls.run(call, body)
     }
 
     /// Address of a workspace of `length` elements.

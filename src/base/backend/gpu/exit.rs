@@ -94,21 +94,6 @@ pub(super) enum Stage {
     Solver,
 }
 
-/// Registers the handler once more. A refusal leaves things as they were.
-fn register() {
-    // SAFETY: the library is never unloaded, so the handler stays.
-    let _ = unsafe { libc::atexit(end) };
-}
-
-/// Registers the handler again after the n-th call of cuBLAS or cuSOLVER, for n = 1, 2, 4, 8, ... They register handlers of their
-/// own whenever they first need something.
-pub(super) fn watch_call() {
-    static CALLS: AtomicUsize = AtomicUsize::new(0);
-    if (CALLS.fetch_add(1, Ordering::Relaxed) + 1).is_power_of_two() {
-        register();
-    }
-}
-
 /// Registers the handler after a stage. Handlers run in the reverse order.
 pub(super) fn watch(after: Stage) {
     static REGISTERED: [Once; 7] = [const { Once::new() }; 7];
@@ -119,7 +104,10 @@ pub(super) fn watch(after: Stage) {
         Stage::Library(library) => 3 + library as usize,
     };
     PROCESS.store(this_process(), Ordering::SeqCst);
-    REGISTERED[at].call_once(register);
+    REGISTERED[at].call_once(|| {
+        // SAFETY: the library is never unloaded, so the handler stays. A refusal leaves things as they were.
+        let _ = unsafe { libc::atexit(end) };
+    });
 }
 
 #[cfg(test)]

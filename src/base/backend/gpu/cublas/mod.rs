@@ -345,9 +345,7 @@ impl Blas {
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        let done = self.calls.run(call, body);
-        exit::watch_call();
-        done
+        self.calls.run(call, body)
     }
 
     /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back unless the product threw, after which
