@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::arrays::{Input, Output, WriteSlices, write_pieces};
 use super::cut::Cut;
-use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
+use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use crate::alloc;
 use crate::blocks::pipeline::read_ahead;
@@ -92,8 +92,8 @@ pub fn steps(plan: &Plan, cut: &Cut) -> usize {
     cut.slabs * plan.views.len()
 }
 
-/// Reconstructs the slabs of one device. `step` is called after each batch with its number of views; its error ends the
-/// run.
+/// Reconstructs the slabs of one device. `step` is called after each batch with its number of views, and with 0 now and then
+/// while a long batch is computed; its error ends the run.
 ///
 /// # Errors
 /// [`Error::Cancelled`], and the errors of the operations, the source and the sink.
@@ -191,7 +191,7 @@ impl<'s> Run<'s, '_> {
                     numbers.clear();
                     numbers.extend(item.views.clone());
                     let batch = Batch { views: &numbers, first_row: item.rows.start, rows: item.rows.len() };
-                    ops.add(self.job, batch, pixels)?;
+                    ops.add(self.job, batch, pixels, &mut Watch { flag: self.flag, wait: &mut || step(0) })?;
                 }
             }
             if item.last {

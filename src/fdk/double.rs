@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::counts::Counts;
 use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
 use super::cut::{Cut, Flow, Needs};
-use super::ops::{FdkOps, Job, Pixels, Slices, Tally, Target};
+use super::ops::{FdkOps, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use super::ramp::transform_bytes;
 use super::reference::{backproject_view, filter_rows};
@@ -111,7 +111,13 @@ impl FdkOps for DoubleOps {
         Ok(())
     }
 
-    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, HostMemory>) -> Result<()> {
+    fn add(
+        &mut self,
+        job: Job<'_>,
+        batch: Batch<'_>,
+        pixels: Pixels<'_, '_, HostMemory>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
         let plan = job.plan;
         if batch.rows == 0 {
             return Ok(());
@@ -135,13 +141,13 @@ impl FdkOps for DoubleOps {
                     *p = 0.0;
                 }
             }
-            context.pool().run(|| {
+            watch.run(context.pool(), |look| {
                 filtered
                     .par_chunks_mut(plan.filtered_pixels())
                     .zip(integrals.par_chunks(panel))
                     .zip(batch.views)
                     .try_for_each(|((out, projection), &view)| {
-                        filter_rows(plan, view, batch.first_row, projection, &mut out[rows_filtered.clone()])
+                        filter_rows(plan, view, batch.first_row, projection, &mut out[rows_filtered.clone()], look)
                     })
             })
         })?;

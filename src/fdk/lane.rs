@@ -10,7 +10,7 @@ use super::cut::{Access, Cut, Flow};
 use super::double::DoubleOps;
 use super::gpu::GpuOps;
 use super::inputs::Device;
-use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
+use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use super::run::Setting;
 use crate::alloc;
@@ -25,7 +25,7 @@ use crate::tensor::copy_strided;
 /// An unfinished slab and its current batch, on any device.
 pub(super) trait Stage: Send + Sync {
     /// Adds views from host memory.
-    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()>;
+    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>, watch: &mut Watch<'_>) -> Result<()>;
 
     /// Adds views from packed device memory.
     fn push_device(
@@ -34,10 +34,11 @@ pub(super) trait Stage: Send + Sync {
         views: &[usize],
         from: &DeviceMemory,
         queue: Option<&GpuStream>,
+        watch: &mut Watch<'_>,
     ) -> Result<()>;
 
     /// Back-projects the views of an incomplete batch.
-    fn flush(&mut self, plan: &Plan) -> Result<()>;
+    fn flush(&mut self, plan: &Plan, watch: &mut Watch<'_>) -> Result<()>;
 
     /// Writes the slab after its last view.
     fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
@@ -113,7 +114,7 @@ where
     O: FdkOps + Send + Sync,
     O::Buffer: Sync,
 {
-    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()> {
+    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>, watch: &mut Watch<'_>) -> Result<()> {
         let columns = plan.geometry.detector.columns;
         let each = self.rows.len() * columns * self.cut.input.number.size();
         let mut done = 0;
@@ -133,7 +134,7 @@ where
             self.views.extend_from_slice(&views[done..done + count]);
             done += count;
             if self.views.len() == self.cut.batch {
-                self.flush(plan)?;
+                self.flush(plan, watch)?;
             }
         }
         Ok(())
@@ -145,26 +146,27 @@ where
         views: &[usize],
         from: &DeviceMemory,
         queue: Option<&GpuStream>,
+        watch: &mut Watch<'_>,
     ) -> Result<()> {
         // Flush first, so that views are added in the order of the pushes.
-        self.flush(plan)?;
+        self.flush(plan, watch)?;
         if let Some(queue) = queue {
             self.ops.follow(queue)?;
         }
         let job = Job { plan, volume: None };
         for (n, part) in views.chunks(self.cut.batch).enumerate() {
             let batch = Batch { views: part, first_row: self.rows.start, rows: self.rows.len() };
-            self.ops.add(job, batch, Pixels::Device { scan: from, first: n * self.cut.batch })?;
+            self.ops.add(job, batch, Pixels::Device { scan: from, first: n * self.cut.batch }, watch)?;
         }
         queue.map_or(Ok(()), |q| self.ops.precede(q))
     }
 
-    fn flush(&mut self, plan: &Plan) -> Result<()> {
+    fn flush(&mut self, plan: &Plan, watch: &mut Watch<'_>) -> Result<()> {
         if self.views.is_empty() {
             return Ok(());
         }
         let batch = Batch { views: &self.views, first_row: self.rows.start, rows: self.rows.len() };
-        let outcome = self.ops.add(Job { plan, volume: None }, batch, Pixels::Read(&mut self.buffers[self.at]));
+        let outcome = self.ops.add(Job { plan, volume: None }, batch, Pixels::Read(&mut self.buffers[self.at]), watch);
         self.views.clear();
         self.at = (self.at + 1) % self.buffers.len();
         outcome

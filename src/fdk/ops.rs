@@ -1,14 +1,17 @@
 //! The operations that the method requires of a device.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::counts::Odd;
 use super::cut::{Cut, Flow, Needs};
 use super::plan::{Batch, Plan};
+use crate::backend::cpu::Pool;
 use crate::backend::gpu::{DeviceMemory, GpuStream, ScopedTransfers};
 use crate::backend::memory::HostMemory;
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
 
 /// Number of buffers for reading views, and for writing slices: one is filled, one is emptied, and a third compensates for
 /// stages of unequal speed.
@@ -68,6 +71,36 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// The device volume that accumulates the sums; `None` if slabs have memory of their own.
     pub volume: Option<&'a DeviceMemory>,
+}
+
+/// What a thread calls between the parts of a long operation; an error ends it.
+pub type Look<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+
+/// Cancellation of a long operation, and what its calling thread does while others compute.
+pub struct Watch<'a> {
+    /// Cancels the operation.
+    pub flag: &'a CancelFlag,
+    /// Called now and then by the calling thread; an error ends the operation.
+    pub wait: &'a mut dyn FnMut() -> Result<()>,
+}
+
+impl Watch<'_> {
+    /// Runs `work` on the threads of `pool`.
+    ///
+    /// # Errors
+    /// As `work`; [`Error::Cancelled`], which is the error of each look from then on; the error of a wait.
+    pub fn run<R: Send>(&mut self, pool: &Pool, work: impl FnOnce(Look<'_>) -> Result<R> + Send) -> Result<R> {
+        let (flag, is_stopped) = (self.flag, AtomicBool::new(false));
+        let look = || if is_stopped.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { flag.check() };
+        let mut waited = Ok(());
+        let found = pool.run_polling(|| work(&look), &mut || {
+            if waited.is_ok() {
+                waited = (self.wait)();
+                is_stopped.store(waited.is_err(), Ordering::Relaxed);
+            }
+        });
+        waited.and(found)
+    }
 }
 
 /// Times and counts of the operations.
@@ -176,8 +209,14 @@ pub trait FdkOps {
     /// Starts a slab, all zero.
     fn begin(&mut self, job: Job<'_>, slices: Slices) -> Result<()>;
 
-    /// Filters views and adds their back-projection to the slab.
-    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, Self::Buffer>) -> Result<()>;
+    /// Filters views and adds their back-projection to the slab. On the CPU, `watch` is looked at while rows are filtered.
+    fn add(
+        &mut self,
+        job: Job<'_>,
+        batch: Batch<'_>,
+        pixels: Pixels<'_, '_, Self::Buffer>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()>;
 
     /// Adds kept views to the slab. `views` are their positions in the order in which the first slab received them.
     fn add_again(&mut self, _job: Job<'_>, _views: Range<usize>) -> Result<()> {

@@ -9,6 +9,7 @@ use super::cpu::slab::Slab;
 use super::frame::Frame;
 use super::gpu::pieces as device;
 use super::gpu::pieces::{Site, Step};
+use super::ops::Watch;
 use super::phantom::{self, Ellipsoid};
 use super::plan::Batch;
 use super::session::Fdk;
@@ -19,6 +20,7 @@ use crate::blocks::number::{self, Number};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
+use crate::progress::Progress;
 use crate::range;
 use crate::scalar::{DType, Element};
 use crate::shape::Order;
@@ -221,7 +223,9 @@ impl Fdk {
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
         let _charge = Filter::charge(context, plan)?;
-        Filter::ramp_only(context.isa(), plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
+        let (filter, flag) = (Filter::ramp_only(context.isa(), plan)?, Progress::none().flag());
+        let mut unwatched = Watch { flag: &flag, wait: &mut || Ok(()) };
+        filter.run(context.pool(), plan, batch, input, (Layout::Rows, out), &mut unwatched)?;
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::info::Info;
 use super::inputs::{Device, Projections, Volume};
 use super::lane::{Incoming, Stage, lanes};
 use super::open;
-use super::ops::Tally;
+use super::ops::{Tally, Watch};
 use super::run::{self, Setting};
 use super::session::Fdk;
 use crate::alloc;
@@ -112,7 +112,14 @@ impl Pushed {
         })
     }
 
-    fn push(&mut self, setting: &Setting, views: &[usize], tensor: &Tensor, number: Number) -> Result<()> {
+    fn push(
+        &mut self,
+        setting: &Setting,
+        views: &[usize],
+        tensor: &Tensor,
+        number: Number,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
         let plan = &*setting.plan;
         if let (Store::Lanes(lanes), true) = (&mut self.store, tensor.is_device()) {
             if !tensor.layout().is_packed(Order::ColumnMajor) {
@@ -124,7 +131,7 @@ impl Pushed {
                 return Err(Error::NotSupported(problem.into()));
             }
             let memory = tensor.memory().device("projections")?;
-            return lanes.iter_mut().try_for_each(|l| l.push_device(plan, views, memory, self.queue.as_ref()));
+            return lanes.iter_mut().try_for_each(|l| l.push_device(plan, views, memory, self.queue.as_ref(), watch));
         }
         let strides = tensor.layout().strides();
         let from = Incoming {
@@ -134,7 +141,7 @@ impl Pushed {
             context: &setting.contexts[0],
         };
         match &mut self.store {
-            Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from)),
+            Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from, watch)),
             Store::Views { views: stored, odd, .. } => {
                 *odd += store_views(setting, stored, views, &from)?;
                 Ok(())
@@ -305,7 +312,10 @@ impl Fdk {
         }
         pushed.began.get_or_insert_with(Instant::now);
         pushed.number = Some(number);
-        pushed.push(&self.setting, views, projections, number)?;
+        let progress = self.progress(report, pushed.start);
+        let (count, all) = (to_i64(pushed.count), to_i64(pushed.seen.len()));
+        let wait = &mut || progress.repeat((count, all, 0.0));
+        pushed.push(&self.setting, views, projections, number, &mut Watch { flag: &progress.flag(), wait })?;
         for view in views {
             pushed.seen[*view] = true;
         }
@@ -315,7 +325,7 @@ impl Fdk {
         self.slot.planned().change(|info| info.views_pushed = count);
         if count == all || pushed.reported.is_none_or(|t| t.elapsed() >= INTERVAL) {
             pushed.reported = Some(Instant::now());
-            self.progress(report, pushed.start).report(count, all, 0.0)?;
+            progress.report(count, all, 0.0)?;
         }
         Ok(pushed)
     }
@@ -394,7 +404,10 @@ impl Fdk {
             }
             Store::Lanes(lanes) => {
                 pushed.is_spoiled = true;
-                lanes.iter_mut().try_for_each(|l| l.flush(plan))?;
+                let (done, all) = (to_i64(pushed.count.saturating_sub(1)), to_i64(pushed.count));
+                let wait = &mut || progress.repeat((done, all, 0.0));
+                let mut watch = Watch { flag: &progress.flag(), wait };
+                lanes.iter_mut().try_for_each(|l| l.flush(plan, &mut watch))?;
                 pushed.is_spoiled = false;
                 let (times, tally) = self.deliver(lanes, volume, pushed.queue.as_ref(), progress)?;
                 info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates, plan.options.sanitize);

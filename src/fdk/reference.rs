@@ -3,6 +3,7 @@
 
 use realfft::RealFftPlanner;
 
+use super::ops::Look;
 use super::options::{Edge, Mode};
 use super::plan::Plan;
 use crate::alloc;
@@ -11,11 +12,18 @@ use crate::error::{Error, Result};
 /// Weights and filters one view. `projection` holds the panel row by row; `filtered` receives the rows with their added
 /// columns.
 pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
-    filter_rows(plan, view, 0, projection, filtered)
+    filter_rows(plan, view, 0, projection, filtered, &|| Ok(()))
 }
 
-/// The same for the panel rows from `first` on.
-pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
+/// The same for the panel rows from `first` on. Looks before and after each transform.
+pub fn filter_rows(
+    plan: &Plan,
+    view: usize,
+    first: usize,
+    projection: &[f64],
+    filtered: &mut [f64],
+    look: Look<'_>,
+) -> Result<()> {
     let panel = plan.geometry.detector.columns;
     if plan.options.mode == Mode::RabbitCt {
         filtered.copy_from_slice(projection);
@@ -27,15 +35,19 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
     let mut spectrum = forward.make_output_vec();
     let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
     for (j, (row, out)) in projection.chunks(panel).zip(filtered.chunks_mut(plan.columns)).enumerate() {
+        look()?;
         line.fill(0.0);
         for (i, p) in row.iter().enumerate() {
             let weight = plan.geometry.views[view].weight(i as f64, (first + j) as f64);
             line[plan.left + i] = p * weight * plan.pixel_weight(view, i, first + j);
         }
         extrapolate(plan, &mut line);
+        look()?;
         forward.process(&mut line, &mut spectrum).map_err(failed)?;
+        look()?;
         spectrum.iter_mut().zip(&plan.response).for_each(|(s, r)| *s *= r);
         real_ends(&mut spectrum);
+        look()?;
         backward.process(&mut spectrum, &mut line).map_err(failed)?;
         out.copy_from_slice(&line[..plan.columns]);
     }

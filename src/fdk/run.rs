@@ -286,6 +286,9 @@ impl<'s> Whole<'_, 's> {
             let is_whole = others.iter().all(Result::is_ok);
             let own = if is_whole {
                 run_on(self.setting, &self.contexts[0], self.queue, first, &mut |views| {
+                    if views == 0 {
+                        return self.progress.repeat((to_i64(done.load(Ordering::Relaxed)), steps, 0.0));
+                    }
                     done.fetch_add(views, Ordering::Relaxed);
                     report()
                 })

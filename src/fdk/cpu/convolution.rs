@@ -4,14 +4,21 @@
 //! `length` real samples is transformed as length / 2 complex ones. The forward transform decimates in frequency and leaves
 //! the spectrum in permuted order. The inverse transform decimates in time and reads that order, so nothing is sorted.
 
+use super::super::ops::Look;
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::error::Result;
+
+/// Complex vectors between two looks: about a millisecond's work. Sums by a prime factor p of the length take p / 4 times as long
+/// up to p = 256; with larger factors a look follows as many terms, or one sum.
+const SEGMENT: usize = 1 << 16;
 
 /// A filter's response for rows of one length.
 pub struct Convolution {
     /// Complex samples of a transform.
     samples: usize,
+    /// Number of complex vectors that are computed between two looks.
+    segment: usize,
     stages: Vec<Stage>,
     pairs: Vec<Pair>,
 }
@@ -62,7 +69,7 @@ impl Convolution {
             let a = [-half * sin, -half * cos].map(|v| v as f32);
             pairs.push(Pair { places: [place(k), place((samples - k) % samples)], p: (r + other) as f32, a });
         }
-        Ok(Self { samples, stages, pairs })
+        Ok(Self { samples, segment: SEGMENT, stages, pairs })
     }
 
     /// Bytes of the tables for rows of `length`, and of the scratch array of [`Self::run`] for vectors of `lanes`.
@@ -79,14 +86,28 @@ impl Convolution {
         2 * lanes * self.stages.iter().map(|s| s.radix).max().unwrap_or(0)
     }
 
-    /// Convolves in place: `rows[s * LEN + r]` is sample s of the row in lane r.
+    /// Convolves in place: `rows[s * LEN + r]` is sample s of the row in lane r. Ends early at an error of `look`.
     #[inline(always)]
-    pub fn run<S: Simd<f32>>(&self, simd: S, rows: &mut [f32], spare: &mut [f32]) {
+    pub fn run<S: Simd<f32>>(&self, simd: S, rows: &mut [f32], spare: &mut [f32], look: Look<'_>) -> Result<()> {
         for stage in &self.stages {
-            stage.pass::<S, false>(simd, rows, spare);
+            stage.pass::<S, false>(simd, rows, spare, (self.segment, look))?;
         }
+        for pairs in self.pairs.chunks(self.segment) {
+            look()?;
+            Self::respond(simd, pairs, rows);
+        }
+        for stage in self.stages.iter().rev() {
+            stage.pass::<S, true>(simd, rows, spare, (self.segment, look))?;
+        }
+        debug_assert_eq!(rows.len(), self.samples * 2 * S::V::LEN);
+        Ok(())
+    }
+
+    /// Multiplies pairs of frequencies with the response.
+    #[inline(always)]
+    fn respond<S: Simd<f32>>(simd: S, pairs: &[Pair], rows: &mut [f32]) {
         let each = 2 * S::V::LEN;
-        for pair in &self.pairs {
+        for pair in pairs {
             let [k, other] = pair.places.map(|at| at * each..(at + 1) * each);
             let (x, y) = (Complex::load(simd, &rows[k.clone()]), Complex::load(simd, &rows[other.clone()]));
             let (p, ar, ai) = (simd.splat(pair.p), simd.splat(pair.a[0]), simd.splat(pair.a[1]));
@@ -98,10 +119,6 @@ impl Convolution {
                 .store(&mut rows[other]);
             Complex { re: p.mul_add(x.re, d_re.add(s_re)), im: p.mul_add(x.im, d_im.add(s_im)) }.store(&mut rows[k]);
         }
-        for stage in self.stages.iter().rev() {
-            stage.pass::<S, true>(simd, rows, spare);
-        }
-        debug_assert_eq!(rows.len(), self.samples * each);
     }
 }
 
@@ -189,25 +206,80 @@ impl Stage {
         Ok(Self { radix, step, twiddles, roots })
     }
 
-    /// One pass, or BACK its inverse times `radix`.
+    /// One pass, or BACK its inverse times `radix`, with a look before each `segment` vectors.
     #[inline(always)]
-    fn pass<S: Simd<f32>, const BACK: bool>(&self, simd: S, rows: &mut [f32], spare: &mut [f32]) {
+    fn pass<S: Simd<f32>, const BACK: bool>(
+        &self,
+        simd: S,
+        rows: &mut [f32],
+        spare: &mut [f32],
+        (segment, look): (usize, Look<'_>),
+    ) -> Result<()> {
         let part = self.step * 2 * S::V::LEN;
-        for block in rows.chunks_exact_mut(self.radix * part) {
-            match self.radix {
-                2 => self.two::<S, BACK>(simd, block, part),
-                3 => self.three::<S, BACK>(simd, block, part),
-                4 => self.four::<S, BACK>(simd, block, part),
-                _ => self.any::<S, BACK>(simd, block, part, spare),
+        let whole = self.radix * part;
+        if whole > segment * 2 * S::V::LEN {
+            for block in rows.chunks_exact_mut(whole) {
+                self.long::<S, BACK>(simd, block, spare, (segment, look))?;
+            }
+            return Ok(());
+        }
+        for blocks in rows.chunks_mut(segment * 2 * S::V::LEN / whole * whole) {
+            look()?;
+            for block in blocks.chunks_exact_mut(whole) {
+                match self.radix {
+                    2 => Self::two::<S, BACK>(simd, halves(block, part), &self.twiddles),
+                    3 => Self::three::<S, BACK>(simd, thirds(block, part), &self.twiddles),
+                    4 => Self::four::<S, BACK>(simd, quarters(block, part), &self.twiddles),
+                    _ => self.any::<S, BACK>(simd, block, part, spare, (segment, look))?,
+                }
             }
         }
+        Ok(())
+    }
+
+    /// [`Stage::pass`] for one block of more than `segment` vectors.
+    #[inline(always)]
+    fn long<S: Simd<f32>, const BACK: bool>(
+        &self,
+        simd: S,
+        block: &mut [f32],
+        spare: &mut [f32],
+        (segment, look): (usize, Look<'_>),
+    ) -> Result<()> {
+        let part = self.step * 2 * S::V::LEN;
+        let count = (segment / self.radix).max(1);
+        let (piece, roots) = (count * 2 * S::V::LEN, self.twiddles.chunks((self.radix - 1) * count));
+        match self.radix {
+            2 => {
+                let [a, b] = halves(block, part).map(|part| part.chunks_mut(piece));
+                for ((a, b), w) in a.zip(b).zip(roots) {
+                    look()?;
+                    Self::two::<S, BACK>(simd, [a, b], w);
+                }
+            }
+            3 => {
+                let [a, b, c] = thirds(block, part).map(|part| part.chunks_mut(piece));
+                for (((a, b), c), w) in a.zip(b).zip(c).zip(roots) {
+                    look()?;
+                    Self::three::<S, BACK>(simd, [a, b, c], w);
+                }
+            }
+            4 => {
+                let [a, b, c, d] = quarters(block, part).map(|part| part.chunks_mut(piece));
+                for (((a, b), (c, d)), w) in a.zip(b).zip(c.zip(d)).zip(roots) {
+                    look()?;
+                    Self::four::<S, BACK>(simd, [a, b, c, d], w);
+                }
+            }
+            _ => self.any::<S, BACK>(simd, block, part, spare, (segment, look))?,
+        }
+        Ok(())
     }
 
     #[inline(always)]
-    fn two<S: Simd<f32>, const BACK: bool>(&self, simd: S, block: &mut [f32], part: usize) {
+    fn two<S: Simd<f32>, const BACK: bool>(simd: S, [a, b]: [&mut [f32]; 2], twiddles: &[[f32; 2]]) {
         let each = 2 * S::V::LEN;
-        let (a, b) = block.split_at_mut(part);
-        for ((a, b), w) in a.chunks_exact_mut(each).zip(b.chunks_exact_mut(each)).zip(&self.twiddles) {
+        for ((a, b), w) in a.chunks_exact_mut(each).zip(b.chunks_exact_mut(each)).zip(twiddles) {
             let (x, mut y) = (Complex::load(simd, a), Complex::load(simd, b));
             if BACK {
                 y = y.times::<S, true>(simd, *w);
@@ -222,13 +294,11 @@ impl Stage {
     }
 
     #[inline(always)]
-    fn three<S: Simd<f32>, const BACK: bool>(&self, simd: S, block: &mut [f32], part: usize) {
+    fn three<S: Simd<f32>, const BACK: bool>(simd: S, [a, b, c]: [&mut [f32]; 3], twiddles: &[[f32; 2]]) {
         let each = 2 * S::V::LEN;
         let (half, sine) = (simd.splat(0.5), simd.splat(0.75f32.sqrt()));
-        let (a, rest) = block.split_at_mut(part);
-        let (b, c) = rest.split_at_mut(part);
         let parts = a.chunks_exact_mut(each).zip(b.chunks_exact_mut(each)).zip(c.chunks_exact_mut(each));
-        for (((a, b), c), w) in parts.zip(self.twiddles.chunks_exact(2)) {
+        for (((a, b), c), w) in parts.zip(twiddles.chunks_exact(2)) {
             let (x, mut y, mut z) = (Complex::load(simd, a), Complex::load(simd, b), Complex::load(simd, c));
             if BACK {
                 (y, z) = (y.times::<S, true>(simd, w[0]), z.times::<S, true>(simd, w[1]));
@@ -249,13 +319,11 @@ impl Stage {
     }
 
     #[inline(always)]
-    fn four<S: Simd<f32>, const BACK: bool>(&self, simd: S, block: &mut [f32], part: usize) {
+    fn four<S: Simd<f32>, const BACK: bool>(simd: S, [a, b, c, d]: [&mut [f32]; 4], twiddles: &[[f32; 2]]) {
         let each = 2 * S::V::LEN;
-        let (low, high) = block.split_at_mut(2 * part);
-        let ((a, b), (c, d)) = (low.split_at_mut(part), high.split_at_mut(part));
         let low = a.chunks_exact_mut(each).zip(b.chunks_exact_mut(each));
         let high = c.chunks_exact_mut(each).zip(d.chunks_exact_mut(each));
-        for (((a, b), (c, d)), w) in low.zip(high).zip(self.twiddles.chunks_exact(3)) {
+        for (((a, b), (c, d)), w) in low.zip(high).zip(twiddles.chunks_exact(3)) {
             let (x0, mut x1) = (Complex::load(simd, a), Complex::load(simd, b));
             let (mut x2, mut x3) = (Complex::load(simd, c), Complex::load(simd, d));
             if BACK {
@@ -279,10 +347,18 @@ impl Stage {
         }
     }
 
-    /// Any radix, by the definition.
+    /// Any radix, by the definition, with a look after each `segment` terms.
     #[inline(always)]
-    fn any<S: Simd<f32>, const BACK: bool>(&self, simd: S, block: &mut [f32], part: usize, spare: &mut [f32]) {
+    fn any<S: Simd<f32>, const BACK: bool>(
+        &self,
+        simd: S,
+        block: &mut [f32],
+        part: usize,
+        spare: &mut [f32],
+        (segment, look): (usize, Look<'_>),
+    ) -> Result<()> {
         let (each, radix) = (2 * S::V::LEN, self.radix);
+        let mut left = segment;
         let spare = &mut spare[..radix * each];
         for (j, w) in self.twiddles.chunks_exact(radix - 1).enumerate() {
             for (q, x) in spare.chunks_exact_mut(each).enumerate() {
@@ -304,9 +380,36 @@ impl Stage {
                 }
                 let at = k * part + j * each;
                 sum.store(&mut block[at..at + each]);
+                left = left.saturating_sub(radix);
+                if left == 0 {
+                    look()?;
+                    left = segment;
+                }
             }
         }
+        Ok(())
     }
+}
+
+/// The two parts of a block.
+#[inline(always)]
+fn halves(block: &mut [f32], part: usize) -> [&mut [f32]; 2] {
+    let (a, b) = block.split_at_mut(part);
+    [a, b]
+}
+
+#[inline(always)]
+fn thirds(block: &mut [f32], part: usize) -> [&mut [f32]; 3] {
+    let (a, rest) = block.split_at_mut(part);
+    let [b, c] = halves(rest, part);
+    [a, b, c]
+}
+
+#[inline(always)]
+fn quarters(block: &mut [f32], part: usize) -> [&mut [f32]; 4] {
+    let (low, high) = block.split_at_mut(2 * part);
+    let ([a, b], [c, d]) = (halves(low, part), halves(high, part));
+    [a, b, c, d]
 }
 
 #[cfg(test)]
@@ -315,19 +418,19 @@ mod tests {
     use crate::backend::cpu::Isa;
     use crate::backend::cpu::simd::{Kernel, dispatch};
 
-    struct Run<'a>(&'a Convolution, &'a [Vec<f64>], usize);
+    struct Run<'a>(&'a Convolution, &'a [Vec<f64>], usize, Look<'a>);
 
     impl Kernel<f32> for Run<'_> {
         type Output = Vec<Vec<f64>>;
         #[inline(always)]
         fn run<S: Simd<f32>>(self, simd: S) -> Vec<Vec<f64>> {
-            let Run(convolution, signals, length) = self;
+            let Run(convolution, signals, length, look) = self;
             let lanes = S::V::LEN;
             let mut rows = vec![0f32; length * lanes];
             for (r, signal) in signals.iter().take(lanes).enumerate() {
                 signal.iter().enumerate().for_each(|(s, v)| rows[s * lanes + r] = *v as f32);
             }
-            convolution.run(simd, &mut rows, &mut vec![0.0; convolution.spare(lanes)]);
+            convolution.run(simd, &mut rows, &mut vec![0.0; convolution.spare(lanes)], look).unwrap();
             let row = |r: usize| (0..length).map(|s| f64::from(rows[s * lanes + r])).collect();
             (0..lanes.min(signals.len())).map(row).collect()
         }
@@ -349,7 +452,7 @@ mod tests {
                 .map(|r| (0..length).map(|s| ((s * s + 7 * r) % 13) as f64 - 6.0 + r as f64).collect())
                 .collect();
             for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
-                for (r, got) in dispatch(isa, Run(&convolution, &signals, length)).iter().enumerate() {
+                for (r, got) in dispatch(isa, Run(&convolution, &signals, length, &|| Ok(()))).iter().enumerate() {
                     let want: Vec<f64> = (0..length)
                         .map(|s| (0..length).map(|k| kernel[k] * signals[r][(s + length - k) % length]).sum())
                         .collect();
@@ -358,6 +461,42 @@ mod tests {
                         assert!((g - w).abs() < 2e-6 * scale, "{length} {isa:?} row {r}: {g} {w}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn looks_are_as_close_as_asked_for_and_change_no_bit() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        for length in [4usize, 16, 22, 194, 300, 1024, 1458] {
+            let response: Vec<f64> = (0..=length / 2).map(|f| (f % 7) as f64 / length as f64).collect();
+            let mut convolution = Convolution::new(length, &response).unwrap();
+            let signals: Vec<Vec<f64>> =
+                (0..16usize).map(|r| (0..length).map(|s| ((s * s + 7 * r) % 13) as f64 - 6.0).collect()).collect();
+            let looks = AtomicUsize::new(0);
+            let count = || {
+                looks.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            };
+            let mut run = |segment: usize| {
+                convolution.segment = segment;
+                let rows = dispatch(Isa::detect(), Run(&convolution, &signals, length, &count));
+                // A look is followed by at most a segment, or by one vector of each part of a block. In long sums of a prime it
+                // is followed by so many terms.
+                let samples = length / 2;
+                let of_stage = |s: &Stage| {
+                    let is_sum = ![2, 3, 4].contains(&s.radix) && s.radix * s.radix > segment;
+                    if is_sum { samples / segment.div_ceil(s.radix) / 2 } else { samples / segment.max(s.radix) }
+                };
+                let least = 2 * convolution.stages.iter().map(of_stage).sum::<usize>();
+                let (found, least) = (looks.swap(0, Ordering::Relaxed), least + convolution.pairs.len() / segment);
+                assert!(found >= least, "{length} {segment}: {found} looks, {least} are needed");
+                rows
+            };
+            let want = run(SEGMENT);
+            for segment in [1, 3, 16, 100] {
+                assert!(run(segment) == want, "{length} {segment}");
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::ops::{Look, Watch};
 use super::super::options::Mode;
 pub use super::super::plan::Batch;
 use super::super::plan::Plan;
@@ -18,6 +19,9 @@ use crate::shape::to_u64;
 
 /// Most rows that are filtered together: the lanes of the widest vector.
 const GROUP: usize = 16;
+
+/// Samples of a group of rows that are written between two looks.
+const PIECE: usize = 1 << 17;
 
 /// Storage order of filtered views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,9 +91,15 @@ impl Filter {
         context.host_budget().charge_host("transforms of rows", bytes)
     }
 
-    fn scratch(&self, plan: &Plan) -> Result<Scratch> {
+    fn scratch(&self, plan: &Plan, look: Look<'_>) -> Result<Scratch> {
+        let all = GROUP * plan.length;
+        let mut rows = alloc::with_capacity("rows of a projection", all)?;
+        while rows.len() < all {
+            look()?;
+            rows.resize(all.min(rows.len() + GROUP * PIECE), 0.0);
+        }
         Ok(Scratch {
-            rows: alloc::filled("rows of a projection", GROUP * plan.length, 0.0)?,
+            rows,
             line: alloc::filled("row of a projection", plan.length, 0.0)?,
             spare: alloc::filled("buffer of a transform", self.convolution.spare(GROUP), 0.0)?,
             ray_weights: alloc::filled("weights of rays", plan.geometry.detector.columns, 0.0)?,
@@ -97,30 +107,34 @@ impl Filter {
     }
 
     /// Filters a batch: `input` holds its views' rows one after the other, `output` receives them in `layout`. Every sample of
-    /// the output is written. Returns how many pixels were not finite; `sanitize` replaces them by 0.
+    /// the output is written. Returns how many pixels were not finite; `sanitize` replaces them by 0. A thread looks at `watch`
+    /// every few milliseconds, however long the rows are.
+    ///
+    /// # Errors
+    /// As [`Watch::run`]; out of memory.
     pub fn run(
         &self,
         pool: &Pool,
         plan: &Plan,
         batch: Batch<'_>,
         input: &[f32],
-        layout: Layout,
-        output: &mut [f32],
+        (layout, output): (Layout, &mut [f32]),
+        watch: &mut Watch<'_>,
     ) -> Result<u64> {
         if batch.rows == 0 {
             return Ok(0);
         }
         let bad = AtomicU64::new(0);
-        pool.run(|| {
+        watch.run(pool, |look| {
             output
                 .par_chunks_mut(layout.samples(plan, batch.rows))
                 .zip(input.par_chunks(plan.geometry.detector.columns * batch.rows))
                 .zip(batch.views)
                 .try_for_each_init(
-                    || self.scratch(plan),
+                    || self.scratch(plan, look),
                     |scratch, ((out, projection), &view)| {
-                        let work = View { filter: self, plan, view, batch, projection, layout, out, scratch };
-                        bad.fetch_add(dispatch(self.isa, work), Ordering::Relaxed);
+                        let work = View { filter: self, plan, view, batch, projection, layout, out, scratch, look };
+                        bad.fetch_add(dispatch(self.isa, work)?, Ordering::Relaxed);
                         Ok(())
                     },
                 )
@@ -139,13 +153,14 @@ struct View<'a> {
     layout: Layout,
     out: &'a mut [f32],
     scratch: &'a mut Scratch,
+    look: Look<'a>,
 }
 
 impl Kernel<f32> for View<'_> {
-    type Output = u64;
+    type Output = Result<u64>;
     #[inline(always)]
-    fn run<S: Simd<f32>>(self, simd: S) -> u64 {
-        let Self { filter, plan, view, batch, projection, layout, out, scratch } = self;
+    fn run<S: Simd<f32>>(self, simd: S) -> Result<u64> {
+        let Self { filter, plan, view, batch, projection, layout, out, scratch, look } = self;
         let (lanes, rows, stride) = (S::V::LEN.min(GROUP), batch.rows, column_stride(batch.rows));
         let Scratch { rows: group, line, spare, ray_weights } = scratch;
         let group = &mut group[..lanes * plan.length];
@@ -162,18 +177,25 @@ impl Kernel<f32> for View<'_> {
         let mut bad = 0;
         for first in (0..rows).step_by(lanes) {
             let count = lanes.min(rows - first);
-            group.fill(0.0);
+            for group in group.chunks_mut(lanes * PIECE) {
+                look()?;
+                group.fill(0.0);
+            }
             let sources = projection[first * panel..(first + count) * panel].chunks_exact(panel);
             for (r, source) in sources.enumerate() {
                 let j = batch.first_row + first + r;
                 weigh_pixels(plan, view, j, ray_weights);
                 bad += prepare(filter, plan, view, j, source, ray_weights, line);
-                for (samples, value) in group[used.start * lanes..].chunks_exact_mut(lanes).zip(&line[used.clone()]) {
-                    samples[r] = *value;
+                let group = &mut group[used.start * lanes..used.end * lanes];
+                for (group, line) in group.chunks_mut(lanes * PIECE).zip(line[used.clone()].chunks(PIECE)) {
+                    look()?;
+                    for (samples, value) in group.chunks_exact_mut(lanes).zip(line) {
+                        samples[r] = *value;
+                    }
                 }
             }
             if plan.options.mode == Mode::Fdk {
-                filter.convolution.run(simd, group, spare);
+                filter.convolution.run(simd, group, spare, look)?;
             }
             let columns = group.chunks_exact(lanes).take(plan.columns);
             match layout {
@@ -192,7 +214,7 @@ impl Kernel<f32> for View<'_> {
                 }
             }
         }
-        bad
+        Ok(bad)
     }
 }
 
@@ -319,12 +341,28 @@ fn extrapolate(plan: &Plan, falls: &[f32], line: &mut [f32]) {
     }
 }
 
+/// [`Filter::run`] that nobody cancels.
+#[cfg(test)]
+pub(super) fn unwatched(
+    filter: &Filter,
+    pool: &Pool,
+    plan: &Plan,
+    batch: Batch<'_>,
+    input: &[f32],
+    layout: Layout,
+    output: &mut [f32],
+) -> Result<u64> {
+    let flag = crate::progress::Progress::none().flag();
+    filter.run(pool, plan, batch, input, (layout, output), &mut Watch { flag: &flag, wait: &mut || Ok(()) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::options::Options;
     use super::super::super::reference;
     use super::super::super::tests::{GRID, case};
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn rows_agree_with_the_reference_in_both_layouts() {
@@ -344,8 +382,8 @@ mod tests {
             let mut by_rows = vec![f32::NAN; 3 * Layout::Rows.samples(&plan, rows)];
             let mut by_columns = vec![f32::NAN; 3 * Layout::Columns.samples(&plan, rows)];
             let batch = Batch { views: &views, first_row: 0, rows };
-            assert_eq!(filter.run(&pool, &plan, batch, &input, Layout::Rows, &mut by_rows).unwrap(), 0);
-            filter.run(&pool, &plan, batch, &input, Layout::Columns, &mut by_columns).unwrap();
+            assert_eq!(unwatched(&filter, &pool, &plan, batch, &input, Layout::Rows, &mut by_rows).unwrap(), 0);
+            unwatched(&filter, &pool, &plan, batch, &input, Layout::Columns, &mut by_columns).unwrap();
             let mut want = vec![0.0; plan.filtered_pixels()];
             for (n, &view) in views.iter().enumerate() {
                 reference::filter_view(&plan, view, &case.projections[view * panel..(view + 1) * panel], &mut want)
@@ -380,7 +418,7 @@ mod tests {
             (0..rows).for_each(|j| input[j * 48 + impulse] = 1.0);
             let mut out = vec![f32::NAN; plan.filtered_pixels()];
             let batch = Batch { views: &[0], first_row: 0, rows };
-            filter.run(&Pool::new(1).unwrap(), &plan, batch, &input, Layout::Rows, &mut out).unwrap();
+            unwatched(&filter, &Pool::new(1).unwrap(), &plan, batch, &input, Layout::Rows, &mut out).unwrap();
             out
         };
         assert!(filtered(5, 0.3) == filtered(5, 0.0));
@@ -398,7 +436,7 @@ mod tests {
         let filter = Filter::new(Isa::detect(), &plan).unwrap();
         let pool = Pool::new(1).unwrap();
         let batch = Batch { views: &[0], first_row: 0, rows: plan.geometry.detector.rows };
-        assert_eq!(filter.run(&pool, &plan, batch, &input, Layout::Rows, &mut out).unwrap(), 2);
+        assert_eq!(unwatched(&filter, &pool, &plan, batch, &input, Layout::Rows, &mut out).unwrap(), 2);
         assert!(out.iter().all(|v| v.is_finite()));
     }
 
@@ -410,10 +448,51 @@ mod tests {
         let (panel, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
         let input: Vec<f32> = case.projections[..plan.panel_pixels()].iter().map(|p| *p as f32).collect();
         let mut all = vec![f32::NAN; plan.filtered_pixels()];
-        filter.run(&pool, &plan, Batch { views: &[0], first_row: 0, rows }, &input, Layout::Rows, &mut all).unwrap();
+        unwatched(&filter, &pool, &plan, Batch { views: &[0], first_row: 0, rows }, &input, Layout::Rows, &mut all)
+            .unwrap();
         let mut some = vec![f32::NAN; 7 * plan.columns];
         let batch = Batch { views: &[0], first_row: 20, rows: 7 };
-        filter.run(&pool, &plan, batch, &input[20 * panel..27 * panel], Layout::Rows, &mut some).unwrap();
+        unwatched(&filter, &pool, &plan, batch, &input[20 * panel..27 * panel], Layout::Rows, &mut some).unwrap();
         assert!(some == all[20 * plan.columns..27 * plan.columns]);
+    }
+
+    #[test]
+    fn a_cancellation_is_heard_within_a_view() {
+        let case = case("full");
+        let plan = Plan::new(case.geometry, GRID, Options { fft_length: 4096, ..Options::default() }).unwrap();
+        let input: Vec<f32> = case.projections[..plan.panel_pixels()].iter().map(|p| *p as f32).collect();
+        let rows = plan.geometry.detector.rows;
+        let batch = Batch { views: &[0], first_row: 0, rows };
+        let filter = Filter::new(Isa::detect(), &plan).unwrap();
+        let run = |look: Look<'_>, out: &mut [f32]| {
+            let mut scratch = filter.scratch(&plan, look)?;
+            let (layout, scratch) = (Layout::Rows, &mut scratch);
+            let view =
+                View { filter: &filter, plan: &plan, view: 0, batch, projection: &input, layout, out, scratch, look };
+            dispatch(filter.isa, view)
+        };
+        let mut want = vec![f32::NAN; plan.filtered_pixels()];
+        unwatched(&filter, &Pool::new(1).unwrap(), &plan, batch, &input, Layout::Rows, &mut want).unwrap();
+        let mut out = vec![f32::NAN; plan.filtered_pixels()];
+        let looks = AtomicU64::new(0);
+        let count = || {
+            looks.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        assert_eq!(run(&count, &mut out), Ok(0));
+        assert!(out == want);
+        // Once for each row and for each pass of a transform of 2048 complex numbers there and back.
+        let all = looks.swap(0, Ordering::Relaxed);
+        let groups = rows.div_ceil(GROUP);
+        assert!(all > to_u64(rows + 2 * 6 * groups), "{all}");
+        // No look follows one that says that the run is cancelled.
+        for last in (1..=all).step_by(7) {
+            let cancel = || {
+                let is_last = looks.fetch_add(1, Ordering::Relaxed) + 1 == last;
+                if is_last { Err(Error::Cancelled) } else { Ok(()) }
+            };
+            assert_eq!(run(&cancel, &mut out), Err(Error::Cancelled));
+            assert_eq!(looks.swap(0, Ordering::Relaxed), last);
+        }
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::counts::{Counts, Odd};
 use super::cut::{Access, Cut, Flow, Needs};
-use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target};
+use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::{Charge, HostMemory};
@@ -160,7 +160,13 @@ impl FdkOps for CpuOps {
         Ok(())
     }
 
-    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, HostMemory>) -> Result<()> {
+    fn add(
+        &mut self,
+        job: Job<'_>,
+        batch: Batch<'_>,
+        pixels: Pixels<'_, '_, HostMemory>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
         let plan = job.plan;
         if batch.rows == 0 {
             return Ok(());
@@ -177,7 +183,7 @@ impl FdkOps for CpuOps {
         };
         timed(&mut tally.filter, || {
             tally.odd += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
-            tally.not_finite += self.filter.run(pool, plan, batch, integrals, Layout::Columns, filtered)?;
+            tally.not_finite += self.filter.run(pool, plan, batch, integrals, (Layout::Columns, filtered), watch)?;
             Ok(())
         })?;
         let (slab, _) = self.slab.as_mut().ok_or_else(unprepared)?;

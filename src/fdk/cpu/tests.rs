@@ -6,7 +6,7 @@ use super::super::plan::Plan;
 use super::super::reference;
 use super::super::tests::{GRID, case, npy, seen_by_all};
 use super::backproject::backproject;
-use super::filter::{Batch, Filter, Layout};
+use super::filter::{Batch, Filter, Layout, unwatched};
 use super::slab::Slab;
 
 use crate::backend::cpu::{Isa, Pool};
@@ -35,7 +35,7 @@ fn volume(plan: &Plan, projections: &[f64], isa: Isa, depth: usize, batch: usize
                 .flat_map(|v| input[v * panel + rows.start * columns..v * panel + rows.end * columns].to_vec())
                 .collect();
             let mut filtered = vec![f32::NAN; views.len() * Layout::Columns.samples(plan, rows.len())];
-            filter.run(&pool, plan, batch, &part, Layout::Columns, &mut filtered).unwrap();
+            unwatched(&filter, &pool, plan, batch, &part, Layout::Columns, &mut filtered).unwrap();
             backproject(&pool, isa, plan, batch, &filtered, first, &mut slab);
         }
         slab.store(&pool, 0, 1.0, 0.0, &mut out[first * slice..(first + count) * slice]);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::algorithm::Times;
 use super::counts::{Counts, Odd};
 use super::cut::{Access, Cut, Flow, Needs};
-use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
+use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target, Watch};
 use super::options::Edge;
 use super::part::Part;
 use super::plan::{Batch, Plan};
@@ -41,6 +41,9 @@ const LAUNCH: usize = 64;
 
 /// Bytes of views, and of slices, that are copied together.
 const PIECE_BYTES: usize = 32 << 20;
+
+/// Samples of padded rows that are filtered together: some 10 ms of a device, so that a cancelled run ends soon.
+const FILTERED: usize = 1 << 30;
 
 /// Volumes of at most this many bytes a device are computed in one slab each, because overlap would save nothing.
 const SMALL_VOLUME: usize = 64 << 20;
@@ -228,7 +231,8 @@ impl FdkOps for GpuOps {
 
     fn preferred_batch(&self, plan: &Plan, input: Flow) -> (usize, usize) {
         let view = plan.panel_pixels() * input.number.size();
-        (LAUNCH, (PIECE_BYTES / view.max(1)).clamp(1, LAUNCH / 2))
+        let samples = plan.geometry.detector.rows.saturating_mul(plan.length);
+        (LAUNCH, (PIECE_BYTES / view.max(1)).min(FILTERED / samples.max(1)).clamp(1, LAUNCH / 2))
     }
 
     fn can_keep(&self) -> bool {
@@ -278,7 +282,13 @@ impl FdkOps for GpuOps {
         Ok(())
     }
 
-    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, Staging>) -> Result<()> {
+    fn add(
+        &mut self,
+        job: Job<'_>,
+        batch: Batch<'_>,
+        pixels: Pixels<'_, '_, Staging>,
+        _: &mut Watch<'_>,
+    ) -> Result<()> {
         let plan = job.plan;
         if batch.rows == 0 || batch.views.is_empty() {
             return Ok(());

@@ -1,5 +1,6 @@
 //! Scans on tensors, pushed view by view, cancelled, on several contexts.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -394,6 +395,37 @@ fn cancelling_at_any_stage_leaves_an_object_that_works() {
     assert!(whole(&mut fdk, &scan).0 == want);
     drop(fdk);
     assert_eq!(context.host_budget().used(), base + charged);
+}
+
+/// The filter of one batch takes seconds: the progress function is called meanwhile, and ends it.
+#[test]
+fn cancelling_within_a_batch_ends_it() {
+    let scan = scan("full");
+    let context = cpu(0);
+    let input = scan.tensor(&context);
+    let base = context.host_budget().used();
+    for precision in [Precision::F32, Precision::F64] {
+        let options =
+            Options { precision, fft_length: 1 << 17, view_batch: 90, allow_missing: true, ..Options::default() };
+        let mut fdk = scan.fdk(&context, options);
+        let seen = RefCell::new(Vec::new());
+        let report = |step: i64, steps: i64, _: f64| {
+            seen.borrow_mut().push((step, steps));
+            false
+        };
+        let mut out = empty(&context);
+        let outcome = fdk.reconstruct(None, Projections::Tensor(&input), Volume::Tensor(&mut out), Some(&report));
+        assert_eq!((outcome.map(|_| ()), seen.take()), (Err(Error::Cancelled), vec![(0, 90)]), "{precision:?}");
+        fdk.begin(None).unwrap();
+        let all: Vec<i64> = (0..90).collect();
+        let outcome = fdk.push_reporting(&all, &input, Some(&report));
+        assert_eq!((outcome, seen.take()), (Err(Error::Cancelled), vec![(0, 90)]), "{precision:?}");
+        fdk.begin(None).unwrap();
+        fdk.push(&all[..5], &scan.part(&context, &all[..5])).unwrap();
+        let outcome = fdk.finish(Volume::Tensor(&mut out), Some(&report));
+        assert_eq!((outcome.map(|_| ()), seen.take()), (Err(Error::Cancelled), vec![(4, 5)]), "{precision:?}");
+    }
+    assert_eq!(context.host_budget().used(), base);
 }
 
 /// A cancellation drops an idle scan at once: its memory is free, and what waits for its end goes on.

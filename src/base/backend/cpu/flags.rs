@@ -175,6 +175,7 @@ mod tests {
             assert_eq!(watch(|| pool.run(|| join(|| body(at), || body(at + 1)))).1, expected, "{at} {e}");
             assert_eq!(watch(|| pool.run(|| join(|| body(at + 1), || body(at)))).1, expected, "{at} {e}");
             assert_eq!(watch(|| pool.run_short(|| body(at))).1, expected, "{at} {e}");
+            assert_eq!(watch(|| pool.run_polling(within, &mut || {})).1, expected, "{at} {e}");
             let thread = || {
                 std::thread::scope(|scope| {
                     let Ok(thread) = crate::thread::spawn_scoped(scope, "purlin-test", (1, 1), || body(at)) else {

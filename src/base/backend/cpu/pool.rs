@@ -3,8 +3,9 @@
 use std::error::Error as _;
 use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::flags::Lost;
 use super::parallel::Work;
@@ -12,6 +13,9 @@ use super::parallel::here::{self, Team};
 use super::workspace::{self, Prepared};
 use crate::error::{Error, Result};
 use crate::thread;
+
+/// Time between two polls of [`Pool::run_polling`].
+const POLL: Duration = Duration::from_millis(20);
 
 /// Threads that belong to one context. The global rayon pool belongs to the host program and is never used.
 ///
@@ -81,6 +85,48 @@ impl Pool {
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
         let lost = Lost::default();
         self.team.pool.install(|| lost.part(work));
+        lost.hand_on();
+    }
+
+    /// [`Pool::run`] for long work. The calling thread calls `poll` about every 20 ms while it waits; on a thread of the pool,
+    /// which computes itself, never.
+    pub fn run_polling<R: Send>(&self, work: impl FnOnce() -> R + Send, poll: &mut dyn FnMut()) -> R {
+        let mut work = Work::new(work);
+        self.install_polling(&mut || work.run(), poll);
+        work.result()
+    }
+
+    fn install_polling(&self, work: &mut (dyn FnMut() + Send), poll: &mut dyn FnMut()) {
+        /// Set when the work has returned or unwound.
+        #[derive(Default)]
+        struct Ended(Mutex<bool>, Condvar);
+        struct End<'e>(&'e Ended);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+                self.0.1.notify_all();
+            }
+        }
+        if self.team.pool.current_thread_index().is_some() {
+            return self.install(work);
+        }
+        let (lost, ended) = (Lost::default(), Ended::default());
+        self.team.pool.in_place_scope(|tasks| {
+            tasks.spawn(|_| {
+                let _end = End(&ended);
+                lost.part(work);
+            });
+            let mut is_ended = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
+            while !*is_ended {
+                let waited = ended.1.wait_timeout(is_ended, POLL).unwrap_or_else(PoisonError::into_inner);
+                is_ended = waited.0;
+                if waited.1.timed_out() && !*is_ended {
+                    drop(is_ended);
+                    poll();
+                    is_ended = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        });
         lost.hand_on();
     }
 
@@ -188,7 +234,6 @@ mod tests {
     fn loops_begin_in_the_calling_thread_and_others_join() {
         use super::super::parallel::{IntoItems as _, Items as _};
         use std::collections::HashSet;
-        use std::sync::Mutex;
 
         let pool = Pool::new(3).unwrap();
         let caller = std::thread::current().id();
@@ -228,7 +273,7 @@ mod tests {
 
         let pool = Pool::new(2).unwrap();
         let (release, held) = std::sync::mpsc::channel::<()>();
-        let held = Arc::new(std::sync::Mutex::new(held));
+        let held = Arc::new(Mutex::new(held));
         for _ in 0..2 {
             let held = Arc::clone(&held);
             // Until the sender is gone.
@@ -244,6 +289,37 @@ mod tests {
         }
         drop(release);
         assert_eq!(pool.run_here(|| (0..100usize).into_par_iter().map(|i| i).sum::<usize>()), 4950);
+    }
+
+    #[test]
+    fn the_calling_thread_polls_while_the_pool_works() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        let pool = Pool::new(2).unwrap();
+        let (caller, polls) = (std::thread::current().id(), AtomicUsize::new(0));
+        let mut poll = || {
+            assert_eq!(std::thread::current().id(), caller);
+            polls.fetch_add(1, Ordering::Relaxed);
+        };
+        // The work goes on until it has been polled thrice.
+        let work = || {
+            while polls.load(Ordering::Relaxed) < 3 {
+                std::thread::yield_now();
+            }
+            std::thread::current().id()
+        };
+        assert_ne!(pool.run_polling(work, &mut poll), caller);
+        assert_eq!(pool.run_polling(|| 7, &mut || panic!("short work is not polled")), 7);
+        assert_eq!(pool.run(|| pool.run_polling(|| 8, &mut || {})), 8);
+        for panics in [true, false] {
+            let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let mut poll = || assert!(panics, "a panic of a poll");
+                pool.run_polling(|| std::thread::sleep(2 * POLL), &mut poll);
+                pool.run_polling(|| assert!(!panics, "a panic of the work"), &mut || {});
+            }));
+            assert!(failed.is_err());
+        }
+        assert_eq!(pool.run_polling(rayon::current_num_threads, &mut || {}), 2);
     }
 
     #[test]
