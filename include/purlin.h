@@ -28,7 +28,7 @@
 #define PURLIN_VERSION_PATCH 0
 
 /**
- * The GPU if there is one, else the CPU.
+ * The GPU if there is one, else the CPU; a GPU with a `device` other than 0.
  */
 #define PURLIN_BACKEND_AUTO 0
 
@@ -1542,7 +1542,8 @@ typedef struct purlin_context_options {
    */
   int32_t backend;
   /**
-   * Ordinal of the GPU; default 0.
+   * Ordinal of the GPU; default 0. Another one is refused on the CPU, and with AUTO asks for that GPU: without it there is
+   * PURLIN_ERROR_NO_DEVICE, and no context on the CPU.
    */
   int32_t device;
   /**
@@ -4098,9 +4099,10 @@ purlin_status purlin_context_options_init(struct purlin_context_options *options
  *
  * @param      options  NULL for the defaults.
  * @param[out] context  the context; destroy it with purlin_context_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant, negative number),
- * `PURLIN_ERROR_NO_DEVICE` (a GPU is asked for and there is none), `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions
- * that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant, negative number, a
+ * device other than 0 on the CPU), `PURLIN_ERROR_NO_DEVICE` (a GPU is asked for and there is none),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  *
  * @pre `options` is NULL or an initialised struct, `context` is NULL or valid for writing.
  */

@@ -18,7 +18,7 @@ use crate::shape::to_u64;
 pub struct Options {
     /// Backend that is asked for: automatic, CPU or GPU.
     pub backend: BackendChoice,
-    /// Ordinal of the GPU, from 0; unused on the CPU.
+    /// Ordinal of the GPU, from 0. Other than 0 it is refused on the CPU, and asks for a GPU under AUTO.
     pub device: i32,
     /// Threads of the pool, 0 for one a core.
     pub threads: usize,
@@ -65,8 +65,8 @@ impl Context {
     /// Creates a context.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::NotSupported`] if the machine lacks the
-    /// vector instructions asked for.
+    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::InvalidArgument`] for a device other than 0 on
+    /// the CPU; [`Error::NotSupported`] if the machine lacks the vector instructions asked for.
     pub fn new(options: Options) -> Result<Arc<Self>> {
         fork::undisturbed(|| {
             log::prepare();
@@ -81,7 +81,12 @@ impl Context {
         }
         let device = Budget::new(options.device_memory_limit);
         let backend = match options.backend {
+            BackendChoice::Cpu if options.device != 0 => {
+                let problem = format!("is {}, the backend CPU has no device but 0", options.device);
+                return Err(Error::invalid("device", problem));
+            }
             BackendChoice::Cpu => Backend::Cpu,
+            BackendChoice::Auto if options.device != 0 => Backend::Gpu(Gpu::open(options.device, &device)?),
             BackendChoice::Cuda => Backend::Gpu(Gpu::open(options.device, &device)?),
             BackendChoice::Auto => match Gpu::device_count() {
                 Ok(n) if n > 0 => match Gpu::open(options.device, &device) {
@@ -216,6 +221,19 @@ mod tests {
     fn contexts_have_threads_of_their_own() {
         let (a, b) = (cpu(1), cpu(2));
         assert_eq!((a.threads(), b.threads()), (1, 2));
+    }
+
+    #[test]
+    fn a_device_is_used_or_refused() {
+        let with =
+            |backend, device| Context::new(Options { backend, device, threads: 1, ..Options::default() }).map(|_| ());
+        let refusal = Error::invalid("device", "is 3, the backend CPU has no device but 0");
+        assert_eq!(with(BackendChoice::Cpu, 3), Err(refusal));
+        assert!(with(BackendChoice::Cpu, 0).is_ok() && with(BackendChoice::Auto, 0).is_ok());
+        // No machine has so many.
+        for backend in [BackendChoice::Auto, BackendChoice::Cuda] {
+            assert!(matches!(with(backend, 1000), Err(Error::NoDevice(_))));
+        }
     }
 
     #[test]

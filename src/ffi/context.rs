@@ -29,7 +29,7 @@ impl Object for ContextObject {
     }
 }
 
-/// The GPU if there is one, else the CPU.
+/// The GPU if there is one, else the CPU; a GPU with a `device` other than 0.
 pub const PURLIN_BACKEND_AUTO: i32 = 0;
 /// The CPU, even if there is a GPU.
 pub const PURLIN_BACKEND_CPU: i32 = 1;
@@ -64,7 +64,8 @@ pub struct purlin_context_options {
     pub struct_size: usize,
     /// One of PURLIN_BACKEND_*; default AUTO.
     pub backend: i32,
-    /// Ordinal of the GPU; default 0.
+    /// Ordinal of the GPU; default 0. Another one is refused on the CPU, and with AUTO asks for that GPU: without it there is
+    /// PURLIN_ERROR_NO_DEVICE, and no context on the CPU.
     pub device: i32,
     /// One of PURLIN_ISA_*; default AUTO.
     pub cpu_isa: i32,
@@ -145,9 +146,10 @@ pub unsafe extern "C" fn purlin_context_options_init(
 ///
 /// @param      options  NULL for the defaults.
 /// @param[out] context  the context; destroy it with purlin_context_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant, negative number),
-/// `PURLIN_ERROR_NO_DEVICE` (a GPU is asked for and there is none), `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions
-/// that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant, negative number, a
+/// device other than 0 on the CPU), `PURLIN_ERROR_NO_DEVICE` (a GPU is asked for and there is none),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `options` is NULL or an initialised struct, `context` is NULL or valid for writing.

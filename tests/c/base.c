@@ -91,6 +91,12 @@ static void context_options(void) {
   o.backend = PURLIN_BACKEND_CUDA;
   o.device = devices_here;
   FAILS(PURLIN_ERROR_NO_DEVICE, "", purlin_context_create(&o, &context));
+  o.device = devices_here + 1;
+  o.backend = PURLIN_BACKEND_AUTO;
+  FAILS(PURLIN_ERROR_NO_DEVICE, "", purlin_context_create(&o, &context));
+  o.backend = PURLIN_BACKEND_CPU;
+  o.device = 100;
+  BAD_ARGUMENT("device: is 100, the backend CPU has no device but 0", purlin_context_create(&o, &context));
   CHECK(context == untouched);
 }
 

@@ -97,6 +97,9 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an unknown backend is refused')
     call check(index(message, 'backend') == 1, 'the message names the argument')
     call check(purlin_live_handles() == 0_int64, 'a refused context leaves nothing')
+    call context%create(backend=PURLIN_BACKEND_CPU, device=100, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'the CPU has no other device')
+    call check(message == 'device: is 100, the backend CPU has no device but 0', message)
     short = ''
     call context%create(threads=-5, stat=stat, errmsg=short)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a negative number of threads is refused')

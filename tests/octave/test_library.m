@@ -20,6 +20,9 @@ function test_library()
   check_error('purlin:invalidArgument', 'threads', @() purlin.configure('threads', -3));
   check_error('purlin:invalidArgument', 'whole', @() purlin.configure('threads', 1.5));
   check_error('purlin:invalidArgument', 'name/value', @() purlin.configure('threads'));
+  check_error('purlin:invalidArgument', 'device: is 100, the backend CPU has no device', ...
+              @() purlin.configure('backend', 'cpu', 'device', 100));
+  check_error('purlin:noDevice', '', @() purlin.configure('backend', 'auto', 'device', 100));
   if isempty(purlin.devices())
     check_error('purlin:noDevice', '', @() purlin.configure('backend', 'cuda'));
   end

@@ -47,6 +47,14 @@ def test_errors_carry_status_and_text() -> None:
     assert purlin.status_name(12345)
 
 
+def test_a_device_is_used_or_refused() -> None:
+    with pytest.raises(purlin.InvalidArgument, match="device: is 100, the backend CPU has no device but 0"):
+        purlin.Context("cpu", device=100)
+    for backend in ("auto", "cuda"):
+        with pytest.raises(purlin.NoDevice):
+            purlin.Context(backend, device=100)  # type: ignore[arg-type]
+
+
 def test_unknown_words_are_refused() -> None:
     with pytest.raises(ValueError, match="'gpu', expected one of 'auto', 'cpu', 'cuda'"):
         purlin.Context("gpu")  # type: ignore[arg-type]

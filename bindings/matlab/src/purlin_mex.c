@@ -38,7 +38,7 @@ purlin_context *another_context(int32_t device) {
   purlin_context *made = NULL;
   check(purlin_context_info_init(&info, sizeof info));
   check(purlin_context_properties(gateway_context(), &info));
-  /* The library ignores the ordinal of a context on the CPU. */
+  /* The library's message would name the option of a context. */
   if (info.backend == PURLIN_BACKEND_CPU && device != 0)
     fail("invalidArgument", "devices: has %d, the CPU in use is device 0 alone", (int)device);
   o = wanted;
@@ -97,6 +97,8 @@ static void configure(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_context *made = NULL;
   default_options();
   o = wanted;
+  /* The ordinal of another backend means nothing to this one. */
+  if (option(prhs[0], "backend")) o.device = 0;
   READ_CONTEXT_OPTIONS(prhs[0], &o);
   /* The new context first: when the settings are refused, the old one stays in use. */
   check(purlin_context_create(&o, &made));

@@ -150,7 +150,8 @@ def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object,
 
 class Context(Handle):
     """A backend, its threads, its memory limits (bytes, 0 = none) and its log. `log_level` is that of `log`; without a
-    function nothing is logged."""
+    function nothing is logged. `device` is the ordinal of the GPU: other than 0 it is refused on the CPU, and with "auto" asks
+    for a GPU."""
 
     def __init__(
         self,
