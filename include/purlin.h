@@ -2029,7 +2029,8 @@ typedef struct purlin_sshopm_info {
    */
   int64_t truncated_tensors;
   /**
-   * Tensors with a start that did not converge.
+   * Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a pair,
+   * whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
    */
   int64_t unconverged_tensors;
   /**

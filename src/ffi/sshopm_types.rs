@@ -249,7 +249,8 @@ pub struct purlin_sshopm_info {
     pub reserved: i32,
     /// Tensors with more pairs than were listed: K is too small for them.
     pub truncated_tensors: i64,
-    /// Tensors with a start that did not converge.
+    /// Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a pair,
+    /// whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
     pub unconverged_tensors: i64,
     /// Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
     /// results. A plan has those of a solve for `count` and `status` alone. 0 after other calls.

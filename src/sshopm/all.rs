@@ -414,7 +414,7 @@ impl<T: Vectorised> Search<T> {
             () if set.has_degenerate() => TensorStatus::Degenerate,
             () => TensorStatus::Ok,
         };
-        let counts = Counts { unconverged: u64::from(total.counts.unconverged > 0), ..total.counts };
-        Ok((set, status, counts))
+        // Starts that used up their steps have gone on; those that ended without a pair count.
+        Ok((set, status, Counts { unconverged: u64::from(lost > 0), ..total.counts }))
     }
 }

@@ -290,7 +290,8 @@ pub struct Info {
     pub tolerance_raised: bool,
     /// Tensors with more pairs than were listed.
     pub truncated_tensors: i64,
-    /// Tensors with a start that did not converge.
+    /// Tensors with a start that did not converge; of all pairs those with a start that ended without a pair, which are
+    /// incomplete.
     pub unconverged_tensors: i64,
     /// Host memory of the threads' work space, the start vectors and one chunk of results, of [`super::solve`] and of
     /// peaks.

@@ -141,7 +141,7 @@ impl<T: Vectorised> super::Search<T> {
         drop(ops);
         let listed = usize::try_from(buffers.count[0]).unwrap_or(0).min(plan.reduction.pairs);
         buffers.vectors.truncate(listed * n);
-        let mut total = Ended { counts: Counts { unconverged: 0, ..counts }, lost: 0 };
+        let mut total = Ended { counts, lost: 0 };
         total.add(self.given(search, &buffers.vectors)?);
         Ok(total)
     }
@@ -215,7 +215,7 @@ impl<T: Vectorised> super::Search<T> {
                 }
             }
             let counts = self.newton(search, &starts, &mut unfinished)?;
-            total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
+            total.counts = total.counts.plus(counts);
         }
         near.extend(&unfinished.x)?;
         unfinished.x = near;
@@ -237,8 +237,7 @@ impl<T: Vectorised> super::Search<T> {
             })?;
             let starts = unfinished.take();
             let counts = self.newton(search, &starts, &mut unfinished)?;
-            // The starts were counted as unconverged when they ended the first time.
-            total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
+            total.counts = total.counts.plus(counts);
         }
         let limit = self.plan.tolerance.max(32.0 * T::EPSILON.to_f64()) * search.norm;
         let still = alloc::filled("start vectors", n, 0.0)?;

@@ -363,7 +363,7 @@ fn random_tensors_of_order_eight_are_listed_whole_or_said_to_be_cut() {
     let a = symmetric::<f64>(&c, 8, 3, &entries);
     let o = Options { starts: 400, ..Options::default() };
     let whole = lists(&c, &a, &o, MOST);
-    assert_eq!(whole.info.truncated_tensors, 0);
+    assert_eq!((whole.info.truncated_tensors, whole.info.unconverged_tensors), (0, 0));
     for t in 0..TENSORS {
         let count = whole.count[t] as usize;
         assert_eq!((whole.found[t], whole.morse[t]), (whole.count[t], 1), "tensor {t}");

@@ -264,7 +264,9 @@ fn a_search_that_ends_before_a_round_found_nothing_new_is_not_complete() {
     let c = context(1);
     let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
     let o = Options { starts: 40, max_starts: 40, ..Options::default() };
-    assert_eq!(find_as::<f64>(&c, &a, &o, 16).status, TensorStatus::Incomplete as i32);
+    let r = find_as::<f64>(&c, &a, &o, 16);
+    // No start ended without a pair.
+    assert_eq!((r.status, r.info.unconverged_tensors), (TensorStatus::Incomplete as i32, 0));
 }
 
 #[test]
@@ -304,6 +306,7 @@ fn starts_that_run_out_of_steps_go_on() {
             // A start that ends without a pair makes the set incomplete, whatever its sum says.
             let says_so = r.status == TensorStatus::Incomplete as i32;
             let what = format!("order {m}, n = {n}, {max_iterations} steps");
+            assert_eq!(r.info.unconverged_tensors, i64::from(says_so), "{what}");
             assert!(says_so || (r.status, r.count) == (whole.status, whole.count), "{what}: {} {}", r.status, r.count);
             assert!(n > 3 || !says_so, "{what}");
         }
