@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -80,7 +81,7 @@ namespace detail {
 
 inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                              std::int32_t how, std::int64_t starts, const stream& queue) {
-  labels.assign(purlin::detail::size(w.properties().rows), 0);
+  labels.assign(purlin::detail::size(w.properties().rows), -1);
   const tensor target = borrow(solver, labels);
   return purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(), nullptr, &report);
 }
@@ -88,7 +89,7 @@ inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::
 }  // namespace detail
 
 /// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
-/// last iterate has as many pairs. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
+/// last iterate has as many pairs, else -1. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
 inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
@@ -142,7 +143,7 @@ inline std::vector<std::int64_t> pivoted_qr(const context& on, const matrix& poi
 
 /// The second smallest eigenvalue of a Laplacian and its vector.
 struct fiedler_pair {
-  double value = 0.0;
+  double value = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> vector;
 };
 
@@ -150,7 +151,8 @@ namespace detail {
 
 inline purlin_status fiedler(session& solver, const matrix& w, fiedler_pair& found, info& report, bool normalized,
                              const stream& queue) {
-  found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
+  found.value = std::numeric_limits<double>::quiet_NaN();
+  found.vector.assign(purlin::detail::size(w.properties().rows), found.value);
   const tensor target = borrow(solver, found.vector);
   return purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0, &found.value, target.get(),
                               &report);
@@ -158,8 +160,8 @@ inline purlin_status fiedler(session& solver, const matrix& w, fiedler_pair& fou
 
 }  // namespace detail
 
-/// Into `found`, by a session whose `count` is 1: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count`
-/// is 1, then the last iterate.
+/// Into `found`, by a session whose `count` is 1: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, then the last
+/// iterate, or NaN if `report.count` is 0.
 inline void fiedler(session& solver, const matrix& w, fiedler_pair& found, info& report, bool normalized = false,
                     const stream& queue = {}) {
   solver.finish(w, detail::fiedler(solver, w, found, report, normalized, queue));

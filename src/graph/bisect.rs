@@ -9,7 +9,7 @@ use crate::error::{Error, Result, real};
 use crate::group::Group;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
-use crate::lanczos::{Info, Options, Which, eigenpairs_over};
+use crate::lanczos::{Info, Method, Options, Which, eigenpairs_over};
 use crate::matrix::sparse::{Rows, Values, has_symmetric_values, values};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
@@ -87,7 +87,7 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with weights below 0 that make an
-/// eigenvalue negative; else as [`eigenpairs_over`].
+/// eigenvalue negative, and for the plain recurrence; else as [`eigenpairs_over`].
 pub fn fiedler(
     group: &Group,
     graph: &Matrix,
@@ -99,6 +99,9 @@ pub fn fiedler(
     let n = graph.rows();
     if n < 2 {
         return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
+    }
+    if options.method == Method::Plain {
+        return Err(Error::invalid("method", "is PLAIN, which keeps no known vector out: RESTART is needed"));
     }
     // Charge the degrees, the known vector and the result.
     let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<f64>()))?;

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::group::Group;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::shares;
-use crate::lanczos::{Options, Verify};
+use crate::lanczos::{Method, Options, Verify};
 use crate::matrix::sparse::{Norm, Symmetrize, components, is_symmetric, norm, row_sums, symmetrize};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
@@ -102,6 +102,9 @@ fn signed_graphs_are_refused_where_the_second_value_is_below_zero(c: &Arc<Contex
         let e = fiedler(&Group::of(c), &graph(c, 100, &path), normalized, &options, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains(text), "{e}");
     }
+    let plain = Options { method: Method::Plain, ..options };
+    let e = fiedler(&Group::of(c), &graph(c, 20, &mild), false, &plain, &Progress::none()).unwrap_err();
+    assert_eq!(e.to_string(), "method: is PLAIN, which keeps no known vector out: RESTART is needed");
 }
 
 fn weights_below_zero_widen_the_spectrum_of_an_embedding(c: &Arc<Context>) {

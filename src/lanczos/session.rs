@@ -80,7 +80,7 @@ impl Problem {
     /// `which`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if one of these is set.
+    /// [`Error::InvalidArgument`] if one of these is set. LARGEST is not told from the default.
     pub fn expect_of_graph(&self) -> Result<&Options> {
         self.expect_no_ordering()?;
         if self.kind != Kind::Matrix {
@@ -90,7 +90,8 @@ impl Problem {
             return Err(Error::invalid("shift", "is set: this function says what the operator is"));
         }
         if !matches!(self.options.which, Which::Largest | Which::Smallest) {
-            return Err(Error::invalid("which", "is set: this function takes the smallest of its operator"));
+            let problem = format!("is {}, this function takes the smallest of its operator", word(self.options.which));
+            return Err(Error::invalid("which", problem));
         }
         Ok(&self.options)
     }

@@ -49,7 +49,7 @@ static const char *const refused[CALLS] = {
                 "tolerance ",
     [EMBED] = " sigma degree ordering shift kind which ",
     [CLUSTER] = " sigma degree ordering shift kind which ",
-    [FIEDLER] = " sigma orthogonalization degree ordering shift kind which count ",
+    [FIEDLER] = " sigma method orthogonalization degree ordering shift kind which count ",
 };
 
 static purlin_lanczos_options plain_options(int which) {

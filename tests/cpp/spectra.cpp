@@ -508,6 +508,12 @@ void operators(const context& on) {
   double norm = 0.0;
   for (const double each : second.vector) norm += each * each;
   EXPECT(near(norm, 1.0, 1e-10) && second.value > 0.0);
+  few.method = PURLIN_LANCZOS_METHOD_PLAIN, few.basis = 2, few.restarts = 0;
+  EXPECT_ERROR(purlin::graph::fiedler(on, long_path, second, report, false, few), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT(std::isnan(second.value) && std::isnan(second.vector.front()));
+  few.count = 3;
+  EXPECT_ERROR(purlin::graph::cluster(on, long_path, groups, report, few), PURLIN_ERROR_NO_CONVERGENCE);
+  EXPECT(report.count == 0 && groups.front() == -1);
   const purlin::graph::spectrum density{{1.0, 2.0}, {0.5, 0.5}};
   bool thrown = false;
   try {

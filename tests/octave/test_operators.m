@@ -202,6 +202,9 @@ function test_operators()
   check(info.count < 20 && isequal(size(few), [m, info.count]) && numel(low) == info.count, 'no coordinates that are not there');
   [vector, value, info] = purlin.graph_fiedler(path, 'basis', 7, 'restarts', 1);
   check(info.converged == 0 && abs(norm(vector) - 1) < 1e-8 && value > 0, 'a vector');
+  check_error('purlin:invalidArgument', 'method: is PLAIN', @() purlin.graph_fiedler(path, 'method', 'plain', 'basis', 2));
+  [labels, inertia, info] = purlin.graph_cluster(path, 3, 'method', 'plain', 'basis', 2);
+  check(info.count == 0 && all(labels == 0) && isnan(inertia), 'no labels');
   check(numel(values) == 3 && numel(purlin.graph_cluster(path, 3, 'basis', 7, 'restarts', 1)) == m, 'labels');
   check(purlin.live_handles() == before, 'no handle is left');
 end

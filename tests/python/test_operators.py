@@ -139,6 +139,14 @@ def test_what_graphs_found_is_handed_over(cpu: purlin.Context) -> None:
     with pytest.raises(lanczos.Unfinished) as caught:
         graph.fiedler(w, **few)
     assert np.linalg.norm(caught.value.solution.vector) == pytest.approx(1.0)
+    none: dict[str, Any] = {"method": "plain", "basis": 2}
+    with pytest.raises(purlin.InvalidArgument, match="which: is BOTH_ENDS, this function takes the smallest"):
+        graph.embed(w, solver=lanczos.Lanczos(3, "both_ends", context=cpu))
+    with pytest.raises(purlin.InvalidArgument, match="method: is PLAIN, which keeps no known vector out"):
+        graph.fiedler(w, **none)
+    with pytest.raises(lanczos.Unfinished) as caught:
+        graph.cluster(w, 3, **none)
+    assert np.isnan(caught.value.solution.inertia) and (caught.value.solution.labels == -1).all()
 
 
 def test_single_precision_stays(cpu: purlin.Context) -> None:

@@ -6,7 +6,8 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   'solve', 'precision' and 'check_symmetry', and
 %     'how'     'k_means' or 'pivoted_qr'
 %     'starts'  of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
-%   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate.
+%   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate,
+%   or 0 if fewer than K pairs were found (info.count).
 %
 %   Errors: as purlin.lanczos.
 %

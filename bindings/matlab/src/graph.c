@@ -55,12 +55,14 @@ static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   int64_t n = vertices_of(graph), k = integer_argument("k", prhs[1], 1, n > 0 ? n : 1), starts = 10;
   purlin_lanczos_info info = fresh_lanczos_info();
   int32_t how = PURLIN_GRAPH_LABELS_K_MEANS;
-  double inertia = 0;
+  double inertia = mxGetNaN();
   labels l = new_labels(n);
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   read_choice(prhs[2], "how", labellings, &how);
   read_int64(prhs[2], "starts", &starts);
+  /* Where fewer pairs than clusters were found the outputs stay as they are: no labels. */
+  for (int64_t i = 0; i < n; i++) l.space[i] = -1;
   check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, how, starts, l.tensor, &inertia, &info));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(inertia);
@@ -73,10 +75,13 @@ static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   purlin_lanczos_info info = fresh_lanczos_info();
   purlin_tensor *vector = NULL;
-  double value = 0;
-  mxArray *column = new_column(PURLIN_F64, vertices_of(graph), &vector);
+  double value = mxGetNaN();
+  int64_t n = vertices_of(graph);
+  mxArray *column = new_column(PURLIN_F64, n, &vector);
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], 1, &w);
+  /* Where no pair was found the outputs stay as they are. */
+  for (int64_t i = 0; i < n; i++) ((double *)mxGetData(column))[i] = mxGetNaN();
   check_lanczos(&w, purlin_graph_fiedler(solver_of(&o), NULL, graph, is_true("normalized", prhs[1]), &value, vector, &info));
   plhs[0] = mxCreateDoubleScalar(value);
   if (nlhs > 1) plhs[1] = column;

@@ -190,13 +190,14 @@ def cluster(
     **options: Unpack[Options],
 ) -> Clusters:
     """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
-    has no starts. Options or `solver`, and what does not converge, as for `embed`."""
+    has no starts. Options or `solver`, and what does not converge, as for `embed`; labels are -1 where fewer than
+    `clusters` pairs were found."""
     way = choice("how", how, _ASSIGNMENTS)
     if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
         raise ValueError("starts: is set, pivoted QR has none")
     k = _count("clusters", clusters, solver)
     graph = _real(w, _home(solver, context, options))
-    labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
+    labels, inertia = np.full(graph.shape[0], -1, np.int64), c_double(np.nan)
     target = Tensor.borrow(labels, context=graph.context)
     count = 10 if starts is None else starts
     with _solver(k, graph, progress, options, solver) as own:
@@ -243,9 +244,10 @@ def fiedler(
     **options: Unpack[Options],
 ) -> Fiedler:
     """The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the
-    degrees. Options or `solver`, for one pair, and what does not converge, as for `embed`."""
+    degrees. Options or `solver`, for one pair, and what does not converge, as for `embed`; NaN where no pair was
+    found."""
     graph = _real(w, _home(solver, context, options))
-    vector, value = np.zeros(graph.shape[0]), c_double()
+    vector, value = np.full(graph.shape[0], np.nan), c_double(np.nan)
     target = Tensor.borrow(vector, context=graph.context)
     with _solver(1, graph, progress, options, solver) as own:
         arguments = (int(normalized), ctypes.byref(value), target.handle)

@@ -8,6 +8,7 @@ use super::index::Rows;
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -102,8 +103,9 @@ pub fn copy_to(context: &Arc<Context>, a: &Matrix, location: Location) -> Result
             Csr::trusted_on_device(context, arrays, size, source.index_base())?
         }
         other => {
+            let other = word(other);
             return Err(Error::NotSupported(format!(
-                "location: is {other:?}, sparse matrices are on the host or a device"
+                "location: is {other}, sparse matrices are on the host or a device"
             )));
         }
     };
