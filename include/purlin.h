@@ -857,7 +857,7 @@
 #define PURLIN_TT_NORM_INNER 1
 
 /**
- * One triangle of each environment.
+ * One triangle of each environment, of open trains; for rings as AUTO.
  */
 #define PURLIN_TT_NORM_TRIANGLE 2
 
@@ -3324,7 +3324,7 @@ typedef struct purlin_tt_contraction_options {
    */
   int32_t math;
   /**
-   * One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
+   * One of PURLIN_TT_NORM_*: how a norm is found; default AUTO.
    */
   int32_t norm_method;
   /**
@@ -7738,7 +7738,8 @@ purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
                               struct purlin_tt_contraction_info *info);
 
 /**
- * purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it.
+ * purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it. Options that have
+ * no effect on this call of these trains are refused; an object keeps them for its other calls.
  *
  * @param      context  the context of all trains.
  * @param      stream   NULL for the context's own.
@@ -7747,7 +7748,7 @@ purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_inner.
  * @param[out] info     what was done; may be NULL.
- * @return as purlin_tt_contraction_create and purlin_tt_inner.
+ * @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
  */
@@ -7802,7 +7803,8 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
                              struct purlin_tt_contraction_info *info);
 
 /**
- * purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it.
+ * purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it. Options that have
+ * no effect on this call of these trains are refused; an object keeps them for its other calls.
  *
  * @param      context  the context of all trains.
  * @param      stream   NULL for the context's own.
@@ -7810,7 +7812,7 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_norm.
  * @param[out] info     what was done; may be NULL.
- * @return as purlin_tt_contraction_create and purlin_tt_norm.
+ * @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
  */
@@ -7864,7 +7866,8 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
                                  struct purlin_tt_contraction_info *info);
 
 /**
- * purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it.
+ * purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it. Options that have
+ * no effect on this call of these trains are refused; an object keeps them for its other calls.
  *
  * @param      context  the context of all trains.
  * @param      stream   NULL for the context's own.
@@ -7873,7 +7876,7 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_distance.
  * @param[out] info     what was done; may be NULL.
- * @return as purlin_tt_contraction_create and purlin_tt_distance.
+ * @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
  */

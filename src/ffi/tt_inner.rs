@@ -12,6 +12,7 @@ use crate::scalar::Complex;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use crate::tt::info::{Info, Outcome};
+use crate::tt::once::Once;
 use crate::tt::{Contraction, Scaled};
 
 /// A place for a complex number.
@@ -76,6 +77,7 @@ unsafe fn inner(
     (x, y): (*const purlin_tt, *const purlin_tt),
     result: *mut f64,
     info: *mut purlin_tt_contraction_info,
+    once: Option<Once>,
 ) -> Result<()> {
     let stream = stream::get(stream)?;
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
@@ -83,6 +85,7 @@ unsafe fn inner(
     let result = unsafe { number("result", result) }?;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { options::check("info", info) }?;
+    once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x, &y]))?;
     let (value, done) = object.run(|report| contraction.inner(stream.as_deref(), &x, &y, report))?;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { hand_over(object, result, value, info, &done, "purlin_tt_inner_scaled") }
@@ -97,6 +100,7 @@ unsafe fn norm(
     x: *const purlin_tt,
     result: *mut f64,
     info: *mut purlin_tt_contraction_info,
+    once: Option<Once>,
 ) -> Result<()> {
     let stream = stream::get(stream)?;
     let x = tt::input("x", x)?;
@@ -104,6 +108,7 @@ unsafe fn norm(
     let result = unsafe { super::pointer::output("result", result) }?;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { options::check("info", info) }?;
+    once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x]))?;
     let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
@@ -120,6 +125,7 @@ unsafe fn distance(
     (x, y): (*const purlin_tt, *const purlin_tt),
     result: *mut f64,
     info: *mut purlin_tt_contraction_info,
+    once: Option<Once>,
 ) -> Result<()> {
     let stream = stream::get(stream)?;
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
@@ -127,6 +133,7 @@ unsafe fn distance(
     let result = unsafe { super::pointer::output("result", result) }?;
     // SAFETY: the caller promises NULL or an initialised struct.
     unsafe { options::check("info", info) }?;
+    once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x, &y]))?;
     let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
@@ -202,11 +209,12 @@ pub unsafe extern "C" fn purlin_tt_inner(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         // SAFETY: as promised above.
-        unsafe { inner(&object, held.get(), stream, (x, y), result, info) }
+        unsafe { inner(&object, held.get(), stream, (x, y), result, info, None) }
     })
 }
 
-/// purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it.
+/// purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it. Options that have
+/// no effect on this call of these trains are refused; an object keeps them for its other calls.
 ///
 /// @param      context  the context of all trains.
 /// @param      stream   NULL for the context's own.
@@ -215,7 +223,7 @@ pub unsafe extern "C" fn purlin_tt_inner(
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_inner.
 /// @param[out] info     what was done; may be NULL.
-/// @return as purlin_tt_contraction_create and purlin_tt_inner.
+/// @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
 /// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
@@ -234,7 +242,7 @@ pub unsafe extern "C" fn purlin_tt_inner_once(
         // SAFETY: the caller promises NULL or an initialised struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
-        unsafe { inner(&object, object.lock()?.get(), stream, (x, y), result, info) }
+        unsafe { inner(&object, object.lock()?.get(), stream, (x, y), result, info, Some(Once::Inner)) }
     })
 }
 
@@ -290,11 +298,12 @@ pub unsafe extern "C" fn purlin_tt_norm(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         // SAFETY: as promised above.
-        unsafe { norm(&object, held.get(), stream, x, result, info) }
+        unsafe { norm(&object, held.get(), stream, x, result, info, None) }
     })
 }
 
-/// purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it.
+/// purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it. Options that have
+/// no effect on this call of these trains are refused; an object keeps them for its other calls.
 ///
 /// @param      context  the context of all trains.
 /// @param      stream   NULL for the context's own.
@@ -302,7 +311,7 @@ pub unsafe extern "C" fn purlin_tt_norm(
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_norm.
 /// @param[out] info     what was done; may be NULL.
-/// @return as purlin_tt_contraction_create and purlin_tt_norm.
+/// @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
 /// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
@@ -320,7 +329,7 @@ pub unsafe extern "C" fn purlin_tt_norm_once(
         // SAFETY: the caller promises NULL or an initialised struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
-        unsafe { norm(&object, object.lock()?.get(), stream, x, result, info) }
+        unsafe { norm(&object, object.lock()?.get(), stream, x, result, info, Some(Once::Norm)) }
     })
 }
 
@@ -386,11 +395,12 @@ pub unsafe extern "C" fn purlin_tt_distance(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         // SAFETY: as promised above.
-        unsafe { distance(&object, held.get(), stream, (x, y), result, info) }
+        unsafe { distance(&object, held.get(), stream, (x, y), result, info, None) }
     })
 }
 
-/// purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it.
+/// purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it. Options that have
+/// no effect on this call of these trains are refused; an object keeps them for its other calls.
 ///
 /// @param      context  the context of all trains.
 /// @param      stream   NULL for the context's own.
@@ -399,7 +409,7 @@ pub unsafe extern "C" fn purlin_tt_distance(
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_distance.
 /// @param[out] info     what was done; may be NULL.
-/// @return as purlin_tt_contraction_create and purlin_tt_distance.
+/// @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
 /// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
@@ -418,7 +428,7 @@ pub unsafe extern "C" fn purlin_tt_distance_once(
         // SAFETY: the caller promises NULL or an initialised struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
-        unsafe { distance(&object, object.lock()?.get(), stream, (x, y), result, info) }
+        unsafe { distance(&object, object.lock()?.get(), stream, (x, y), result, info, Some(Once::Distance)) }
     })
 }
 

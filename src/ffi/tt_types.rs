@@ -51,7 +51,7 @@ pub const PURLIN_TT_MATH_INT8X6: i32 = 4;
 pub const PURLIN_TT_NORM_AUTO: i32 = 0;
 /// The bits of the inner product.
 pub const PURLIN_TT_NORM_INNER: i32 = 1;
-/// One triangle of each environment.
+/// One triangle of each environment, of open trains; for rings as AUTO.
 pub const PURLIN_TT_NORM_TRIANGLE: i32 = 2;
 /// By QR factors: nothing is squared, so that small norms keep all their digits.
 pub const PURLIN_TT_NORM_QR: i32 = 3;
@@ -148,7 +148,7 @@ pub struct purlin_tt_contraction_options {
     pub conjugate: i32,
     /// One of PURLIN_TT_MATH_*; default DEFAULT.
     pub math: i32,
-    /// One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
+    /// One of PURLIN_TT_NORM_*: how a norm is found; default AUTO.
     pub norm_method: i32,
     /// 1: the real part alone of what is real for a Hermitian operator; default 0.
     pub assume_hermitian: i32,

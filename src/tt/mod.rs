@@ -37,6 +37,7 @@ pub mod enqueued;
 mod finite;
 pub mod gpu;
 pub mod info;
+pub mod once;
 pub mod operator;
 pub mod ops;
 pub mod options;

@@ -71,7 +71,7 @@ pub enum Math {
     Int8x6 = 4,
 }
 
-/// Method for the norm of an open train. The numbers are those of the C interface.
+/// Method for the norm of a train. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum NormMethod {
@@ -79,7 +79,7 @@ pub enum NormMethod {
     Auto = 0,
     /// As the inner product, with the same bits.
     Inner = 1,
-    /// One triangle of each environment, which is about 1.3 times as fast as the inner product from rank 192 on.
+    /// One triangle of each environment of an open train, which is about 1.3 times as fast as the inner product from rank 192 on.
     Triangle = 2,
     /// By QR factors. No number is squared, so small norms keep all their digits.
     Qr = 3,

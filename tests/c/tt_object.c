@@ -114,12 +114,18 @@ static void without_an_object(void) {
   o.norm_method = PURLIN_TT_NORM_INNER;
   c = contraction(&o);
   OK(purlin_tt_inner(c, NULL, x.tt, y.tt, found, NULL));
+  BAD_ARGUMENT("norm_method: is INNER, an inner product does not use it",
+               purlin_tt_inner_once(context, NULL, x.tt, y.tt, &o, one, &info));
+  o.norm_method = PURLIN_TT_NORM_AUTO;
   OK(purlin_tt_inner_once(context, NULL, x.tt, y.tt, &o, one, &info));
   CHECK(one[0] == found[0] && one[1] == 0 && near(one[0], slow_inner(&x, &y), 1e-12));
   CHECK(info.method == PURLIN_TT_METHOD_REDUCED && info.block == 1);
   OK(purlin_tt_norm(c, NULL, x.tt, found, NULL));
+  o.norm_method = PURLIN_TT_NORM_INNER;
   OK(purlin_tt_norm_once(context, NULL, x.tt, &o, one, NULL));
   CHECK(one[0] == found[0]);
+  BAD_ARGUMENT("norm_method: is INNER, a distance does not use it",
+               purlin_tt_distance_once(context, NULL, x.tt, y.tt, &o, one, NULL));
   OK(purlin_tt_distance(c, NULL, x.tt, y.tt, found, NULL));
   OK(purlin_tt_distance_once(context, NULL, x.tt, y.tt, NULL, one, &info));
   CHECK(one[0] == found[0] && info.flops > 0);

@@ -412,22 +412,47 @@ def test_options_progress_and_refusals(cpu: purlin.Context) -> None:
 
 
 def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
-    x = random_cores([2, 3], [1, 2, 1], np.float64, 1)
-    h = tt.identity([2, 3], context=cpu)
-    refused = [
-        (lambda **o: tt.inner(x, x, context=cpu, **o), ["norm_method", "assume_hermitian"]),
-        (lambda **o: tt.norm(x, context=cpu, **o), ["conjugate", "assume_hermitian"]),
-        (lambda **o: tt.distance(x, x, context=cpu, **o), ["conjugate", "norm_method", "assume_hermitian"]),
-        (lambda **o: tt.sandwich(x, h, x, context=cpu, **o), ["norm_method"]),
-        (lambda **o: tt.rayleigh(h, x, context=cpu, **o), ["conjugate", "norm_method"]),
-    ]
-    given = {"norm_method": "qr", "conjugate": "none", "assume_hermitian": True}
+    modes = [2, 3]
+    x, ring = random_cores(modes, [1, 2, 1], np.float64, 1), random_cores(modes, [2, 2, 2], np.float64, 2)
+    h = tt.identity(modes, context=cpu)
+    calls: dict[str, Any] = {
+        "an inner product": lambda x, **o: tt.inner(x, x, context=cpu, **o),
+        "a norm": lambda x, **o: tt.norm(x, context=cpu, **o),
+        "a distance": lambda x, **o: tt.distance(x, x, context=cpu, **o),
+        "a sandwich": lambda x, **o: tt.sandwich(x, h, x, context=cpu, **o),
+        "a Rayleigh quotient": lambda x, **o: tt.rayleigh(h, x, context=cpu, **o),
+    }
+    given = {"norm_method": "inner", "conjugate": "none", "assume_hermitian": True}
     plain = {"norm_method": "auto", "conjugate": "bra", "assume_hermitian": False}
-    for call, names in refused:
-        for name, value in given.items():
-            if name in names:
-                with pytest.raises(ValueError, match=f"{name}: is {value!r}, which has no effect on"):
-                    call(**{name: value})
-            else:
-                call(**{name: value})
-            call(**{name: plain[name]})
+    idle = {
+        "an inner product": ["norm_method", "assume_hermitian"],
+        "a norm": ["conjugate", "assume_hermitian"],
+        "a distance": ["norm_method", "conjugate", "assume_hermitian"],
+        "a sandwich": ["norm_method"],
+        "a Rayleigh quotient": ["norm_method", "conjugate"],
+    }
+    for of, call in calls.items():
+        for train in (x, ring):
+            for name, value in given.items():
+                if name in idle[of]:
+                    with pytest.raises(ValueError, match=f"{name}: is .*, {of} does not use it"):
+                        call(train, **{name: value})
+                else:
+                    call(train, **{name: value})
+                call(train, **{name: plain[name]})
+        with pytest.raises(ValueError, match="cut: belongs to rings, the trains are open"):
+            call(x, cut=1)
+        call(ring, cut=1)
+        by_qr = "a distance by QR factors does not use it" if of == "a distance" else ""
+        with pytest.raises(ValueError, match=f"block: is 2, {by_qr or 'open trains have one boundary pair'}"):
+            call(x, block=2)
+        if not by_qr:
+            call(ring, block=2)
+    for name, value in (("method", "full"), ("kernel", "products"), ("block", 3)):
+        with pytest.raises(purlin.InvalidArgument, match=f"{name}: is .*, a distance by QR factors does not use it"):
+            tt.distance(ring, ring, context=cpu, **{name: value})  # type: ignore[arg-type]
+        with pytest.raises(purlin.InvalidArgument, match=f"{name}: is .*, a norm by QR factors does not use it"):
+            tt.norm(ring, norm_method="qr", context=cpu, **{name: value})  # type: ignore[arg-type]
+    assert np.isclose(tt.norm(ring, norm_method="qr", context=cpu), tt.norm(ring, context=cpu), rtol=1e-13)
+    with pytest.raises(purlin.InvalidArgument, match="norm_method: is TRIANGLE, which is for open trains"):
+        tt.norm(ring, norm_method="triangle", context=cpu)

@@ -6,16 +6,21 @@
 
 static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIGHT}, {NULL, 0}};
 
-/* Ends with the command, unless somebody keeps it. */
-static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) {
+static purlin_tt_contraction_options options_of(const mxArray *options, watch *w) {
   purlin_tt_contraction_options o;
-  purlin_tt_contraction *made = NULL;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
   READ_TT_CONTRACTION_OPTIONS(options, &o);
   /* Bonds count from 1 here; what is not given stays "the cheapest". */
   if (option(options, "cut")) o.cut = integer_argument("cut", option(options, "cut"), 1, INT64_MAX) - 1;
   watch_from(options, w, &o.progress, &o.progress_user);
   o.group = read_group(options);
+  return o;
+}
+
+/* Ends with the command, unless somebody keeps it. */
+static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) {
+  purlin_tt_contraction_options o = options_of(options, w);
+  purlin_tt_contraction *made = NULL;
   check(purlin_tt_contraction_create(gateway_context(), &o, &made));
   (void)temporary_contraction(made);
   return made;
@@ -78,14 +83,20 @@ static void tt_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   int numbers = is_complex(train_dtype(x)) || is_complex(train_dtype(y));
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   if (is_true("scaled", prhs[3])) {
     purlin_tt_scaled s;
+    purlin_tt_contraction *c = contraction_of(prhs[2], &w);
     check_watched(&w, purlin_tt_inner_scaled(c, NULL, x, y, &s, &info));
     plhs[0] = new_scaled(&s, numbers);
   } else {
     double parts[2] = {0, 0};
-    check_number(&w, purlin_tt_inner(c, NULL, x, y, parts, &info), &info);
+    if (mxIsUint64(prhs[2])) {
+      purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+      check_number(&w, purlin_tt_inner(c, NULL, x, y, parts, &info), &info);
+    } else {
+      purlin_tt_contraction_options o = options_of(prhs[2], &w);
+      check_number(&w, purlin_tt_inner_once(gateway_context(), NULL, x, y, &o, parts, &info), &info);
+    }
     plhs[0] = new_number(parts[0], parts[1], numbers);
   }
   if (nlhs > 1) plhs[1] = contraction_report(&info);
@@ -97,14 +108,20 @@ static void tt_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   const purlin_tt *x = train_of("x", prhs[0]);
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  purlin_tt_contraction *c = contraction_of(prhs[1], &w);
   if (is_true("scaled", prhs[2])) {
     purlin_tt_scaled s;
+    purlin_tt_contraction *c = contraction_of(prhs[1], &w);
     check_watched(&w, purlin_tt_norm_scaled(c, NULL, x, &s, &info));
     plhs[0] = new_scaled(&s, 0);
   } else {
     double value = 0;
-    check_number(&w, purlin_tt_norm(c, NULL, x, &value, &info), &info);
+    if (mxIsUint64(prhs[1])) {
+      purlin_tt_contraction *c = contraction_of(prhs[1], &w);
+      check_number(&w, purlin_tt_norm(c, NULL, x, &value, &info), &info);
+    } else {
+      purlin_tt_contraction_options o = options_of(prhs[1], &w);
+      check_number(&w, purlin_tt_norm_once(gateway_context(), NULL, x, &o, &value, &info), &info);
+    }
     plhs[0] = mxCreateDoubleScalar(value);
   }
   if (nlhs > 1) plhs[1] = contraction_report(&info);
@@ -116,14 +133,20 @@ static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   if (is_true("scaled", prhs[3])) {
     purlin_tt_scaled s;
+    purlin_tt_contraction *c = contraction_of(prhs[2], &w);
     check_watched(&w, purlin_tt_distance_scaled(c, NULL, x, y, &s, &info));
     plhs[0] = new_scaled(&s, 0);
   } else {
     double value = 0;
-    check_number(&w, purlin_tt_distance(c, NULL, x, y, &value, &info), &info);
+    if (mxIsUint64(prhs[2])) {
+      purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+      check_number(&w, purlin_tt_distance(c, NULL, x, y, &value, &info), &info);
+    } else {
+      purlin_tt_contraction_options o = options_of(prhs[2], &w);
+      check_number(&w, purlin_tt_distance_once(gateway_context(), NULL, x, y, &o, &value, &info), &info);
+    }
     plhs[0] = mxCreateDoubleScalar(value);
   }
   if (nlhs > 1) plhs[1] = contraction_report(&info);

@@ -44,3 +44,17 @@ def info_of(raw: Any) -> Info:
 
 def scaled_of(raw: Any) -> Scaled:
     return Scaled(complex(raw.re, raw.im), raw.exponent, raw.log_abs, complex(raw.phase_re, raw.phase_im))
+
+
+def refuse_idle(options: Any, call: str, names: list[str], is_ring: bool) -> None:
+    """Refuses options that have no effect on a call that the C library has for objects alone."""
+    defaults = {"conjugate": "bra", "norm_method": "auto"}
+    for name in names:
+        if options.get(name, defaults[name]) != defaults[name]:
+            raise ValueError(f"{name}: is {options[name]!r}, {call} does not use it")
+    if is_ring:
+        return
+    if options.get("cut", -1) != -1:
+        raise ValueError("cut: belongs to rings, the trains are open")
+    if options.get("block", 0) != 0:
+        raise ValueError(f"block: is {options['block']!r}, open trains have one boundary pair")

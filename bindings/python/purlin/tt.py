@@ -55,7 +55,7 @@ from ._train_algebra import (
     zeros,
 )
 from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
-from ._train_options import Info, Options, Scaled, ScaledArray, Side, info_of, scaled_of, side_of
+from ._train_options import Info, Options, Scaled, ScaledArray, Side, info_of, refuse_idle, scaled_of, side_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,8 +64,25 @@ _OPTIONS = known(Options)
 _Parts = c_double * 2
 
 
+def _raw_options(context: Context | None, options: Options) -> tuple[Context, Any, Group | None]:
+    """The context of a call, the C struct of its options, and the group that the struct points to."""
+    given: dict[str, Any] = dict(options)
+    group: Group | None = given.pop("group", None)
+    at = home(context, group)
+    raw = initialised(TtContractionOptions, "tt_contraction_options")
+    set_options(raw, "tt_contraction_options", _OPTIONS, given)
+    if group is not None:
+        raw.group = group.handle
+    return at, raw, group
+
+
 def _is_complex(*trains: Train | TrainMatrix) -> bool:
     return any(train.is_complex for train in trains)
+
+
+def _pair(x: object, y: object, context: Context) -> tuple[Train, Train]:
+    first = Train.of(x, context)
+    return first, first if y is x else Train.of(y, context)
 
 
 class Contraction(Handle):
@@ -78,13 +95,7 @@ class Contraction(Handle):
     def __init__(
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
-        given: dict[str, Any] = dict(options)
-        group: Group | None = given.pop("group", None)
-        self.context = home(context, group)
-        raw = initialised(TtContractionOptions, "tt_contraction_options")
-        set_options(raw, "tt_contraction_options", _OPTIONS, given)
-        if group is not None:
-            raw.group = group.handle
+        self.context, raw, group = _raw_options(context, options)
         # Without a function C gets none: a call of one costs more than a small contraction.
         self._relay = ProgressRelay(progress, raw) if progress is not None else None
         made = c_void_p()
@@ -336,8 +347,7 @@ class Contraction(Handle):
         return values if numbers else values.real.copy()
 
     def _pair(self, x: object, y: object) -> tuple[Train, Train]:
-        first = Train.of(x, self.context)
-        return first, first if y is x else Train.of(y, self.context)
+        return _pair(x, y, self.context)
 
     def _trains(self, given: Sequence[object]) -> Trains:
         return given if isinstance(given, Trains) else Trains(given, context=self.context)
@@ -503,47 +513,47 @@ class Environments(Handle):
         return scaled_of(raw)
 
 
-def _refuse_idle(options: Any, call: str, *names: str) -> None:
-    """Refuses options that change nothing in a call of its own; a `Contraction` keeps them for its other calls."""
-    defaults = {"conjugate": "bra", "norm_method": "auto", "assume_hermitian": False}
-    for name in names:
-        if options.get(name, defaults[name]) != defaults[name]:
-            raise ValueError(f"{name}: is {options[name]!r}, which has no effect on {call}")
-
-
 def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<x|y>, x conjugated unless `conjugate` is "none"."""
-    _refuse_idle(options, "an inner product", "norm_method", "assume_hermitian")
-    with Contraction(context=context, **options) as contraction:
-        return contraction.inner(x, y)
+    """<x|y>, x conjugated unless `conjugate` is "none". Options that have no effect on the call are refused."""
+    at, raw, _group = _raw_options(context, options)
+    bra, ket = _pair(x, y, at)
+    parts, given = _Parts(), ctypes.byref(raw)
+    at.finish(lib.purlin_tt_inner_once(at.handle, None, bra.handle, ket.handle, given, parts, None))
+    return complex(*parts) if _is_complex(bra, ket) else parts[0]
 
 
 def norm(x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
-    """The norm of a train."""
-    _refuse_idle(options, "a norm", "conjugate", "assume_hermitian")
-    with Contraction(context=context, **options) as contraction:
-        return contraction.norm(x)
+    """The norm of a train. Options without effect are refused, as by `inner`."""
+    at, raw, _group = _raw_options(context, options)
+    train, value, given = Train.of(x, at), c_double(), ctypes.byref(raw)
+    at.finish(lib.purlin_tt_norm_once(at.handle, None, train.handle, given, ctypes.byref(value), None))
+    return value.value
 
 
 def distance(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
-    """The norm of x - y."""
-    _refuse_idle(options, "a distance", "conjugate", "norm_method", "assume_hermitian")
-    with Contraction(context=context, **options) as contraction:
-        return contraction.distance(x, y)
+    """The norm of x - y. Options without effect are refused, as by `inner`."""
+    at, raw, _group = _raw_options(context, options)
+    a, b = _pair(x, y, at)
+    value, given = c_double(), ctypes.byref(raw)
+    at.finish(lib.purlin_tt_distance_once(at.handle, None, a.handle, b.handle, given, ctypes.byref(value), None))
+    return value.value
 
 
 def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<y|H|x>, y conjugated unless `conjugate` is "none"."""
-    _refuse_idle(options, "a sandwich", "norm_method")
+    """<y|H|x>, y conjugated unless `conjugate` is "none". Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
-        return contraction.sandwich(y, h, x)
+        bra, ket = contraction._pair(y, x)
+        operator = TrainMatrix.of(h, contraction.context)
+        refuse_idle(options, "a sandwich", ["norm_method"], any(t.cyclic for t in (bra, operator, ket)))
+        return contraction.sandwich(bra, operator, ket)
 
 
 def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
-    """<x|H|x> / <x|x>, with x conjugated in both."""
-    _refuse_idle(options, "a Rayleigh quotient", "conjugate", "norm_method")
+    """<x|H|x> / <x|x>, with x conjugated in both. Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
-        return contraction.rayleigh(h, x)
+        operator, train = TrainMatrix.of(h, contraction.context), Train.of(x, contraction.context)
+        refuse_idle(options, "a Rayleigh quotient", ["conjugate", "norm_method"], operator.cyclic or train.cyclic)
+        return contraction.rayleigh(operator, train)
 
 
 __all__ = [

@@ -2,8 +2,11 @@
 
 use super::support::{Plain, TYPES, cpu, session};
 use crate::scalar::DType;
-use crate::tt::Options;
-use crate::tt::options::{Conjugate, NormMethod};
+use crate::tensor::train::TensorTrain;
+use crate::tt::info::Kernel;
+use crate::tt::once::Once;
+use crate::tt::options::{Conjugate, Method, NormMethod};
+use crate::tt::{Contraction, Options};
 
 const WAYS: [NormMethod; 4] = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
 
@@ -172,6 +175,63 @@ fn factors_may_stand_in_any_core() {
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn options_without_effect_on_one_call_are_refused() {
+    let c = cpu(1);
+    let [open, ring] =
+        [false, true].map(|cyclic| Plain::uniform_ranks(3, 2, 3, cyclic, false, 84).train(&c, DType::F64));
+    let said = |call, o: Options, train: &TensorTrain| match Contraction::new(&c, o)
+        .unwrap()
+        .expect_used(call, &[train, train])
+    {
+        Ok(()) => String::new(),
+        Err(e) => e.to_string(),
+    };
+    let d = Options::default;
+    let qr = || Options { norm_method: NormMethod::Qr, ..d() };
+    for (call, o, on_open, on_ring) in [
+        (Once::Inner, qr(), "norm_method: is QR, an inner product does not use it", "norm_method"),
+        (Once::Distance, qr(), "norm_method: is QR, a distance does not use it", "norm_method"),
+        (Once::Norm, qr(), "", ""),
+        (
+            Once::Norm,
+            Options { conjugate: Conjugate::None, ..d() },
+            "conjugate: is NONE, a norm does not use it",
+            "conj",
+        ),
+        (Once::Inner, Options { conjugate: Conjugate::None, ..d() }, "", ""),
+        (
+            Once::Inner,
+            Options { assume_hermitian: true, ..d() },
+            "assume_hermitian: is 1, an inner",
+            "assume_hermitian",
+        ),
+        (
+            Once::Distance,
+            Options { method: Method::Open, ..d() },
+            "method: is OPEN, a distance by QR factors",
+            "method",
+        ),
+        (Once::Norm, Options { method: Method::Full, ..qr() }, "method: is FULL, a norm by QR factors does", "method"),
+        (Once::Norm, Options { method: Method::Full, ..d() }, "", ""),
+        (Once::Norm, Options { kernel: Some(Kernel::Chain), ..qr() }, "kernel: is CHAIN, a norm by QR", "kernel"),
+        (Once::Distance, Options { block: 3, ..d() }, "block: is 3, a distance by QR factors does", "block"),
+        (Once::Inner, Options { block: 3, ..d() }, "block: is 3, open trains have one boundary pair", ""),
+        (Once::Inner, Options { cut: Some(1), ..d() }, "cut: belongs to rings, the trains are open", ""),
+        (
+            Once::Norm,
+            Options { norm_method: NormMethod::Triangle, ..d() },
+            "",
+            "norm_method: is TRIANGLE, which is for open",
+        ),
+    ] {
+        for (train, wanted) in [(&open, on_open), (&ring, on_ring)] {
+            let found = said(call, o.clone(), train);
+            assert!(found.starts_with(wanted) && found.is_empty() == wanted.is_empty(), "{call:?} {o:?}: {found}");
         }
     }
 }
