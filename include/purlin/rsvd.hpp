@@ -22,7 +22,7 @@ namespace purlin::rsvd {
 /// The C options with their defaults; progress as a `std::function`, and the restart file as a string.
 struct options : purlin_rsvd_options {
   purlin::progress on_progress;
-  std::string restart;  ///< written after each pass and read by a run that goes on; empty: none
+  std::string restart_path;  ///< hides the pointer of the C struct; empty: no file
 
   /// `wanted` triplets; 0 needs a `tolerance`.
   explicit options(std::int64_t wanted = 0) : purlin_rsvd_options{} {
@@ -33,7 +33,7 @@ struct options : purlin_rsvd_options {
   /// The C struct, which points into this object.
   purlin_rsvd_options raw() const {
     purlin_rsvd_options result = *this;
-    if (!restart.empty()) result.restart_path = purlin::detail::c_path(restart);
+    if (!restart_path.empty()) result.restart_path = purlin::detail::c_path(restart_path);
     return result;
   }
 };

@@ -110,6 +110,13 @@ void goes_on_to_a_tolerance(const context& on, const std::vector<double>& a) {
   EXPECT(g.rank == 5 && g.info.converged == 0);
 }
 
+void names_a_restart_file(const context& on, const std::vector<double>& a) {
+  rsvd::options settings(4);
+  settings.method = PURLIN_RSVD_METHOD_RANGE;
+  settings.restart_path = "no such folder/state";
+  EXPECT_ERROR(rsvd::compute<double>(on, {a.data(), rows, cols, 0}, settings), PURLIN_ERROR_IO);
+}
+
 void orders_and_adjoints(const context& on, const std::vector<double>& a) {
   rsvd::options settings(4);
   settings.power_iterations = 5;
@@ -301,6 +308,7 @@ void all() {
   const std::vector<double> a = example();
   finds_the_triplets(on, a);
   goes_on_to_a_tolerance(on, a);
+  names_a_restart_file(on, a);
   orders_and_adjoints(on, a);
   reads_blocks_and_products(on, a);
   reads_files(on, a);

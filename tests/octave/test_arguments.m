@@ -37,8 +37,8 @@ function lists()
   check(numel(purlin.rsvd(A, 2, 'seed', large)) == 2, 'the largest seed');
   check_error('purlin:invalidArgument', 'method: is 3, expected one of auto, basic', @() purlin.rsvd(A, 2, 'method', 3));
   S = sparse(A + A');
-  check_error('purlin:invalidArgument', 'precision: is ''bogus'', expected', @() purlin.lanczos(S, 2, 'largest', 'precision', 'bogus'));
-  check_error('purlin:invalidArgument', 'precision: is of class double', @() purlin.SpmvPlan(S, 'precision', 1));
+  check_error('purlin:invalidArgument', 'dtype: is ''bogus'', expected', @() purlin.lanczos(S, 2, 'largest', 'dtype', 'bogus'));
+  check_error('purlin:invalidArgument', 'dtype: is of class double', @() purlin.SpmvPlan(S, 'dtype', 1));
   e = purlin.TTEnvironments(x, x);
   s = value(e, 1);
   full = purlin.tt_full(x);

@@ -10,7 +10,8 @@ function test_fdk(golden)
   [whole, info] = purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'edge', 'skip');
   check(isa(whole, 'single') && isequal(size(whole), [48 44 36]), 'a single volume');
   check(max(abs(whole(:) - expected(:))) < 2e-5, 'the volume is the one of RTK');
-  check(strcmp(info.redundancy, 'full') && isequal(info.size, [48 44 36]) && ~isempty(info.reason), 'the info');
+  check(strcmp(info.redundancy, 'full') && isequal(info.grid.size, [48 44 36]) && ~isempty(info.reason), 'the info');
+  check(strcmp(info.kernel, 'vertical'), 'the kernel is a word');
 
   f = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip');
   order = mod(7 * (0:89), 90) + 1;
@@ -69,7 +70,7 @@ function test_fdk(golden)
   fwrite(file, zeros(1, 4), 'uint8');
   fwrite(file, lines, 'single');
   fclose(file);
-  scan = struct('file', raw, 'size', [80 64 90], 'class', 'single', 'offset', 4, 'endianness', 'big');
+  scan = struct('file', raw, 'size', [80 64 90], 'dtype', 'single', 'offset', 4, 'endianness', 'big');
   for field = {'endianess', 'offest', 'sizes'}
     check_error('purlin:invalidArgument', field{1}, @() purlin.fdk_reconstruct(setfield(scan, field{1}, 1), geometry));
   end
@@ -111,7 +112,7 @@ function functions(lines, whole, geometry, grid)
 % Readers and writers that are functions of the user's.
   names = {'grid', grid, 'edge', 'skip', 'view_batch', 16, 'slab', 10};
   part = @(first, count) lines(first(1) + (0:count(1) - 1), first(2) + (0:count(2) - 1), first(3) + (0:count(3) - 1));
-  input = struct('read', part, 'size', [80 64 90], 'class', 'single');
+  input = struct('read', part, 'size', [80 64 90], 'dtype', 'single');
   volume = purlin.fdk_reconstruct(input, geometry, names{:});
   check(isequal(volume, whole), 'a function as the source');
   taken = containers.Map('KeyType', 'double', 'ValueType', 'any');
@@ -125,7 +126,7 @@ function functions(lines, whole, geometry, grid)
   begin(f);
   push(f, 1:90, lines);
   remove(taken, keys(taken));
-  finish(f, struct('write', @(first, count, block) keep(taken, first, count, block), 'class', 'double'));
+  finish(f, struct('write', @(first, count, block) keep(taken, first, count, block), 'dtype', 'double'));
   found = gathered(taken, size(whole));
   check(isa(found, 'double') && max(abs(found(:) - double(whole(:)))) < 2e-6, 'a pushed scan to a function');
   delete(f);

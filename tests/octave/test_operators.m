@@ -36,14 +36,14 @@ function test_operators()
 
   % Single precision of matrices that MATLAB keeps in double.
   for S = {W, W + 1i * sprand(W)}
-    plan = purlin.SpmvPlan(S{1}, 'precision', 'single');
+    plan = purlin.SpmvPlan(S{1}, 'dtype', 'single');
     Y = apply(plan, X);
     check(isa(Y, 'single') && max(max(abs(double(Y) - S{1} * X))) < 1e-5, 'single products');
     check(max(max(abs(double(apply(plan, X, 2, 1, X)) - 2 * S{1} * X - X))) < 1e-5, 'and what was there');
     delete(plan);
   end
   A = W + W';
-  d = purlin.lanczos(A, 2, 'largest', 'precision', 'single');
+  d = purlin.lanczos(A, 2, 'largest', 'dtype', 'single');
   e = purlin.lanczos(A, 2);
   check(max(abs(d - e)) < 1e-4 * abs(e(1)) && ~isequal(d, e), 'single eigenvalues');
   labels = purlin.graph_k_means(single([rand(20, 2); 5 + rand(20, 2)]), 2);
@@ -53,7 +53,7 @@ function test_operators()
   for off = [0, 1e-3]
     B = full(A);
     B(1, 7) = B(1, 7) + off;
-    own = struct('apply', @(V, adjoint) pick(adjoint, B', B) * V, 'size', [n, n], 'class', 'double');
+    own = struct('apply', @(V, adjoint) pick(adjoint, B', B) * V, 'size', [n, n], 'dtype', 'double');
     if off == 0
       check(abs(purlin.lanczos(own, 1, 'largest', 'check_symmetry', true) - e(1)) < 1e-9, 'a symmetric one passes');
     else
@@ -64,9 +64,9 @@ function test_operators()
   % Residuals that contradict the method are no success.
   m = 200;
   entries = (1:m)';
-  own = struct('apply', @(V, adjoint) entries .* V, 'size', [m, m], 'class', 'double');
+  own = struct('apply', @(V, adjoint) entries .* V, 'size', [m, m], 'dtype', 'double');
   for beside = [0, 1e-6]
-    inverse = struct('apply', @(V, adjoint) V ./ (entries - 20.3 - beside), 'size', [m, m], 'class', 'double');
+    inverse = struct('apply', @(V, adjoint) V ./ (entries - 20.3 - beside), 'size', [m, m], 'dtype', 'double');
     warning('off', 'purlin:noConvergence', 'local');
     [~, ~, info] = purlin.lanczos(own, 3, 'nearest', 'sigma', 20.3, 'solve', inverse);
     if beside == 0
@@ -76,7 +76,7 @@ function test_operators()
     end
   end
   skewed = diag(1:n) + diag(100 * ones(1, n - 1), 1);
-  own = struct('apply', @(V, adjoint) pick(adjoint, skewed', skewed) * V, 'size', [n, n], 'class', 'double');
+  own = struct('apply', @(V, adjoint) pick(adjoint, skewed', skewed) * V, 'size', [n, n], 'dtype', 'double');
   check_error('purlin:numerical', 'not symmetric', @() purlin.lanczos(own, 3));
 
   % Entries that come twice, and orders.
@@ -152,16 +152,16 @@ function test_operators()
   check_error('purlin:notSupported', 'sparse', @() purlin.matrix_norm(full(A)));
 
   % Single matrices are made others of.
-  M = purlin.Matrix(W, 'class', 'single');
+  M = purlin.Matrix(W, 'dtype', 'single');
   rows = rand(n, 1);
   check(norm(purlin.scale(M, rows, []) - diag(sparse(rows)) * W, 1) < 1e-5, 'scaled in single precision');
   check(norm(purlin.symmetrize(M, 'sum') - A, 1) < 1e-5 && abs(purlin.matrix_norm(M) - norm(W, 'fro')) < 1e-5, 'and symmetrized');
-  plan = purlin.SpmvPlan(W, 'precision', 'single');
+  plan = purlin.SpmvPlan(W, 'dtype', 'single');
   update(plan, 2 * W);
   check(max(max(abs(double(apply(plan, X)) - 2 * W * X))) < 1e-5, 'new values in single precision');
   delete(plan);
   delete(M);
-  plan = purlin.SpmvPlan(W ~= 0, 'precision', 'single');
+  plan = purlin.SpmvPlan(W ~= 0, 'dtype', 'single');
   check(max(max(abs(double(apply(plan, X)) - (W ~= 0) * X))) < 1e-5, 'a single pattern');
   delete(plan);
   halves = [zeros(4, 3), ones(4, 3)];

@@ -27,17 +27,25 @@ function test_rpca()
   mkdir(folder);
   remove = onCleanup(@() rmdir(folder, 's'));
   A = low + spikes;
-  described = struct('file', fullfile(folder, 'a.raw'), 'size', size(A), 'class', 'double');
+  described = struct('file', fullfile(folder, 'a.raw'), 'size', size(A), 'dtype', 'double');
   file = fopen(described.file, 'w', 'ieee-le');
   fwrite(file, A, 'double');
   fclose(file);
-  taken = struct('file', fullfile(folder, 'l.raw'), 'class', 'double');
+  taken = struct('file', fullfile(folder, 'l.raw'), 'dtype', 'double');
   [L, S, info] = purlin.rpca(described, 'low_rank', taken);
   check(isempty(L) && isempty(S) && info.converged, 'from a file into a file');
   file = fopen(taken.file, 'r', 'ieee-le');
   written = fread(file, numel(A), 'double');
   fclose(file);
   check(max(abs(written - low(:))) < 1e-4, 'the file holds the part of low rank');
+  taken.file = fullfile(folder, 's.raw');
+  [L, S] = purlin.rpca(described, 'sparse', taken);
+  file = fopen(taken.file, 'r', 'ieee-le');
+  written = fread(file, numel(A), 'double');
+  fclose(file);
+  check(isempty(L) && isempty(S) && max(abs(written - spikes(:))) < 1e-4, 'the file holds the sparse part');
+  check_error('purlin:invalidArgument', 'sparse: is true beside low_rank', ...
+              @() purlin.rpca(described, 'low_rank', taken, 'sparse', true));
 
   bytes = uint8(round(100 + 20 * low));
   [L, S] = purlin.rpca(bytes, 'scale', 1 / 255);

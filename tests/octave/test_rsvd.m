@@ -15,7 +15,7 @@ function test_rsvd()
   [~, at] = max(abs(V));
   check(V(sub2ind(size(V), at, 1:5)) > 0, 'the sign that was promised');
   check(abs(info.error_frobenius - norm(A - U * S * V', 'fro')) < 1e-10, 'the error is known');
-  check(strcmp(info.class, 'double') && info.rank == 5 && info.passes > 0 && ~isempty(info.reason), 'the info');
+  check(strcmp(info.dtype, 'double') && info.rank == 5 && info.passes > 0 && ~isempty(info.reason), 'the info');
   s = purlin.rsvd(A, 5, exact);
   check(isequal(size(s), [5 1]) && abs(s' - sigma(1:5)) < 1e-12, 'values alone');
   [U, S] = purlin.rsvd(A, 5, exact);
@@ -25,7 +25,7 @@ function test_rsvd()
 
   s = purlin.rsvd(single(A), 4, exact);
   check(isa(s, 'single') && abs(double(s)' - sigma(1:4)) < 5e-6, 'single');
-  s = purlin.rsvd(single(A), 4, 'power_iterations', 6, 'class', 'double');
+  s = purlin.rsvd(single(A), 4, 'power_iterations', 6, 'dtype', 'double');
   check(isa(s, 'double'), 'computed in double');
   [U, S, V] = purlin.rsvd(1i * A, 4, exact);
   check(~isreal(U) && norm(1i * A * V - U * S) < 1e-10 && abs(diag(S)' - sigma(1:4)) < 1e-12, 'complex');
@@ -90,7 +90,7 @@ function reads_files(A, sigma, exact)
   file = fopen(raw, 'w', 'ieee-le');
   fwrite(file, A, 'double');
   fclose(file);
-  described = struct('file', raw, 'size', size(A), 'class', 'double');
+  described = struct('file', raw, 'size', size(A), 'dtype', 'double');
   [U, S] = purlin.rsvd(described, 5, exact);
   check(size(U, 1) == size(A, 1) && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a raw file');
   described.mapped = true;
@@ -108,22 +108,24 @@ function reads_files(A, sigma, exact)
   fwrite(file, A, 'double');
   fclose(file);
   check(abs(purlin.rsvd(npy, 5, exact)' - sigma(1:5)) < 1e-12, 'a file of NumPy');
+  check_error('purlin:io', 'no such folder', ...
+              @() purlin.rsvd(A, 5, 'method', 'range', 'restart_path', fullfile(folder, 'no such folder', 'state')));
   check_error('purlin:io', 'none.npy', @() purlin.rsvd(fullfile(folder, 'none.npy'), 5));
 end
 
 function calls_functions(A, sigma, exact)
 % Readers of columns and of rows, and products.
   part = @(B) @(first, count) B(first(1) + (0:count(1) - 1), first(2) + (0:count(2) - 1));
-  columns = struct('read', part(A), 'size', size(A), 'class', 'double');
+  columns = struct('read', part(A), 'size', size(A), 'dtype', 'double');
   [U, S, V] = purlin.rsvd(columns, 5, exact);
   check(norm(A * V - U * S) < 1e-10 && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a reader of columns');
-  rows = struct('read', part(A.'), 'size', size(A.'), 'class', 'double', 'order', 'rows');
+  rows = struct('read', part(A.'), 'size', size(A.'), 'dtype', 'double', 'order', 'rows');
   [U, S, V] = purlin.rsvd(rows, 5, exact);
   check(norm(A * V - U * S) < 1e-10 && size(U, 1) == size(A, 1), 'a reader of rows');
-  twisted = struct('read', part(1i * A), 'size', size(A), 'class', 'double', 'complex', true);
+  twisted = struct('read', part(1i * A), 'size', size(A), 'dtype', 'double', 'complex', true);
   [U, S, V] = purlin.rsvd(twisted, 5, exact);
   check(~isreal(U) && norm(1i * A * V - U * S) < 1e-10, 'complex elements');
-  described = @(read, name) struct('read', read, 'size', [30 8], 'class', name);
+  described = @(read, name) struct('read', read, 'size', [30 8], 'dtype', name);
   for bad = {{@(first, count) 0.5 * ones(count), 'int32', 'does not hold'}, ...
              {@(first, count) 300 * ones(count), 'uint8', '300, which class uint8 does not hold'}, ...
              {@(first, count) 1e300 * ones(count), 'single', 'does not hold'}, ...
@@ -137,19 +139,19 @@ function calls_functions(A, sigma, exact)
   check(abs(purlin.rsvd(described(@(first, count) 2 * ones(count), 'int16'), 1) - 2 * sqrt(240)) < 1e-3, 'whole numbers');
   check(abs(purlin.rsvd(described(@(first, count) 2^24 * ones(count, 'int32'), 'single'), 1) - 2^24 * sqrt(240)) < 1e3, ...
         'large integers that single holds');
-  plain = purlin.rsvd(rmfield(columns, 'class'), 5, exact);
+  plain = purlin.rsvd(rmfield(columns, 'dtype'), 5, exact);
   check(isa(plain, 'double') && all(abs(plain' - sigma(1:5)) < 1e-12), 'a reader without a class delivers doubles');
   unsaid = struct('apply', @(X, adjoint) multiply(A, X, adjoint), 'size', size(A));
   plain = purlin.rsvd(unsaid, 5, exact);
   check(isa(plain, 'double') && all(abs(plain' - sigma(1:5)) < 1e-12), 'products without a class are double');
-  check(isa(purlin.rsvd(setfield(unsaid, 'class', 'single'), 5, exact), 'single'), 'products in single on request');
+  check(isa(purlin.rsvd(setfield(unsaid, 'dtype', 'single'), 5, exact), 'single'), 'products in single on request');
   values = purlin.lanczos(struct('apply', @(X, adjoint) diag(1 + 1e-9 * (1:40)) * X, 'size', [40 40]), 1);
   check(isa(values, 'double') && abs(values - 1 - 40e-9) < 1e-12, 'eigenvalues of products without a class');
-  products = struct('apply', @(X, adjoint) multiply(1i * A, X, adjoint), 'size', size(A), 'class', 'double', 'complex', true);
+  products = struct('apply', @(X, adjoint) multiply(1i * A, X, adjoint), 'size', size(A), 'dtype', 'double', 'complex', true);
   [U, S, V] = purlin.rsvd(products, 5, exact);
   check(norm(1i * A * V - U * S) < 1e-10, 'products alone');
   check(purlin.rsvd_error(twisted, U, S, V) < 1.1, 'the error');
-  symmetric = struct('apply', @(X, adjoint) diag(1:40) * X, 'size', [40 40], 'class', 'double');
+  symmetric = struct('apply', @(X, adjoint) diag(1:40) * X, 'size', [40 40], 'dtype', 'double');
   check(abs(purlin.lanczos(symmetric, 3) - [40; 39; 38]) < 1e-8, 'eigenvalues of products');
   model = purlin.PcaModel(3, exact);
   scores = fit_transform(model, columns);

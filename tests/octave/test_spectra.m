@@ -20,7 +20,7 @@ function test_spectra(golden)
   d = purlin.lanczos(P, 3, 'smallest', 'kind', 'laplacian', 'basis', 80);
   check(max(abs(d - (2 - 2 * cos(pi * (0:2)' / n)))) < 1e-9, 'the Laplacian');
   M = P - exact(50) * speye(n) - 1e-3 * speye(n);
-  inverse = struct('apply', @(X, adjoint) M \ X, 'size', [n, n], 'class', 'double');
+  inverse = struct('apply', @(X, adjoint) M \ X, 'size', [n, n], 'dtype', 'double');
   d = purlin.lanczos(P, 3, 'nearest', 'sigma', exact(50) + 1e-3, 'solve', inverse);
   check(max(abs(sort(d) - sort(exact(49:51)))) < 1e-9, 'a solve of the caller''s');
   check(max(abs(sort(d) - sort(purlin.lanczos(P, 3, 'nearest', 'sigma', exact(50) + 1e-3)))) < 1e-8, 'a filter');

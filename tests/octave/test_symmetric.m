@@ -55,7 +55,7 @@ function test_symmetric()
   check_error('purlin:invalidArgument', 'order', @() purlin.symmetric_count(2.5, 3));
   check_error('purlin:invalidArgument', '', @() purlin.symmetric_identity(3, 3));
   check_error('purlin:invalidArgument', 'expected one of', @() purlin.symmetric_norm(packed, 4, 3, 'two'));
-  check_error('purlin:invalidArgument', 'class_name', @() purlin.symmetric_identity(2, 2, 1, 1, 'int8'));
+  check_error('purlin:invalidArgument', 'dtype', @() purlin.symmetric_identity(2, 2, 1, 1, 'int8'));
   check_error('purlin:invalidArgument', 'expected 15', @() purlin.symmetric_norm(ones(14, 2), 4, 3));
   check_error('purlin:invalidArgument', 'packed', @() purlin.symmetric_norm(int32(ones(15, 1)), 4, 3));
   check_error('purlin:invalidArgument', 'packed', @() purlin.symmetric_norm(1i * ones(15, 1), 4, 3));

@@ -6,7 +6,7 @@ function test_tt()
   t = purlin.TT(x);
   s = describe(t);
   check(isequal(s.modes, [2 4 3]) && isequal(s.ranks, [1 3 2 1]), 'a trailing extent of 1 may be dropped');
-  check(s.length == 3 && s.max_rank == 3 && s.cyclic == 0 && s.complex == 0 && strcmp(s.class, 'double'), 'describe');
+  check(s.length == 3 && s.max_rank == 3 && s.cyclic == 0 && s.complex == 0 && strcmp(s.dtype, 'double'), 'describe');
   check(strcmp(s.location, 'host') && s.bytes == 8 * (6 + 24 + 6), 'where and how large');
   check(isequal(gather(t), x), 'gather');
   z = {complex(rand(2, 2, 2), rand(2, 2, 2)), rand(2, 3, 2)};
@@ -14,7 +14,7 @@ function test_tt()
   check(isequal(gather(r), {z{1}, complex(z{2}, 0)}) || isequal(gather(r), z), 'complex cores beside real ones');
   check(describe(r).cyclic == 1 && describe(r).complex == 1, 'a ring');
   one = purlin.TT({single(rand(1, 2))});
-  check(isequal(describe(one).ranks, [1 1]) && strcmp(describe(one).class, 'single'), 'a single core');
+  check(isequal(describe(one).ranks, [1 1]) && strcmp(describe(one).dtype, 'single'), 'a single core');
   h = purlin.TTMatrix({rand(1, 2, 3, 4), rand(4, 3, 2)});
   d = describe(h);
   check(isequal(d.rows, [2 3]) && isequal(d.cols, [3 2]) && isequal(d.ranks, [1 4 1]), 'a TT-matrix');

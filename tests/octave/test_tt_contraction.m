@@ -236,7 +236,7 @@ function algebra(x, y, A, B)
   check(near(purlin.tt_full(c) * 2 ^ q, A), 'canonicalize');
   check(isequal(gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3)), gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3))), 'seed');
   check(isequal(purlin.tt_full(purlin.tt_ones([2 3])), ones(2, 3)), 'ones');
-  check(isequal(purlin.tt_full(purlin.tt_zeros([2 3], 'class', 'single')), zeros(2, 3, 'single')), 'zeros');
+  check(isequal(purlin.tt_full(purlin.tt_zeros([2 3], 'dtype', 'single')), zeros(2, 3, 'single')), 'zeros');
   check(isequal(purlin.tt_full(purlin.tt_product_state({[1 2], [3 4 5]})), [1; 2] * [3 4 5]), 'product state');
   check_error('purlin:notSupported', '', @() purlin.tt_round(x));
 end

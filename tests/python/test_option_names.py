@@ -1,4 +1,4 @@
-"""Eigenpairs, diffusion and tensor trains have the same option names in Python and MATLAB, and the documentation lists them."""
+"""Options have the same names in all languages, and the documentation of eigenpairs, diffusion and trains lists them."""
 
 from __future__ import annotations
 
@@ -171,3 +171,54 @@ def test_defaults_are_those_of_matlab(
         elif isinstance(value, str):
             value = int(value == "true")
         assert getattr(library, option) == pytest.approx(value, rel=1e-12), option
+
+
+# Names of MATLAB's options that C does not have, which docs/interface.md explains, and what only the package itself passes on.
+ONLY_MATLAB = {"devices", "layout", "complex", "start_count"}
+
+
+def c_names() -> tuple[dict[str, set[str]], set[str]]:
+    """The fields of each struct of the C header, and the parameters of its functions."""
+    path = ROOT / "include" / "purlin.h"
+    if not path.is_file():
+        pytest.skip("no C header beside the tests")
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    structs = re.findall(r"typedef struct (purlin_\w+) \{(.*?)\n\}", text, flags=re.S)
+    fields = {name: set(re.findall(r"(\w+)(?:\[[^\]]*\])?;", body)) for name, body in structs}
+    lists = re.findall(r"purlin_status purlin_\w+\((.*?)\);", text, flags=re.S)
+    return fields, {p.split()[-1].lstrip("*") for parameters in lists for p in parameters.split(",")}
+
+
+def test_options_of_matlab_are_names_of_c() -> None:
+    fields, parameters = c_names()
+    names = parameters.union(*fields.values(), ONLY_MATLAB)
+    files = [path for path in MATLAB.rglob("*.m") if path.name != "option_names.m"]
+    seen: set[str] = set()
+    for path in files:
+        code = "\n".join(line for line in path.read_text().splitlines() if not line.lstrip().startswith("%"))
+        lists = re.findall(r"(?:names|known|listed|planned) = (.*?);\n", code, flags=re.S)
+        lists += re.findall(r"_(?:options|inputs)\([^,()]*, (\{.*?\})\)", code, flags=re.S)
+        lists += re.findall(r"internal\.options\((.*?), (?:varargin|given|\{\w)", code, flags=re.S)
+        cells = [cell for text in lists for cell in re.findall(r"\{(.*?)\}", text, flags=re.S)]
+        found = {name for cell in cells for name in re.findall(r"'(\w+)'", cell)}
+        assert found <= names, f"{path.name}: {found - names}"
+        seen |= found
+    assert {"dtype", "omega", "sparse", "grid", "how"} <= seen and ONLY_MATLAB <= seen
+
+
+def test_options_of_cpp_are_names_of_c() -> None:
+    fields, _ = c_names()
+    headers = "".join(path.read_text() for path in (ROOT / "include" / "purlin").glob("*.hpp"))
+    structs = re.findall(r"struct \w+ : (purlin_\w+_options) \{\n(.*?)\n\};", headers, flags=re.S)
+    assert len(structs) > 8
+    for of, body in structs:
+        members = re.findall(r"^  [\w:]+ (\w+)(?: = [^;]*)?;", body, flags=re.M)
+        assert {name.removeprefix("on_") for name in members} <= fields[of], of
+
+
+def test_options_of_python_are_names_of_c() -> None:
+    fields, _ = c_names()
+    names = set().union(*fields.values())
+    for name, options in vars(_options).items():
+        if name.endswith("Options") and isinstance(options, type):
+            assert {option.rstrip("_") for option in options.__annotations__} <= names, name

@@ -254,8 +254,8 @@ def test_entries_are_checked_and_named(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match=r"row 0, column 0 \(from 0\), entry 1: follows column 2"):
         sparse.check(matrix)
     with pytest.raises(purlin.InvalidArgument, match=r"row 1, column 1 \(from 0\), entry 2: is NaN"):
-        sparse.check(matrix, ordered=False)
-    sparse.check(matrix, ordered=False, finite=False)
+        sparse.check(matrix, sorted=False)
+    sparse.check(matrix, sorted=False, finite=False)
     sparse.check(sparse.canonical(purlin.Matrix.csr(indptr, indices, np.ones(3), (2, 3), context=cpu)))
     beyond = np.array([2, 0, 9], np.int32)
     with pytest.raises(purlin.InvalidArgument, match="col_idx: element 2 is 9"):

@@ -3,11 +3,11 @@ classdef Matrix < handle
 %   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host; a logical
 %   sparse one as a pattern, without values: products read a third of the memory.
 %   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
-%   M = purlin.Matrix(array, 'class', 'single') keeps a sparse matrix in single precision, which MATLAB's own are not: products
-%   and solvers work in it.
+%   M = purlin.Matrix(array, 'dtype', 'single') keeps a sparse matrix in single precision, which MATLAB's own are not:
+%   products and solvers work in it.
 %   M = purlin.Matrix(W) of what purlin.graph_operator_of_image made keeps that.
 %
-%   gather(M) is the matrix again, describe(M) has rows, cols, nnz, storage, place and class, whether it is complex or a pattern,
+%   gather(M) is the matrix again, describe(M) has rows, cols, nnz, storage, location and dtype, whether it is complex or a pattern,
 %   delete(M) gives the memory back. Copies of the variable are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -21,7 +21,7 @@ classdef Matrix < handle
   methods
     function obj = Matrix(array, varargin)
       purlin.internal.at_least(nargin, 1, 'Matrix');
-      opts = purlin.internal.options({'location', 'class'}, varargin);
+      opts = purlin.internal.options({'location', 'dtype'}, varargin);
       if issparse(array)
         % Compressed columns of the transpose are the compressed rows.
         if ~islogical(array)

@@ -9,7 +9,7 @@ classdef SpmvPlan < handle
 %     'shift'  added to the diagonal of that
 %     'degree', 'lower', 'upper'  with a degree d the Chebyshev filter T_d((2*Op - (lower + upper)*I) / (upper - lower)) of that:
 %              within 1 where its spectrum is between lower and upper, and large beyond
-%     'precision'  'single' for a copy of a sparse A in single precision; X and Y are then single, too
+%     'dtype'  'single' for a copy of a sparse A in single precision; X and Y are then single, too
 %   A may be what purlin.graph_operator_of_image made, too, which is never formed.
 %
 %   apply(P, X) is A*X, and apply(P, X, alpha, beta, Y) alpha*A*X + beta*Y. update(P, B) has products with B, of A's structure, from
@@ -33,19 +33,19 @@ classdef SpmvPlan < handle
     key = uint64(0)
     matrix
     ownsMatrix = false
-    precision = 'double'
+    dtype = 'double'
   end
   methods
     function obj = SpmvPlan(A, varargin)
       purlin.internal.at_least(nargin, 1, 'SpmvPlan');
-      names = [purlin.internal.option_names('spmv'), {'precision'}];
+      names = [purlin.internal.option_names('spmv'), {'dtype'}];
       opts = purlin.internal.options(names, varargin);
-      if isfield(opts, 'precision')
-        purlin.internal.precision_word(opts.precision);
-        obj.precision = opts.precision;
-        opts = rmfield(opts, 'precision');
+      if isfield(opts, 'dtype')
+        purlin.internal.dtype_word(opts.dtype);
+        obj.dtype = opts.dtype;
+        opts = rmfield(opts, 'dtype');
       end
-      [obj.matrix, obj.ownsMatrix] = taken(A, obj.precision);
+      [obj.matrix, obj.ownsMatrix] = taken(A, obj.dtype);
       obj.key = purlin_mex('spmv_create', obj.matrix.key, opts);
     end
 
@@ -64,7 +64,7 @@ classdef SpmvPlan < handle
         error('purlin:invalidArgument', 'beta: needs Y');
       end
       found = describe(obj.matrix);
-      given = cellfun(str2func(found.class), {X, alpha, beta, Y}, 'UniformOutput', false);
+      given = cellfun(str2func(found.dtype), {X, alpha, beta, Y}, 'UniformOutput', false);
       if found.complex
         given = cellfun(@complex, given, 'UniformOutput', false);
       elseif ~all(cellfun(@isreal, given))
@@ -83,7 +83,7 @@ classdef SpmvPlan < handle
 
     function update(obj, A)
       purlin.internal.at_least(nargin - 1, 1, 'SpmvPlan.update');
-      [other, owned] = taken(A, obj.precision);
+      [other, owned] = taken(A, obj.dtype);
       try
         purlin_mex('spmv_update', obj.key, other.key);
       catch problem
@@ -113,10 +113,10 @@ classdef SpmvPlan < handle
   end
 end
 
-function [matrix, owned] = taken(A, precision)
+function [matrix, owned] = taken(A, dtype)
   owned = issparse(A) || isstruct(A);
   if issparse(A)
-    matrix = purlin.Matrix(A, 'class', precision);
+    matrix = purlin.Matrix(A, 'dtype', dtype);
   elseif isstruct(A)
     matrix = purlin.Matrix(A);
   elseif isa(A, 'purlin.Matrix')

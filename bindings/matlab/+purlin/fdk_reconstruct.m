@@ -7,8 +7,8 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %
 %   Neither end need fit in memory. PROJECTIONS may also be
 %     the name of an .mha, .mhd or .tif file, or a cell of the names of .tif files;
-%     a struct that describes a raw file: file, size, class ('single'), offset (0), endianness ('little');
-%     a struct with a function: read, size, class ('double'). block = read(first, count) returns the elements from the
+%     a struct that describes a raw file: file, size, dtype ('single'), offset (0), endianness ('little');
+%     a struct with a function: read, size, dtype ('double'). block = read(first, count) returns the elements from the
 %     indices FIRST on, COUNT along each of the three axes; a run may ask for a block more than once;
 %   and 'output', the name of an .mha, .mhd or .tif file or such a struct without the size, takes the volume, as class
 %   'single' unless the struct says otherwise; VOLUME is then empty. A file gets its name when all is well. A struct with a function write gets write(first, count, block),
@@ -30,7 +30,7 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %     file = fopen(name, 'w');
 %     fwrite(file, 60000 * exp(-lines / 100), 'uint16');
 %     fclose(file);
-%     scan = struct('file', name, 'size', size(lines), 'class', 'uint16');
+%     scan = struct('file', name, 'size', size(lines), 'dtype', 'uint16');
 %     purlin.fdk_reconstruct(scan, g, 'counts', 60000, 'output', [name, '.mha']);
 %     delete(name);
 %     delete([name, '.mha']);

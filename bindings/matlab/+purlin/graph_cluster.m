@@ -3,7 +3,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   labels = purlin.graph_cluster(W, k) has a number from 1 to K for each vertex of the graph of the symmetric weights W.
 %   [labels, inertia, info] = purlin.graph_cluster(W, k, name, value, ...) also has the sum of squared distances from the
 %   centres, and a report of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start',
-%   'solve', 'precision' and 'check_symmetry', and
+%   'solve', 'dtype' and 'check_symmetry', and
 %     'how'     'k_means' or 'pivoted_qr'
 %     'starts'  of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
 %   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate,

@@ -3,7 +3,7 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalized Laplacian of the
 %   symmetric weights W.
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and a report of the solve. Names
-%   are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'precision' and 'check_symmetry', and
+%   are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'dtype' and 'check_symmetry', and
 %   'scaling': 'none', 'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik). Where 'restarts' were not enough there is a
 %   warning, purlin:noConvergence: X and values have info.count columns, of which the first info.converged are good.
 %

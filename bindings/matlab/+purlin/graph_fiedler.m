@@ -2,7 +2,7 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %GRAPH_FIEDLER  The Fiedler vector of a graph: the second eigenvector of its Laplacian.
 %   v = purlin.graph_fiedler(W) is of D - W, W being symmetric weights and D the diagonal of their sums.
 %   [v, value, info] = purlin.graph_fiedler(W, name, value, ...) also has the eigenvalue, and a report of the solve. Names are
-%   those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'precision' and 'check_symmetry', and
+%   those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'dtype' and 'check_symmetry', and
 %   'normalized': true for the normalized Laplacian, over the roots of the degrees. Where 'restarts' were not enough there is a
 %   warning, purlin:noConvergence, and v is the last iterate, or NaN if none was found (info.count is 0).
 %

@@ -16,18 +16,18 @@ function [V, D, info] = lanczos(A, varargin)
 %     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
 %     'known'      vectors to keep out of the search, as columns
 %     'start'      start vector
-%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class ('double') as for
+%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and dtype ('double') as for
 %                  purlin.rsvd
 %     'ordering'   'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then has the
 %                  most rows and entries of one, and what goes from one to another in a product
-%     'precision'  'single': a sparse A is copied, and iterated with, in single precision
+%     'dtype'  'single': a sparse A is copied, and iterated with, in single precision
 %     'check_symmetry'  true: two products are to show that A is symmetric, as for one that is known by its products
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonalization' ('full' or 'partial'), 'filter' ('off'
 %     or 'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
 %   A real sparse A is used in place, a logical one as a pattern whose entries are 1. A may also be known by its products:
-%   see purlin.rsvd, apply. These are computed with in class 'double' unless the struct's class is 'single'.
+%   see purlin.rsvd, apply. These are computed with in double precision unless the struct's dtype is 'single'.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %
@@ -38,15 +38,15 @@ function [V, D, info] = lanczos(A, varargin)
 %     A = double(A + A' > 0);
 %     [V, D] = purlin.lanczos(A, 4, 'smallest', 'kind', 'laplacian', 'basis', 80);
   [k, which, options] = purlin.internal.wanted('lanczos', nargin, varargin);
-  [opts, given] = purlin.internal.lanczos_inputs(options, {'precision'});
+  [opts, given] = purlin.internal.lanczos_inputs(options, {'dtype'});
   opts.which = which;
-  if isfield(opts, 'precision')
-    purlin.internal.precision_word(opts.precision);
+  if isfield(opts, 'dtype')
+    purlin.internal.dtype_word(opts.dtype);
     if issparse(A)
-      A = purlin.Matrix(A, 'class', opts.precision);
+      A = purlin.Matrix(A, 'dtype', opts.dtype);
       gone = onCleanup(@() delete(A));
     end
-    opts = rmfield(opts, 'precision');
+    opts = rmfield(opts, 'dtype');
   end
   matrix = purlin.internal.operand(A, opts);
   [d, V, residuals, info] = purlin_mex('lanczos_solve', matrix, k, opts, given{:});

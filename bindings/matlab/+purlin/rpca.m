@@ -12,10 +12,10 @@ function [L, S, info] = rpca(M, varargin)
 %     'mask'            logical or uint8, like M: false where an entry was not observed
 %     'sparse'          true gives S as a sparse matrix of the entries over 'threshold' (0)
 %     'max_rank', 'fixed_rank', 'mu', 'rho', 'power_iterations', 'oversampling', 'warm_start', 'seed', 'block_rows',
-%     'frames' ('columns' or 'rows'), 'class' ('single' or 'double') as in the book
-%     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
+%     'frames' ('columns' or 'rows'), 'dtype' ('single' or 'double') as in the book
+%     'low_rank', 'sparse'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
 %                       'output' of purlin.fdk_reconstruct, which take L and S: for an M that does not fit in memory.
-%                       L and S are then empty; their class is 'single' unless the struct says otherwise
+%                       L and S are then empty; their dtype is 'single' unless the struct says otherwise
 %     'devices'         ordinals of further GPUs, of the kind of the one in use, that share the rows of M, or its
 %                       columns where there are more
 %     'progress'        @(iteration, iterations, residual) that returns true to cancel
@@ -30,20 +30,25 @@ function [L, S, info] = rpca(M, varargin)
 %     frames(5 + 300 * (0:39)) = 255;
 %     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);
   purlin.internal.at_least(nargin, 1, 'rpca');
-  [opts, mask] = purlin.internal.rpca_options(varargin, {'sparse', 'low_rank', 'remainder'});
+  [opts, mask] = purlin.internal.rpca_options(varargin, {'low_rank', 'sparse'});
   given = purlin.internal.matrix(M, 'M');
   files = {[], []};
-  ends = {'low_rank', 'remainder'};
+  ends = {'low_rank', 'sparse'};
+  csr = isfield(opts, 'sparse') && (islogical(opts.sparse) || isnumeric(opts.sparse));
   for n = 1:2
-    if isfield(opts, ends{n})
+    if isfield(opts, ends{n}) && ~(n == 2 && csr)
       files{n} = purlin.internal.wrapped(opts.(ends{n}));
     end
+  end
+  csr = csr && ~isempty(opts.sparse) && opts.sparse;
+  if csr && ~isempty(files{1})
+    error('purlin:invalidArgument', 'sparse: is true beside low_rank, a file or a function is needed');
   end
   if ~isempty(files{1}) || ~isempty(files{2})
     info = purlin_mex('rpca_compute_to_sinks', given, mask, opts, files{:});
     L = [];
     S = [];
-  elseif isfield(opts, 'sparse') && opts.sparse
+  elseif csr
     [rows, cols, values, m, n, L, info] = purlin_mex('rpca_compute_csr', given, mask, opts);
     S = sparse(rows, cols, double(values), m, n);
   else

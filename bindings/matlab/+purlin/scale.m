@@ -20,7 +20,7 @@ function B = scale(A, rows, cols)
   if isa(A, 'purlin.Matrix')
     found = describe(A);
     is_complex = found.complex;
-    real_class = str2func(found.class);
+    real_class = str2func(found.dtype);
   else
     is_complex = ~isreal(A);
   end

@@ -5,7 +5,7 @@ function Y = spmv(A, X, varargin)
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
 %   Y = purlin.spmv(A, X, 'ordering', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
 %   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
-%   identity, never formed; 'degree', 'lower', 'upper' and 'precision' are as there.
+%   identity, never formed; 'degree', 'lower', 'upper' and 'dtype' are as there.
 %   A logical A is a pattern whose entries are 1.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
@@ -16,7 +16,7 @@ function Y = spmv(A, X, varargin)
 %     A = sprand(300, 200, 0.05);
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'method', 'merge');
   purlin.internal.at_least(nargin, 2, 'spmv');
-  planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
+  planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'dtype'};
   opts = purlin.internal.options([{'method', 'ordering'}, planned], varargin);
   if ~issparse(A) && ~isstruct(A)
     error('purlin:invalidArgument', 'A: is not sparse');

@@ -1,8 +1,8 @@
-function packed = symmetric_identity(order, dimension, scale, count, class_name)
+function packed = symmetric_identity(order, dimension, scale, count, dtype)
 %SYMMETRIC_IDENTITY  The tensor E with E x^m = |x|^m, of even order.
 %   packed = purlin.symmetric_identity(order, dimension) is U-by-1. Adding c*E to a tensor keeps its eigenvectors
 %   and adds c to its eigenvalues.
-%   purlin.symmetric_identity(order, dimension, scale, count, class_name) is SCALE*E, COUNT times, of class
+%   purlin.symmetric_identity(order, dimension, scale, count, dtype) is SCALE*E, COUNT times, of class
 %   'double' or 'single'.
 %
 %   Errors: purlin:invalidArgument (order not even).
@@ -17,7 +17,7 @@ function packed = symmetric_identity(order, dimension, scale, count, class_name)
     count = 1;
   end
   if nargin < 5
-    class_name = 'double';
+    dtype = 'double';
   end
-  packed = purlin_mex('symmetric_identity', order, dimension, scale, count, purlin.internal.single_class(class_name));
+  packed = purlin_mex('symmetric_identity', order, dimension, scale, count, purlin.internal.single_class(dtype));
 end

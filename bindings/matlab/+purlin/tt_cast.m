@@ -1,4 +1,4 @@
-function z = tt_cast(x, class_name, is_complex)
+function z = tt_cast(x, dtype, is_complex)
 %TT_CAST  A tensor train of another class.
 %   z = purlin.tt_cast(x, 'single') or 'double'; purlin.tt_cast(x, 'double', true) is complex.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s.
@@ -14,5 +14,5 @@ function z = tt_cast(x, class_name, is_complex)
   if nargin < 3
     is_complex = false;
   end
-  z = purlin.TT(purlin_mex('tt_cast', purlin.internal.train(x), class_name, is_complex));
+  z = purlin.TT(purlin_mex('tt_cast', purlin.internal.train(x), dtype, is_complex));
 end

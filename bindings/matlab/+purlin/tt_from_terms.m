@@ -1,7 +1,7 @@
 function H = tt_from_terms(modes, terms, varargin)
 %TT_FROM_TERMS  A sum of products of operators at single sites, a purlin.TTMatrix of small ranks.
 %   H = purlin.tt_from_terms(modes, terms) with TERMS a cell of terms, each {coefficient, site, operator, site, operator, ..};
-%   sites count from 1, operators are n-by-n. Names: 'cyclic' (false) lets terms go round a ring, 'class', 'complex'.
+%   sites count from 1, operators are n-by-n. Names: 'cyclic' (false) lets terms go round a ring, 'dtype', 'complex'.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %
@@ -11,7 +11,7 @@ function H = tt_from_terms(modes, terms, varargin)
 %     Z = [1 0; 0 -1];
 %     H = purlin.tt_from_terms([2 2 2], {{1, 1, Z, 2, Z}, {0.5, 3, Z}});
   purlin.internal.at_least(nargin, 2, 'tt_from_terms');
-  opts = purlin.internal.options({'cyclic', 'class', 'complex'}, varargin);
+  opts = purlin.internal.options({'cyclic', 'dtype', 'complex'}, varargin);
   coefficients = cellfun(@(t) t{1}, terms);
   factors = cellfun(@(t) (numel(t) - 1) / 2, terms);
   sites = cell2mat(cellfun(@(t) reshape(cell2mat(t(2:2:end)), 1, []), terms(:)', 'UniformOutput', false));

@@ -1,7 +1,7 @@
 function H = tt_heisenberg(length, couplings, field, varargin)
 %TT_HEISENBERG  Hamiltonian of a Heisenberg chain, a purlin.TTMatrix.
 %   H = purlin.tt_heisenberg(length, [Jx Jy Jz], h) couples neighbouring spins by Jx Sx Sx + Jy Sy Sy + Jz Sz Sz, 1 by default,
-%   in a field h along z, 0 by default. Names: 'twice_spin' (1), 'cyclic' (false), 'class' 'double' or 'single', 'complex'.
+%   in a field h along z, 0 by default. Names: 'twice_spin' (1), 'cyclic' (false), 'dtype' 'double' or 'single', 'complex'.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %
@@ -16,6 +16,6 @@ function H = tt_heisenberg(length, couplings, field, varargin)
   if nargin < 3 || isempty(field)
     field = 0;
   end
-  opts = purlin.internal.options({'twice_spin', 'cyclic', 'class', 'complex'}, varargin);
+  opts = purlin.internal.options({'twice_spin', 'cyclic', 'dtype', 'complex'}, varargin);
   H = purlin.TTMatrix(purlin_mex('tt_heisenberg', length, double(couplings), field, opts));
 end

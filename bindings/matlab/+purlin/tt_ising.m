@@ -1,7 +1,7 @@
 function H = tt_ising(length, coupling, field, varargin)
 %TT_ISING  Hamiltonian of the transverse-field Ising chain, a purlin.TTMatrix.
 %   H = purlin.tt_ising(length, J, h) is -J sum of sigma_x sigma_x over bonds - h sum of sigma_z over sites, with Pauli
-%   matrices. Names: 'cyclic' (false) couples the last site to the first; 'class' 'double' or 'single'; 'complex'.
+%   matrices. Names: 'cyclic' (false) couples the last site to the first; 'dtype' 'double' or 'single'; 'complex'.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %
@@ -10,6 +10,6 @@ function H = tt_ising(length, coupling, field, varargin)
 %   Example
 %     H = purlin.tt_ising(16, 1, 1);
   purlin.internal.at_least(nargin, 3, 'tt_ising');
-  opts = purlin.internal.options({'cyclic', 'class', 'complex'}, varargin);
+  opts = purlin.internal.options({'cyclic', 'dtype', 'complex'}, varargin);
   H = purlin.TTMatrix(purlin_mex('tt_ising', length, coupling, field, opts));
 end

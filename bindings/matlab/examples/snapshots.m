@@ -18,7 +18,7 @@ function snapshots(points, count)
   file = fopen(path, 'w', 'ieee-le');
   fwrite(file, field, 'single');
   fclose(file);
-  [modes, S, ~, info] = purlin.rsvd(struct('file', path, 'size', [points count], 'class', 'single'), 6);
+  [modes, S, ~, info] = purlin.rsvd(struct('file', path, 'size', [points count], 'dtype', 'single'), 6);
   where = purlin.context_info();
   fprintf('purlin on %s\n', where.device_name);
   fprintf('  %d points x %d snapshots, method %s, %d passes, l = %d\n', points, count, info.method, info.passes, ...

@@ -38,12 +38,13 @@ static void expect_fields(const char *name, const mxArray *value, const char *co
   }
 }
 
-static const char *const file_source_fields[] = {"file", "size", "class", "endianness", "offset", "order", "complex", "mapped", NULL};
-static const char *const function_source_fields[] = {"read", "size", "class", "order", "complex", NULL};
-static const char *const file_sink_fields[] = {"file", "class", "endianness", "offset", "complex", "mapped", NULL};
-static const char *const image_sink_fields[] = {"file", "class", "complex", "mapped", NULL};
-static const char *const function_sink_fields[] = {"write", "class", "complex", NULL};
-static const char *const function_matrix_fields[] = {"apply", "size", "class", "complex", NULL};
+static const char *const file_source_fields[] = {"file",  "size",    "dtype",  "endianness", "offset",
+                                                 "order", "complex", "mapped", NULL};
+static const char *const function_source_fields[] = {"read", "size", "dtype", "order", "complex", NULL};
+static const char *const file_sink_fields[] = {"file", "dtype", "endianness", "offset", "complex", "mapped", NULL};
+static const char *const image_sink_fields[] = {"file", "dtype", "complex", "mapped", NULL};
+static const char *const function_sink_fields[] = {"write", "dtype", "complex", NULL};
+static const char *const function_matrix_fields[] = {"apply", "size", "dtype", "complex", NULL};
 static const char *const pixel_fields[] = {"pixels", "radius", "intensity", "distance", "floor", NULL};
 
 /* The fields of a struct that describes a raw file. */

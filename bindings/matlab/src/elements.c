@@ -102,7 +102,7 @@ purlin_matrix_info matrix_properties_of(const purlin_matrix *matrix) {
 
 int32_t computing_dtype(const mxArray *options, int32_t dtype) {
   int32_t wanted = dtype == PURLIN_F64 || dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32;
-  read_choice(options, "class", precisions, &wanted);
+  read_choice(options, "dtype", precisions, &wanted);
   if (!is_complex(dtype)) return wanted;
   return wanted == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
 }

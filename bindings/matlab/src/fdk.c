@@ -107,11 +107,12 @@ static void add_triple(mxArray *target, const char *field, double x, double y, d
 }
 
 static mxArray *report_of(purlin_fdk_info i) {
-  mxArray *report = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_number(report, "kernel", (double)i.kernel);
-  add_triple(report, "size", (double)i.nx, (double)i.ny, (double)i.nz);
-  add_triple(report, "spacing", i.dx, i.dy, i.dz);
-  add_triple(report, "origin", i.x0, i.y0, i.z0);
+  mxArray *report = mxCreateStructMatrix(1, 1, 0, NULL), *grid = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_triple(grid, "size", (double)i.nx, (double)i.ny, (double)i.nz);
+  add_triple(grid, "spacing", i.dx, i.dy, i.dz);
+  add_triple(grid, "origin", i.x0, i.y0, i.z0);
+  (void)mxAddField(report, "grid");
+  mxSetField(report, 0, "grid", grid);
   REPORT_FDK_INFO(report, &i);
   return report;
 }

@@ -234,10 +234,10 @@ static int32_t on_apply(int32_t adjoint, int64_t count, const void *x, int64_t l
 
 int32_t described_dtype(const mxArray *value, int32_t otherwise) {
   int32_t dtype = otherwise, with_imaginary = 0;
-  read_choice(value, "class", classes, &dtype);
+  read_choice(value, "dtype", classes, &dtype);
   read_flag(value, "complex", &with_imaginary);
   if (!with_imaginary) return dtype;
-  if (dtype != PURLIN_F32 && dtype != PURLIN_F64) fail("invalidArgument", "complex: needs class single or double");
+  if (dtype != PURLIN_F32 && dtype != PURLIN_F64) fail("invalidArgument", "complex: needs dtype single or double");
   return dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
 }
 

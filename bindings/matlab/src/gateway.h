@@ -104,7 +104,7 @@ typedef struct output { mxArray *array; void *space; purlin_matrix *matrix; int3
 output new_matrix(int32_t dtype, int64_t rows, int64_t cols);
 mxArray *finish_output(const output *o);
 purlin_matrix_info matrix_properties_of(const purlin_matrix *matrix);
-/* The type to compute in: the matrix's own or, where the option `class` asks for one, that; single for integers. */
+/* The type to compute in: the matrix's own or, where the option `dtype` asks for one, that; single for integers. */
 int32_t computing_dtype(const mxArray *options, int32_t dtype);
 void add_word(mxArray *target, const char *field, const choice *list, int32_t value);
 

@@ -135,14 +135,14 @@ static const void *in_single(const mxArray *array, int32_t dtype, int64_t count)
   return to;
 }
 
-/* matrix_create(array, options{location, class}): a full array; the transpose of a sparse one, whose compressed columns are the
+/* matrix_create(array, options{location, dtype}): a full array; the transpose of a sparse one, whose compressed columns are the
  * rows wanted; or a struct that describes the graph of an image */
 static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *array = prhs[0];
   int32_t location = PURLIN_HOST, dtype, single = 0;
   purlin_matrix *own = NULL, *source = NULL;
   read_choice(prhs[1], "location", locations, &location);
-  read_choice(prhs[1], "class", real_classes, &single);
+  read_choice(prhs[1], "dtype", real_classes, &single);
   if (mxIsStruct(array)) {
     plhs[0] = key_of(pixel_graph(array));
     (void)nlhs;
@@ -263,7 +263,7 @@ static void matrix_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray
   add_number(plhs[0], "nnz", (double)info.nnz);
   add_number(plhs[0], "bytes", (double)info.bytes);
   add_number(plhs[0], "complex", is_complex(info.dtype));
-  add_word(plhs[0], "class", real_classes, info.dtype == PURLIN_F32 || info.dtype == PURLIN_CF32);
+  add_word(plhs[0], "dtype", real_classes, info.dtype == PURLIN_F32 || info.dtype == PURLIN_CF32);
   add_number(plhs[0], "pattern", info.storage == PURLIN_CSR && info.data == 0);
   (void)mxAddField(plhs[0], "storage");
   mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : info.storage == PURLIN_OPERATOR ? "operator" : "dense"));

@@ -19,14 +19,14 @@ static purlin_tensor *borrow_column(const char *name, const mxArray *array) {
 purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
   purlin_rsvd_options o;
   purlin_rsvd *made = NULL;
-  const mxArray *path = option(options, "restart"), *omega = option(options, "omega");
+  const mxArray *path = option(options, "restart_path"), *omega = option(options, "omega");
   check(purlin_rsvd_options_init(&o, sizeof o));
   o.rank = rank;
   o.dtype = dtype;
   READ_RSVD_OPTIONS(options, &o);
   o.group = read_group(options);
   if (path) {
-    o.restart_path = text_of("restart", path);
+    o.restart_path = text_of("restart_path", path);
   }
   watch_from(options, w, &o.progress, &o.progress_user);
   check(purlin_rsvd_create(gateway_context(), &o, &made));
@@ -44,7 +44,7 @@ static purlin_rsvd_info fresh_info(void) {
 mxArray *rsvd_report(const purlin_rsvd_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
   REPORT_RSVD_INFO(s, i);
-  add_word(s, "class", precisions, real_of(i->dtype));
+  add_word(s, "dtype", precisions, real_of(i->dtype));
   return s;
 }
 
@@ -186,7 +186,7 @@ static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t dtype = PURLIN_F64;
   output omega;
   check(purlin_rsvd_options_init(&o, sizeof o));
-  read_choice(prhs[2], "class", precisions, &dtype);
+  read_choice(prhs[2], "dtype", precisions, &dtype);
   read_choice(prhs[2], "sketch", sketch_words, &o.sketch);
   read_seed(prhs[2], "seed", &o.seed);
   omega = new_matrix(dtype, integer_argument("rows", prhs[0], 0, INT64_MAX),

@@ -214,7 +214,7 @@ static mxArray *describe(const purlin_tt_info *info) {
   add_number(s, "cyclic", info->cyclic);
   add_number(s, "bytes", (double)info->bytes);
   add_word(s, "location", locations, info->location);
-  add_word(s, "class", precisions, info->dtype == PURLIN_F64 || info->dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32);
+  add_word(s, "dtype", precisions, info->dtype == PURLIN_F64 || info->dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32);
   add_number(s, "complex", is_complex(info->dtype));
   return s;
 }

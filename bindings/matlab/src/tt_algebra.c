@@ -82,9 +82,9 @@ static void tt_rotate(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   (void)nrhs;
 }
 
-/* key = tt_cast(x, class, complex) */
+/* key = tt_cast(x, dtype, complex) */
 static void tt_cast(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t dtype = choice_argument("class", prhs[1], precisions);
+  int32_t dtype = choice_argument("dtype", prhs[1], precisions);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[2])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
   check(purlin_tt_cast(gateway_context(), NULL, train_of("x", prhs[0]), dtype, &made));
@@ -185,9 +185,9 @@ static void tt_svd(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-/* key = tt_random(modes, ranks, seed, class, complex) */
+/* key = tt_random(modes, ranks, seed, dtype, complex) */
 static void tt_random(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t dtype = choice_argument("class", prhs[3], precisions);
+  int32_t dtype = choice_argument("dtype", prhs[3], precisions);
   int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[4])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
@@ -199,9 +199,9 @@ static void tt_random(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   (void)nrhs;
 }
 
-/* key = tt_constant(modes, class, complex, ones): all entries 1, or 0 */
+/* key = tt_constant(modes, dtype, complex, ones): all entries 1, or 0 */
 static void tt_constant(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t dtype = choice_argument("class", prhs[1], precisions);
+  int32_t dtype = choice_argument("dtype", prhs[1], precisions);
   int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]), *modes = integers("modes", prhs[0], 0);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[2])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;

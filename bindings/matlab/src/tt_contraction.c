@@ -304,10 +304,10 @@ static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   (void)nrhs;
 }
 
-/* The type that `class` and `complex` of some options name. */
+/* The type that `dtype` and `complex` of some options name. */
 static int32_t wanted_dtype(const mxArray *options) {
   int32_t dtype = PURLIN_F64, numbers = 0;
-  read_choice(options, "class", precisions, &dtype);
+  read_choice(options, "dtype", precisions, &dtype);
   read_flag(options, "complex", &numbers);
   return !numbers ? dtype : dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
 }

@@ -310,12 +310,12 @@ def is_symmetric(a: Any, tolerance: float = 0.0, *, context: Context | None = No
 
 
 def check(
-    a: Any, *, ordered: bool = True, distinct: bool = True, finite: bool = True, context: Context | None = None
+    a: Any, *, sorted: bool = True, distinct: bool = True, finite: bool = True, context: Context | None = None
 ) -> None:
     """Raises `InvalidArgument` that names row, column and entry if a row's columns do not ascend, a place is stored twice, or
     a value is NaN or infinite."""
     matrix = of(a, context)
-    wanted = c.CHECK_SORTED * ordered + c.CHECK_DISTINCT * distinct + c.CHECK_FINITE * finite
+    wanted = c.CHECK_SORTED * sorted + c.CHECK_DISTINCT * distinct + c.CHECK_FINITE * finite
     matrix.context.finish(lib.purlin_matrix_check(matrix.handle, wanted))
 
 

@@ -51,7 +51,6 @@ const BY_HAND: &[(&str, &str)] = &[
     ("rpca_options", "dtype"),
     ("tt_contraction_options", "cut"),
     ("lanczos_options", "count"),
-    ("fdk_info", "kernel"),
     ("fdk_info", "nx"),
     ("fdk_info", "ny"),
     ("fdk_info", "nz"),
@@ -186,7 +185,7 @@ fn option_names(interface: &Interface, root: &Path) -> String {
          switch of\n",
     );
     let own = |of: &Struct, keywords: &Keywords| -> Vec<String> {
-        let fields = keywords.fields(of, root).into_iter().filter(|f| f.of.stars == 0 && f.name != "dtype");
+        let fields = keywords.fields(of, root).into_iter().filter(|f| f.of.stars == 0 || f.of.kind == Kind::Char);
         fields.map(|f| format!("'{}'", f.name)).collect()
     };
     for keywords in KEYWORDS {

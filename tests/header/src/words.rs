@@ -124,8 +124,15 @@ fn page(interface: &Interface) -> String {
     let mut text = String::from(
         "# Names of the interface\n\n<!-- Made from the header by the tests of tests/header; PURLIN_BLESS=1 writes it. -->\n\n\
          One thing has one name in all families and all languages. The tables are made from the C header; C++, Fortran, Python and\n\
-         MATLAB use the same names. A test refuses a name that has two types or two defaults without a reason, and words that\n\
-         another word stands for.\n\n## Functions that several objects have\n\n| function | objects |\n| --- | --- |\n",
+         MATLAB use the same names. Tests refuse a name that has two types or two defaults without a reason, words that another\n\
+         word stands for, and other names of options in C++, Python and MATLAB, but for these:\n\n\
+         - C++: `on_progress` and `on_log` are functions that take the place of `progress` and `log`; `restart_path` is a string.\n\
+         - Fortran: `restart_path` is an argument of `create`.\n\
+         - Python: `lambda` is a word of the language; the option is `lambda_`.\n\
+         - MATLAB: `devices`, a list of ordinals, makes the `group`. `dtype` is 'single' or 'double' and `complex` is an option beside\n  \
+         it; `layout` says along which extent the signals of a voxel run, where other languages have strides.\n\
+         - Python and MATLAB: `rank` and `count` are the argument k. The voxels of cone-beam CT are a `grid` of `size`, `spacing` and\n  \
+         `origin`, also in reports: (nx, ny, nz), (dx, dy, dz) and (x0, y0, z0).\n\n## Functions that several objects have\n\n| function | objects |\n| --- | --- |\n",
     );
     for (verb, owners) in verbs(interface) {
         let _ = writeln!(text, "| `purlin_X_{verb}` | {} |", owners.join(", "));

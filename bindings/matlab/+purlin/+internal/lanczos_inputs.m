@@ -12,7 +12,7 @@ function [opts, given] = lanczos_inputs(arguments, more)
   end
   if isa(given{3}, 'function_handle')
     error('purlin:invalidArgument', 'solve: is a function handle; %s', ...
-          'a struct is needed: struct(''apply'', @(X, adjoint) .., ''size'', size(A), ''class'', ''double'')');
+          'a struct is needed: struct(''apply'', @(X, adjoint) .., ''size'', size(A), ''dtype'', ''double'')');
   end
   if ~isempty(given{3})
     given{3} = purlin.internal.matrix(given{3}, 'solve');

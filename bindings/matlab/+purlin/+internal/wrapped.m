@@ -5,7 +5,7 @@ function value = wrapped(value)
   end
   % Functions deliver doubles unless their description says otherwise, as described_dtype of the gateway has it.
   type = {'double', false};
-  names = {'class', 'complex'};
+  names = {'dtype', 'complex'};
   for n = 1:2
     if isfield(value, names{n}) && ~isempty(value.(names{n}))
       type{n} = value.(names{n});

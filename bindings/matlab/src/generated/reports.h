@@ -22,6 +22,7 @@
 #define REPORT_FDK_INFO(to, i) \
   do { \
     add_word(to, "redundancy", fdk_redundancy_words, (i)->redundancy); \
+    add_word(to, "kernel", fdk_kernel_words, (i)->kernel); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "arc", (double)(i)->arc); \
     add_number(to, "fan_half_angle", (double)(i)->fan_half_angle); \
