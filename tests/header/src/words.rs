@@ -128,7 +128,8 @@ fn page(interface: &Interface) -> String {
          word stands for, and other names of options in C++, Python and MATLAB, but for these:\n\n\
          - C++: `on_progress` and `on_log` are functions that take the place of `progress` and `log`; `restart_path` is a string.\n\
          - Fortran: `restart_path` is an argument of `create`.\n\
-         - Python: `lambda` is a word of the language; the option is `lambda_`.\n\
+         - Python: `lambda` is a word of the language; the option is `lambda_`. A source's report, `blocks.SourceInfo`, has `shape` in\n  \
+         place of `dims`.\n\
          - MATLAB: `devices`, a list of ordinals, makes the `group`. `dtype` is 'single' or 'double' and `complex` is an option beside\n  \
          it; `layout` says along which extent the signals of a voxel run, where other languages have strides.\n\
          - Python and MATLAB: `rank` and `count` are the argument k. The voxels of cone-beam CT are a `grid` of `size`, `spacing` and\n  \
