@@ -45,6 +45,13 @@ function test_tt_contraction()
   check_error('purlin:invalidArgument', 'norm_method: is QR, an inner product does', @() purlin.tt_inner(x, x, 'norm_method', 'qr'));
   check_error('purlin:invalidArgument', 'conjugate: is NONE, a norm does', @() purlin.tt_norm(x, 'conjugate', 'none'));
   check_error('purlin:invalidArgument', 'method: is FULL, a distance by QR', @() purlin.tt_distance(x, y, 'method', 'full'));
+  check_error('purlin:invalidArgument', 'norm_method: is set, a sandwich', ...
+              @() purlin.tt_sandwich(x, purlin.tt_identity(n), x, 'norm_method', 'qr'));
+  check_error('purlin:invalidArgument', 'conjugate: is set, a Rayleigh', ...
+              @() purlin.tt_rayleigh(purlin.tt_identity(n), x, 'conjugate', 'none'));
+  check_error('purlin:invalidArgument', 'kernel: is set, a distance', ...
+              @() purlin.tt_distance_scaled(x, y, 'kernel', 'chain'));
+  check(isstruct(purlin.tt_norm_scaled(x, 'conjugate', 'bra', 'assume_hermitian', 0)), 'defaults are taken');
   check_error('purlin:invalidArgument', 'cut: belongs to rings', @() purlin.tt_inner(big, big, 'cut', 2));
   operators();
   algebra(x, y, A, B);

@@ -11,6 +11,7 @@ function [result, info] = tt_distance_scaled(x, y, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     purlin.tt_distance_scaled(x, x)
   purlin.internal.at_least(nargin, 2, 'tt_distance_scaled');
-  opts = purlin.internal.tt_options(varargin);
+  idle = {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'};
+  opts = purlin.internal.tt_options(varargin, 'a distance', idle);
   [result, info] = purlin_mex('tt_distance', purlin.internal.train(x), purlin.internal.train(y), opts, true);
 end

@@ -11,6 +11,6 @@ function [result, info] = tt_inner_scaled(x, y, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     v = purlin.tt_inner_scaled(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_inner_scaled');
-  opts = purlin.internal.tt_options(varargin);
+  opts = purlin.internal.tt_options(varargin, 'an inner product', {'norm_method', 'assume_hermitian'});
   [result, info] = purlin_mex('tt_inner', purlin.internal.train(x), purlin.internal.train(y), opts, true);
 end

@@ -10,6 +10,6 @@ function [result, info] = tt_norm_scaled(x, varargin)
 %   Example
 %     v = purlin.tt_norm_scaled({rand(1, 2, 3), rand(3, 2)});
   purlin.internal.at_least(nargin, 1, 'tt_norm_scaled');
-  opts = purlin.internal.tt_options(varargin);
+  opts = purlin.internal.tt_options(varargin, 'a norm', {'conjugate', 'assume_hermitian'});
   [result, info] = purlin_mex('tt_norm', purlin.internal.train(x), opts, true);
 end
