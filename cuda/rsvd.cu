@@ -103,14 +103,13 @@ __device__ void sweep(const purlin_rsvd_convert_params &p, Tally &tally) {
         if (i >= p.inner) continue;
         const Wide input = Number<S>::widen(source[i + o * p.source_stride]);
         Wide value = input;
-        double factor = p.factor;
+        value.re *= p.factor, value.im *= p.factor;
         if (center) {
           const double *record = center + PURLIN_LAUNCH_RSVD_RECORD * (by_inner ? i : o);
-          value.re -= record[0];
-          if (Number<T>::is_complex) value.im -= record[1];
-          if (divides) factor *= record[2];
+          value.re -= record[0] * p.factor;
+          if (Number<T>::is_complex) value.im -= record[1] * p.factor;
+          if (divides) value.re *= record[2], value.im *= record[2];
         }
-        value.re *= factor, value.im *= factor;
         const T rounded = Number<T>::narrow(value);
         if (output) output[i + o * p.output_stride] = rounded;
         if (p.tallies) tally.add(input, Number<T>::widen(rounded));
@@ -162,14 +161,28 @@ __device__ void scan(const purlin_rsvd_convert_params &p) {
   if (threadIdx.x == 0) tally.write(p.tallies, blockIdx.x);
 }
 
+// The least number above 0. It stands for sums of squares that underflowed.
+__device__ __forceinline__ double least_double() { return __longlong_as_double(1); }
+
+// `from` moved by `step` / `factor`. The quotient may overflow where the result does not.
+__device__ double moved(double from, double step, double factor) {
+  const double whole = step / factor;
+  if (isfinite(whole)) return from + whole;
+  const double half = 0.5 * step / factor;
+  return from + half + half;
+}
+
 // Moments of the elements of a lane or thread, as distances from the first element, so that a large mean does not cause
-// cancellation.
+// cancellation. Sums are those of the elements times the factor.
 struct Moments {
   Wide first{0, 0}, sum{0, 0};
-  double squares = 0;
+  double factor = 1, squares = 0;
+  bool differ = false;
 
   __device__ void add(Wide v) {
-    v.re -= first.re, v.im -= first.im;
+    // Distances may underflow.
+    differ |= v.re != first.re || v.im != first.im;
+    v.re = v.re * factor - first.re * factor, v.im = v.im * factor - first.im * factor;
     sum.re += v.re, sum.im += v.im;
     squares = fma(v.re, v.re, squares);
     squares = fma(v.im, v.im, squares);
@@ -177,9 +190,11 @@ struct Moments {
 
   __device__ void write(uint64_t partials, int64_t index, double count) const {
     double *record = at<double>(partials) + PURLIN_LAUNCH_RSVD_RECORD * index;
-    record[0] = first.re + sum.re / count;
-    record[1] = first.im + sum.im / count;
-    record[2] = fmax(squares - (sum.re * sum.re + sum.im * sum.im) / count, 0.0);
+    record[0] = moved(first.re, sum.re / count, factor);
+    record[1] = moved(first.im, sum.im / count, factor);
+    const double spread = squares - (sum.re * sum.re + sum.im * sum.im) / count;
+    // fmax would replace a NaN.
+    record[2] = isfinite(spread) ? fmax(spread, differ ? least_double() : 0.0) : __longlong_as_double(0x7ff0000000000000ll);
   }
 };
 
@@ -193,9 +208,10 @@ __device__ void along(const purlin_rsvd_moments_params &p) {
     const int64_t end = begin + CHUNK < p.inner ? begin + CHUNK : p.inner;
     const T *line = at<const T>(p.source) + o * p.stride;
     Moments m;
-    m.first = Number<T>::widen(line[begin]);
+    m.first = Number<T>::widen(line[begin]), m.factor = p.factor;
     for (int64_t i = begin + lane_id(); i < end; i += 32) m.add(Number<T>::widen(line[i]));
     m.sum.re = warp_sum(m.sum.re), m.sum.im = warp_sum(m.sum.im), m.squares = warp_sum(m.squares);
+    m.differ = __any_sync(FULL_WARP, m.differ);
     if (lane_id() == 0) m.write(p.partials, w, static_cast<double>(end - begin));
   }
 }
@@ -209,7 +225,7 @@ __device__ void across(const purlin_rsvd_moments_params &p) {
     const int64_t begin = chunk * CHUNK, end = begin + CHUNK < p.outer ? begin + CHUNK : p.outer;
     const T *column = at<const T>(p.source) + i;
     Moments m;
-    m.first = Number<T>::widen(column[begin * p.stride]);
+    m.first = Number<T>::widen(column[begin * p.stride]), m.factor = p.factor;
     for (int64_t o = begin; o < end; ++o) m.add(Number<T>::widen(column[o * p.stride]));
     m.write(p.partials, chunk * p.inner + i, static_cast<double>(end - begin));
   }
@@ -320,9 +336,17 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
   for (int64_t begin = 0, chunk = 0; begin < p.elements; begin += p.chunk, ++chunk) {
     const double *part = at<const double>(p.partials) + PURLIN_LAUNCH_RSVD_RECORD * (chunk * p.length + index);
     const double more = static_cast<double>(begin + p.chunk < p.elements ? p.chunk : p.elements - begin);
-    const double total = count + more, dr = part[0] - re, di = part[1] - im;
-    re += dr * (more / total), im += di * (more / total);
-    squares += part[2] + (dr * dr + di * di) * (count * more / total);
+    if (count == 0) {
+      re = part[0], im = part[1], squares = part[2], count = more;
+      continue;
+    }
+    const double total = count + more, share = more / total;
+    const double dr = part[0] * p.factor - re * p.factor, di = part[1] * p.factor - im * p.factor;
+    double between = (dr * dr + di * di) * (count * share);
+    // The means are compared themselves, because squares of their difference may underflow.
+    if (between == 0 && (part[0] != re || part[1] != im)) between = least_double();
+    re = moved(re, dr * share, p.factor), im = moved(im, di * share, p.factor);
+    squares += part[2] + between;
     count = total;
   }
   record[0] = re, record[1] = im, record[2] = squares;

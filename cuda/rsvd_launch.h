@@ -3,7 +3,8 @@
  * Words
  *   block     rows of the data on the device. Its contiguous axis is `inner`, the other `outer`: element (i, o) is at
  *             [i + o * stride]. The inner axis runs along a row of a row-major block, along a column of a column-major one.
- *   record    three doubles of a row or column. Moments: mean (real, imaginary), sum of the squared distances from it.
+ *   record    three doubles of a row or column. Moments: mean (real, imaginary), sum of the squared distances from it times
+ *             the square of the factor; 0 only if all elements are equal, infinite if it overflows.
  *             Center: the number to subtract (real, imaginary), and the factor of the difference.
  */
 #ifndef PURLIN_RSVD_LAUNCH_H
@@ -34,8 +35,9 @@
 #define PURLIN_LAUNCH_RSVD_ACROSS_CHUNK 256 /* and over the outer one */
 #define PURLIN_LAUNCH_RSVD_RECORD 3         /* doubles of a record, and of a tally */
 
-/* Converts raw numbers to the kernel's type: (x - center) * factor. A tally is the sum of the squared moduli of the output, the
- * largest modulus of the input, and the number of elements that are not finite (excluded from the other two).
+/* Converts raw numbers to the kernel's type: x * factor - center * factor, times the record's third number. A tally is the
+ * sum of the squared moduli of the output, the largest modulus of the input, and the number of elements that are not finite
+ * (excluded from the other two).
  * purlin_rsvd_scan_* computes only the tally, of numbers of the kernel's type without center and factor. */
 typedef struct purlin_rsvd_convert_params {
   uint64_t source;        /* [inner, outer] of `number` */
@@ -70,8 +72,9 @@ typedef struct purlin_rsvd_moments_params {
   int64_t stride;
   int64_t inner;
   int64_t outer;
+  double factor;          /* a power of two; elements times it have squares that do not overflow */
 } purlin_rsvd_moments_params;
-#define PURLIN_RSVD_MOMENTS_PARAMS_BYTES 40
+#define PURLIN_RSVD_MOMENTS_PARAMS_BYTES 48
 
 /* Merges chunks into records in their order (Chan, Golub, LeVeque 1979), one thread for each record. */
 typedef struct purlin_rsvd_merge_params {
@@ -81,8 +84,9 @@ typedef struct purlin_rsvd_merge_params {
   int64_t elements;       /* of all chunks of a record */
   int64_t chunk;          /* elements of each chunk but the last */
   int64_t before;         /* elements already in the records; 0: the records are not read */
+  double factor;          /* as in the moments */
 } purlin_rsvd_merge_params;
-#define PURLIN_RSVD_MERGE_PARAMS_BYTES 48
+#define PURLIN_RSVD_MERGE_PARAMS_BYTES 56
 
 /* output(i, j) = source(i, j), with any strides. In place if both are the same. */
 typedef struct purlin_rsvd_copy_params {

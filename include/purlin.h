@@ -2700,7 +2700,8 @@ typedef struct purlin_rsvd_options {
   double smallest_ratio;
   /**
    * Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
-   * PURLIN_DTYPE_AUTO, the default.
+   * PURLIN_DTYPE_AUTO, the default. Entries of other types are converted, complex ones to complex ones alone; those of
+   * sparse matrices and operators are not.
    */
   int32_t dtype;
   /**
@@ -2743,14 +2744,16 @@ typedef struct purlin_rsvd_options {
    */
   int32_t one_pass;
   /**
-   * File that the state is written to after each pass; a run of the same problem and options goes on from it, and
-   * removes it at its end. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
+   * File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
+   * and removes it at its end. Passes for means and errors, and those that a method adds, are made again. The state of
+   * RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not saved. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
    * Default NULL: none.
    */
   const char *restart_path;
   /**
-   * Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
-   * tolerance, else 0; default NULL. It must be callable while the object lives.
+   * Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
+   * added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
+   * Several GPUs, sparse matrices and operators report whole passes. It must be callable while the object lives.
    */
   purlin_progress_fn progress;
   /**
@@ -2867,12 +2870,12 @@ typedef struct purlin_rsvd_info {
    */
   int64_t bytes_tall;
   /**
-   * Bytes that sources were read for.
+   * Bytes that sources were read for, also to compare them with a restart file.
    */
   int64_t bytes_read;
   /**
    * What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
-   * CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file saves passes. 0
+   * CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is used. 0
    * where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
    */
   int64_t bytes_predicted;

@@ -131,7 +131,8 @@ pub struct purlin_rsvd_options {
     /// for other methods and with a tolerance.
     pub smallest_ratio: f64,
     /// Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
-    /// PURLIN_DTYPE_AUTO, the default.
+    /// PURLIN_DTYPE_AUTO, the default. Entries of other types are converted, complex ones to complex ones alone; those of
+    /// sparse matrices and operators are not.
     pub dtype: i32,
     /// One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
     /// 39, 2018), AUTO or RANGE. Not used by purlin_rsvd_range.
@@ -154,12 +155,14 @@ pub struct purlin_rsvd_options {
     /// 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
     /// default 0.
     pub one_pass: i32,
-    /// File that the state is written to after each pass; a run of the same problem and options goes on from it, and
-    /// removes it at its end. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
+    /// File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
+    /// and removes it at its end. Passes for means and errors, and those that a method adds, are made again. The state of
+    /// RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not saved. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
     /// Default NULL: none.
     pub restart_path: *const c_char,
-    /// Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
-    /// tolerance, else 0; default NULL. It must be callable while the object lives.
+    /// Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
+    /// added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
+    /// Several GPUs, sparse matrices and operators report whole passes. It must be callable while the object lives.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
@@ -224,10 +227,10 @@ pub struct purlin_rsvd_info {
     pub bytes_to_device: i64,
     /// Bytes of long factors that went either way between host and devices.
     pub bytes_tall: i64,
-    /// Bytes that sources were read for.
+    /// Bytes that sources were read for, also to compare them with a restart file.
     pub bytes_read: i64,
     /// What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
-    /// CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file saves passes. 0
+    /// CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is used. 0
     /// where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
     pub bytes_predicted: i64,
     /// Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of

@@ -16,7 +16,7 @@ pub enum Data<'a, T: Scalar> {
     Dense {
         /// The memory, which begins with entry (0, 0).
         memory: &'a Memory,
-        /// Type of the entries: T's own, or a real one that is converted.
+        /// Type of the entries: T's own, or another that is converted; complex entries only to a complex T.
         dtype: DType,
         /// Elements from one row to the next.
         row_stride: usize,
@@ -66,6 +66,13 @@ pub enum Resident {
     AtMost(usize),
 }
 
+impl Setting {
+    /// What the factor leaves in the singular values.
+    pub fn result_factor(&self) -> f64 {
+        if self.scale { 1.0 } else { self.factor }
+    }
+}
+
 impl FromC<i64> for Resident {
     fn from_c(argument: &str, value: i64) -> Result<Self> {
         Ok(Option::from_c(argument, value)?.map_or(Self::Auto, Self::AtMost))
@@ -94,7 +101,8 @@ pub struct Setting {
     pub center: Center,
     /// Whether each column is divided by its standard deviation (of m - 1).
     pub scale: bool,
-    /// Power of two that every entry is multiplied by; not 1 only where squares would overflow or vanish.
+    /// Power of two that every entry is multiplied by; not 1 only where squares would overflow or vanish. With `scale` the
+    /// deviations are multiplied by it too, so that it cancels.
     pub factor: f64,
     /// Upper bound of the columns of all tall matrices together, for planning.
     pub tall_columns: usize,

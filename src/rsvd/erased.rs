@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::basis::TallColumns;
 use super::ops::{Local, RsvdOps};
 use super::options::IterationPrecision;
-use super::restart::{Restart, Saved};
+use super::restart::{Restart, Saved, State};
 use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::alloc;
@@ -95,11 +95,27 @@ pub trait Operations {
     /// [`Algebra::upload`](crate::dense::Algebra::upload) of a packed `Vec` of the element type.
     fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense>;
 
-    /// Saves `w` as the state after `iteration` iterations and `passes` passes.
+    /// Saves the basis `w` as the state after `iteration` iterations and `passes` passes.
     fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()>;
 
-    /// The matrix of a saved state.
+    /// Saves the product `p`, likewise. Returns false if host memory does not hold a copy that this needs.
+    fn save_tall(
+        &mut self,
+        context: &Arc<Context>,
+        p: &Tall,
+        iteration: usize,
+        passes: u64,
+        restart: &mut Restart,
+    ) -> Result<bool>;
+
+    /// The basis of a saved state.
     fn restore(&mut self, saved: &Saved) -> Result<Dense>;
+
+    /// The product of a saved state.
+    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved) -> Result<Tall>;
+
+    /// [`RsvdOps::go_on`].
+    fn go_on(&mut self, passes: u64);
 
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     fn orthonormalize(&mut self, x: &mut Dense, how: How, counts: &mut Counts) -> Result<Dense>;
@@ -158,6 +174,9 @@ pub trait Operations {
 
     /// [`RsvdOps::statistics`].
     fn statistics(&self) -> Option<&Statistics>;
+
+    /// [`RsvdOps::factor`].
+    fn factor(&self) -> f64;
 
     /// [`RsvdOps::traffic`].
     fn traffic(&self) -> &Traffic;
@@ -299,12 +318,36 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         let (rows, columns) = self.0.shape(w);
         let mut data = alloc::filled("restart state", product("restart", rows, columns)?, T::default())?;
         self.0.download(w, &mut data, rows)?;
-        restart.save(iteration, passes, rows, columns, &data)
+        restart.save(State { is_product: false, iteration, passes, rows, columns }, &data)
+    }
+
+    fn save_tall(
+        &mut self,
+        context: &Arc<Context>,
+        p: &Tall,
+        iteration: usize,
+        passes: u64,
+        restart: &mut Restart,
+    ) -> Result<bool> {
+        let p = p.of()?;
+        let (rows, columns) = (self.0.rows(), self.0.tall_width(p));
+        let state = State { is_product: true, iteration, passes, rows, columns };
+        self.0.tall_elements(context, p, &mut |data| restart.save(state, data))
     }
 
     fn restore(&mut self, saved: &Saved) -> Result<Dense> {
-        let data = saved.elements::<T>()?;
-        self.0.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows).map(Dense::new)
+        let State { rows, columns, .. } = saved.state;
+        let mut data = alloc::filled("restart state", product("restart", rows, columns)?, T::default())?;
+        saved.read(&mut data)?;
+        self.0.upload("restarted basis", rows, columns, &data, rows).map(Dense::new)
+    }
+
+    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved) -> Result<Tall> {
+        self.0.tall_filled(context, saved.state.columns, &mut |data| saved.read(data)).map(Tall::new)
+    }
+
+    fn go_on(&mut self, passes: u64) {
+        self.0.go_on(passes);
     }
 
     fn orthonormalize(&mut self, x: &mut Dense, how: How, counts: &mut Counts) -> Result<Dense> {
@@ -380,6 +423,10 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
 
     fn statistics(&self) -> Option<&Statistics> {
         self.0.statistics()
+    }
+
+    fn factor(&self) -> f64 {
+        self.0.factor()
     }
 
     fn traffic(&self) -> &Traffic {

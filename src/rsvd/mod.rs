@@ -32,6 +32,7 @@ pub mod open;
 pub mod ops;
 pub mod options;
 pub mod outputs;
+pub mod pace;
 pub mod pca;
 pub mod plan;
 pub mod restart;

@@ -11,7 +11,7 @@ use crate::blocks::source::Source;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, OperatorGuard, Storage};
 use crate::scalar::{DType, Scalar};
-use crate::shape::Order;
+use crate::shape::{Order, to_u64};
 
 /// Bytes of the data that the checksum covers. The checksum identifies the data that a restart file belongs to.
 const SAMPLE: usize = 1 << 20;
@@ -82,11 +82,12 @@ impl<'a, T: Scalar> Opened<'a, T> {
         Ok(Problem { rows, columns, data })
     }
 
-    /// Checksum of the first entries; 0 for data on a device and for operators.
+    /// Checksum of the first entries; 0 for data on a device and for operators. Adds the bytes that a source is read for to
+    /// `read`.
     ///
     /// # Errors
     /// Errors of the source.
-    pub fn checksum(&mut self) -> Result<u64> {
+    pub fn checksum(&mut self, read: &mut u64) -> Result<u64> {
         match &mut self.entries {
             Entries::Dense { memory: Memory::Host(host), .. } => Ok(sample(host.as_slice::<u8>()?)),
             Entries::Streamed { guard, .. } => {
@@ -96,6 +97,7 @@ impl<'a, T: Scalar> Opened<'a, T> {
                 let count = (SAMPLE / line.max(1)).max(1).min(info.dims[1]);
                 let mut bytes = crate::alloc::filled("sample of the data", count * line, 0u8)?;
                 guard.read(&Block::whole(&info).along(1, 0, count), &mut bytes)?;
+                *read += to_u64(bytes.len());
                 Ok(sample(&bytes))
             }
             Entries::Csr(csr) => {
@@ -128,16 +130,11 @@ pub fn check_type<T: Scalar>(argument: &str, matrix: &Matrix) -> Result<()> {
     }
 }
 
-/// Refuses entries that are neither of type `T` nor real.
+/// Refuses complex entries where `T` is real.
 fn check_conversion<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
-    if dtype == T::DTYPE {
-        return Ok(());
+    if Number::of(argument, dtype)?.is_complex() && !T::IS_COMPLEX {
+        let problem = format!("is {}, which is not converted to {}", dtype.name(), T::DTYPE.name());
+        return Err(Error::invalid(argument, problem));
     }
-    match Number::of(argument, dtype)? {
-        Number::Cf32 | Number::Cf64 => {
-            let problem = format!("is {}, which is not converted to {}", dtype.name(), T::DTYPE.name());
-            Err(Error::invalid(argument, problem))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }

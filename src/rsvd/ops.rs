@@ -18,7 +18,7 @@ use crate::dense::{Algebra, Step};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
-use crate::shape::{Order, product};
+use crate::shape::{Order, product, to_u64};
 use crate::tensor::Location;
 
 /// Parameters of a block method for each block.
@@ -47,6 +47,11 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// The statistics of the first pass; `None` before it.
     fn statistics(&self) -> Option<&Statistics>;
+
+    /// The setting's factor.
+    fn factor(&self) -> f64 {
+        1.0
+    }
 
     /// Passes, bytes and seconds so far.
     fn traffic(&self) -> &Traffic;
@@ -89,6 +94,40 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_write(p, &mut host, false, false)?;
         self.read(what, &host, false, false)
     }
+
+    /// Calls `take` with the elements of a tall matrix, column by column. Returns false if the context's host memory does not
+    /// hold a copy that this needs.
+    fn tall_elements(
+        &mut self,
+        context: &Arc<Context>,
+        p: &Self::Tall,
+        take: &mut dyn FnMut(&[T]) -> Result<()>,
+    ) -> Result<bool> {
+        let (rows, width) = (self.rows(), self.tall_width(p));
+        if to_u64(product("tall copy", rows, width)?.saturating_mul(size_of::<T>())) > context.host_budget().available()
+        {
+            return Ok(false);
+        }
+        let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, width)?;
+        self.tall_write(p, &mut host, false, false)?;
+        take(host.dense("tall copy")?.memory.host("tall copy")?.as_slice::<T>()?)?;
+        Ok(true)
+    }
+
+    /// A tall matrix whose elements `fill` writes, column by column.
+    fn tall_filled(
+        &mut self,
+        context: &Arc<Context>,
+        width: usize,
+        fill: &mut dyn FnMut(&mut [T]) -> Result<()>,
+    ) -> Result<Self::Tall> {
+        let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, self.rows(), width)?;
+        fill(host.dense_mut("tall copy")?.memory.host_mut("tall copy")?.as_mut_slice::<T>()?)?;
+        self.tall_read("tall copy", &host, false, false)
+    }
+
+    /// Goes on with a run of which `passes` passes were made before. Passes that run backwards are the same.
+    fn go_on(&mut self, _passes: u64) {}
 
     /// The first columns of the identity as a tall matrix.
     fn tall_identity(&mut self, context: &Arc<Context>, columns: usize) -> Result<Self::Tall> {

@@ -2,7 +2,7 @@
 //!
 //! The file is little-endian: the magic, then 64-bit words: version, element type, method, rows, columns, width, power
 //! iterations, seed, checksum of the options, checksum of the data, iterations done, passes done, rows and columns of the
-//! state; the state's numbers in f64, column by column, complex ones as pairs; the checksum of everything before. It is
+//! state; the version says which matrix the state is; the state's numbers in f64, column by column, complex ones as pairs; the checksum of everything before. It is
 //! written through [`crate::blocks::provisional`], so the file is complete at any time.
 //!
 //! A run removes its restart file when it is complete. Therefore the path must not be a symbolic link, and a file that
@@ -21,7 +21,12 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::to_u64;
 
 const MAGIC: &[u8; 8] = b"PURLINRS";
-const VERSION: u64 = 1;
+
+/// Version of files whose state is a basis W, as long as a row of the data.
+const BASIS: u64 = 1;
+
+/// Version of files whose state is a product A W.
+const PRODUCT: u64 = 2;
 
 /// Words between the magic and the state.
 const WORDS: usize = 14;
@@ -89,8 +94,11 @@ impl Identity {
     }
 }
 
-/// A state that was saved.
-pub struct Saved {
+/// A state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    /// Whether it is a product A W; otherwise it is a basis W.
+    pub is_product: bool,
     /// Iterations of the method that are done.
     pub iteration: usize,
     /// Passes that led to the state.
@@ -99,6 +107,12 @@ pub struct Saved {
     pub rows: usize,
     /// Columns of the saved matrix.
     pub columns: usize,
+}
+
+/// A state that was saved.
+pub struct Saved {
+    /// The state but for its numbers.
+    pub state: State,
     path: PathBuf,
     file: File,
     /// The checksum of the head.
@@ -108,25 +122,27 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// The numbers, column by column.
+    /// Reads the numbers, column by column, into `out`, which has as many elements.
     ///
     /// # Errors
     /// [`Error::Io`], also for a file that changed since it was opened; [`Error::OutOfMemory`].
-    pub fn elements<T: Scalar>(&self) -> Result<Vec<T>> {
-        let count = crate::shape::product("restart state", self.rows, self.columns)?;
+    pub fn read<T: Scalar>(&self, out: &mut [T]) -> Result<()> {
+        if out.len() != crate::shape::product("restart state", self.state.rows, self.state.columns)? {
+            return Err(Error::Internal(format!("{:?} for {} numbers", self.state, out.len())));
+        }
         let parts = if T::IS_COMPLEX { 2 } else { 1 };
-        let mut out = crate::alloc::with_capacity("restart state", count)?;
-        let length = to_u64(count) * 8 * parts as u64;
+        let length = to_u64(out.len()) * 8 * parts as u64;
+        let mut rest = out.iter_mut();
         let sum = for_pieces(&self.path, &self.file, length, self.head_sum, |piece| {
-            out.extend(piece.chunks_exact(8 * parts).map(|cell| {
+            for (cell, to) in piece.chunks_exact(8 * parts).zip(&mut rest) {
                 let part = |k: usize| cell.get(8 * k..8 * k + 8).map_or(0.0, |b| f64::from_bits(word(b)));
-                T::from_parts(part(0), part(1))
-            }));
+                *to = T::from_parts(part(0), part(1));
+            }
         })?;
         if sum != self.sum {
             return Err(Error::invalid("restart_path", format!("{}: changed while it was read", self.path.display())));
         }
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -191,14 +207,7 @@ impl Restart {
     ///
     /// # Errors
     /// [`Error::Io`]; the file is then unchanged.
-    pub fn save<T: Scalar>(
-        &mut self,
-        iteration: usize,
-        passes: u64,
-        rows: usize,
-        columns: usize,
-        data: &[T],
-    ) -> Result<()> {
+    pub fn save<T: Scalar>(&mut self, state: State, data: &[T]) -> Result<()> {
         let parts = if T::IS_COMPLEX { 2 } else { 1 };
         let mut file = ProvisionalFile::create(&self.path)?;
         let mut piece = crate::alloc::with_capacity("piece of a restart file", PIECE)?;
@@ -212,8 +221,9 @@ impl Restart {
         };
         piece.extend_from_slice(MAGIC);
         let identity = self.identity.words().map(|(_, w)| w);
-        let tail = [to_u64(iteration), passes, to_u64(rows), to_u64(columns)];
-        for w in [VERSION].iter().chain(&identity).chain(&tail) {
+        let tail = [to_u64(state.iteration), state.passes, to_u64(state.rows), to_u64(state.columns)];
+        let version = if state.is_product { PRODUCT } else { BASIS };
+        for w in [version].iter().chain(&identity).chain(&tail) {
             piece.extend_from_slice(&w.to_le_bytes());
         }
         pass(&mut piece)?;
@@ -265,9 +275,9 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Sa
     if !head.starts_with(MAGIC) {
         return Err(refuse("is not a restart file".into()));
     }
-    let state = length - least;
+    let bytes = length - least;
     let head_sum = checksum(CHECKSUM_START, &head);
-    let sum = for_pieces(path, &file, state, head_sum, |_| ())?;
+    let sum = for_pieces(path, &file, bytes, head_sum, |_| ())?;
     let mut last = [0u8; 8];
     file_fault(path, "read")?;
     file.read_exact_at(&mut last, length - 8).map_err(|e| io_error(path, "read", &e))?;
@@ -278,8 +288,8 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Sa
     for (w, bytes) in words.iter_mut().zip(head[MAGIC.len()..].chunks_exact(8)) {
         *w = word(bytes);
     }
-    if words[0] != VERSION {
-        return Err(refuse(format!("has version {}, {VERSION} is needed", words[0])));
+    if ![BASIS, PRODUCT].contains(&words[0]) {
+        return Err(refuse(format!("has version {}, {BASIS} or {PRODUCT} is needed", words[0])));
     }
     for ((name, needed), found) in identity.words().iter().zip(&words[1..]) {
         if needed != found {
@@ -290,9 +300,10 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Sa
     let (rows, columns) = (size(words[12])?, size(words[13])?);
     let parts = if identity.is_complex() { 2 } else { 1 };
     let cells = words[12].checked_mul(words[13]).and_then(|c| c.checked_mul(8 * parts));
-    if cells != Some(state) {
-        return Err(refuse(format!("holds {state} bytes for a state of {rows} x {columns}")));
+    if cells != Some(bytes) {
+        return Err(refuse(format!("holds {bytes} bytes for a state of {rows} x {columns}")));
     }
-    let iteration = size(words[10])?;
-    Ok(Saved { iteration, passes: words[11], rows, columns, path: path.to_owned(), file, head_sum, sum })
+    let (iteration, is_product) = (size(words[10])?, words[0] == PRODUCT);
+    let state = State { is_product, iteration, passes: words[11], rows, columns };
+    Ok(Saved { state, path: path.to_owned(), file, head_sum, sum })
 }

@@ -1,13 +1,9 @@
 //! Statistics from the first pass over the data.
 
+use crate::scalar::Complex;
+
 /// Rows over which the rounding errors of a mean accumulate. Longer sums are merged from sums of this many rows.
 const ROWS_OF_A_SUM: usize = 4096;
-
-/// The divisor of a column: its standard deviation over `rows` rows. It is 1 where the deviation is no more than the
-/// rounding errors of the `mean`, so that a constant column does not change.
-pub fn divisor(deviation: f64, mean: f64, rows: usize) -> f64 {
-    if is_constant(deviation, mean, rows) { 1.0 } else { deviation }
-}
 
 /// Whether a column's deviation is no more than the rounding errors of its mean. The centred entries of such a column are
 /// taken as 0: their differences from the mean are rounding errors, which grow with the mean.
@@ -18,22 +14,100 @@ pub fn is_constant(deviation: f64, mean: f64, rows: usize) -> bool {
 }
 
 /// Sums of squares below this have lost digits to underflow.
-pub const LEAST_SPREAD: f64 = 1e-300;
+const LEAST_SPREAD: f64 = 1e-300;
 
 /// A square, or the least number above 0 for one that underflowed: a sum of squares is 0 for a constant column alone.
 pub fn unless_lost(square: f64, is_lost: bool) -> f64 {
     if is_lost { f64::from_bits(1) } else { square }
 }
 
-/// Multiplier of a scaled column, apart from a factor common to all columns: 0 if it is `centred` and constant.
-pub fn gain(deviation: f64, mean: f64, rows: usize, centred: bool) -> f64 {
-    if centred && is_constant(deviation, mean, rows) { 0.0 } else { 1.0 / divisor(deviation, mean, rows) }
+/// The square of the distance of entry `x` from the `mean` of `rows` entries, times that of `factor`.
+pub fn square_of(x: Complex<f64>, mean: Complex<f64>, rows: usize, factor: f64) -> f64 {
+    let square = (x * factor - mean * factor).norm_sqr();
+    // Distances that are rounding errors of the mean may underflow.
+    unless_lost(square, square == 0.0 && !is_constant((x - mean).norm(), mean.norm(), rows))
+}
+
+/// The sum of `count` numbers over their count. `sum` gives the sum of the numbers times its argument.
+pub fn average(count: usize, sum: impl Fn(f64) -> Complex<f64>) -> Complex<f64> {
+    let count = count.max(1) as f64;
+    let plain = sum(1.0);
+    if plain.re.is_finite() && plain.im.is_finite() {
+        return plain / count;
+    }
+    // The sum overflows. Fewer than 2^64 numbers times 2^-64 do not.
+    let down = (-64f64).exp2();
+    sum(down) / count / down
+}
+
+/// `from` moved by `step` / `factor`. The quotient may overflow where the result does not.
+pub fn moved(from: f64, step: f64, factor: f64) -> f64 {
+    let whole = step / factor;
+    if whole.is_finite() {
+        return from + whole;
+    }
+    let half = 0.5 * step / factor;
+    from + half + half
+}
+
+/// Mean of some entries of a column, and the sum of their squared distances from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moments {
+    /// The mean.
+    pub mean: Complex<f64>,
+    /// The sum of squares, times the square of the setting's factor. It is 0 only if all entries are equal.
+    pub spread: f64,
+}
+
+impl Moments {
+    /// Merges the moments of `more` entries into these of `count` entries (Chan, Golub and LeVeque, The American
+    /// Statistician 37, 1983).
+    pub fn merge(&mut self, count: usize, other: &Self, more: usize, factor: f64) {
+        let (before, mean) = (count as f64, self.mean);
+        let share = more as f64 / ((count + more) as f64).max(1.0);
+        let towards = |from: f64, to: f64| moved(from, (to * factor - from * factor) * share, factor);
+        if count == 0 {
+            *self = *other;
+            return;
+        }
+        self.mean = Complex::new(towards(mean.re, other.mean.re), towards(mean.im, other.mean.im));
+        let square = (other.mean * factor - mean * factor).norm_sqr() * (before * share);
+        self.spread += other.spread + unless_lost(square, square == 0.0 && more > 0 && mean != other.mean);
+    }
+}
+
+/// The scaling of a column by its standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scaling {
+    /// The deviation, or 1 where it is no more than the rounding errors of the mean, so that a constant column does not
+    /// change.
+    pub divisor: f64,
+    /// What a distance from the mean, times the setting's factor, is multiplied by: 0 in a constant column that is centred.
+    pub gain: f64,
+    /// Whether the squares of the deviation were lost: they underflow beside those of the largest entry. The column is then
+    /// not scaled.
+    pub is_lost: bool,
+}
+
+/// The scaling of a column of `rows` entries.
+pub fn scaling(column: &Moments, rows: usize, factor: f64, centred: bool) -> Scaling {
+    let deviation = (column.spread / rows.saturating_sub(1).max(1) as f64).sqrt();
+    let mean = (column.mean * factor).norm();
+    let is_small = column.spread > 0.0 && column.spread < LEAST_SPREAD;
+    if !column.spread.is_finite() || (is_small && !is_constant(LEAST_SPREAD.sqrt(), mean, rows)) {
+        return Scaling { divisor: 1.0, gain: 1.0, is_lost: true };
+    }
+    if is_constant(deviation, mean, rows) {
+        return Scaling { divisor: 1.0, gain: if centred { 0.0 } else { 1.0 / factor }, is_lost: false };
+    }
+    Scaling { divisor: deviation / factor, gain: 1.0 / deviation, is_lost: false }
 }
 
 /// Norms of the data, and the means and scales of their columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Statistics {
-    /// Sum of the squared moduli of the entries, after centring and scaling, times the square of the setting's factor.
+    /// Sum of the squared moduli of the entries, after centring and scaling, times the square of the setting's factor if
+    /// they are not scaled.
     pub norm2: f64,
     /// Whether `norm2` is an estimate from a few products, because the entries of an operator are not available.
     pub is_estimate: bool,
@@ -46,4 +120,6 @@ pub struct Statistics {
     /// Constant columns, for data whose products are corrected for the means. They are multiplied by 0. Empty where the
     /// entries themselves are centred.
     pub constants: Vec<usize>,
+    /// The first column whose deviation was lost, if columns are scaled.
+    pub lost: Option<usize>,
 }

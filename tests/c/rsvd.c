@@ -187,6 +187,33 @@ static void types_that_are_not_converted(void) {
   OK(purlin_rsvd_destroy(rsvd));
 }
 
+/* Complex numbers are converted to complex ones of the other precision alone. */
+static void complex_types(void) {
+  static float single[2 * M * N];
+  static double wide[2 * M * N];
+  double few[2][K];
+  purlin_rsvd_options o = rsvd_options();
+  purlin_matrix *a[2];
+  purlin_tensor *values;
+  int i;
+  for (i = 0; i < 2 * M * N; i++) wide[i] = single[i] = (float)entry(i / 2 % M, i / 2 / M) * (i % 2 ? 0.5f : 1.0f);
+  a[0] = over(context, PURLIN_CF32, PURLIN_READ_ONLY, M, N, single);
+  a[1] = over(context, PURLIN_CF64, PURLIN_READ_ONLY, M, N, wide);
+  o.dtype = PURLIN_CF64;
+  for (i = 0; i < 2; i++) {
+    values = vector_of(context, PURLIN_F64, K, few[i]);
+    OK(purlin_rsvd_compute_once(context, NULL, a[i], &o, NULL, values, NULL, NULL));
+    OK(purlin_tensor_destroy(values));
+  }
+  for (i = 0; i < K; i++) CHECK(fabs(few[0][i] - few[1][i]) <= 1e-12 * few[1][0]);
+  o.dtype = PURLIN_F64;
+  values = vector_of(context, PURLIN_F64, K, few[0]);
+  FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is CF32, which is not converted to F64",
+        purlin_rsvd_compute_once(context, NULL, a[0], &o, NULL, values, NULL, NULL));
+  OK(purlin_tensor_destroy(values));
+  for (i = 0; i < 2; i++) OK(purlin_matrix_destroy(a[i]));
+}
+
 /* Single precision, bytes, V^H, and the matrix on its side. */
 static void types_and_shapes(void) {
   static float single[M * N], left[N * K], right[K * M], few[K];
@@ -383,6 +410,7 @@ int main(void) {
   methods();
   storages();
   types_that_are_not_converted();
+  complex_types();
   types_and_shapes();
   tolerances();
   estimates();

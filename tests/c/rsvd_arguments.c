@@ -384,6 +384,8 @@ static void reports_within_a_pass(void) {
     /* A block that is read ahead may share its report with the one before. */
     if (!(2 * seen[0] > reads)) fprintf(stderr, "method %d: %d reports of %d blocks\n", methods[k], (int)seen[0], reads);
     CHECK(2 * seen[0] > reads && seen[0] > info.passes);
+    /* Steps are blocks. */
+    CHECK(seen[2] == info.passes * info.blocks);
     OK(purlin_matrix_destroy(a));
   }
   OK(purlin_tensor_destroy(ts));

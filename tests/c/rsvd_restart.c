@@ -80,6 +80,21 @@ int main(void) {
   info = run(&o, a, s);
   CHECK(info.restarted == 0 && info.passes == complete.passes && !exists());
 
+  /* Each pass of RANGE is saved, also the first, whose state is as long as the data. */
+  o.method = PURLIN_RSVD_METHOD_RANGE;
+  o.restart_path = NULL;
+  complete = run(&o, a, whole);
+  CHECK(complete.passes == 8);
+  o.restart_path = path;
+  cancels = 1;
+  refused(PURLIN_ERROR_CANCELLED, "", &o, a);
+  CHECK(exists());
+  cancels = 0;
+  info = run(&o, a, s);
+  CHECK(info.restarted == 1 && info.passes_restarted == 1 && info.passes == 7);
+  CHECK(memcmp(s, whole, sizeof s) == 0 && !exists());
+  o.method = PURLIN_RSVD_METHOD_FUSED;
+
   /* A file of something else is neither read nor lost. */
   file = fopen(path, "wb");
   CHECK(file && fputs("notes", file) >= 0 && fclose(file) == 0);

@@ -275,6 +275,65 @@ def test_progress_comes_within_a_pass(cpu: purlin.Context) -> None:
     assert len(calls) == 4 and calls[0][0] == 0
 
 
+def test_steps_are_blocks_and_bytes_are_those_that_were_read(cpu: purlin.Context, tmp_path: Path) -> None:
+    x = numbers(100, 10)
+    steps: list[tuple[int, int]] = []
+    bytes_read = 0
+
+    def read(where: Any) -> Any:
+        nonlocal bytes_read
+        bytes_read += x[where].nbytes
+        return x[where]
+
+    def note(step: int, total: int, _: float) -> None:
+        steps.append((step, total))
+
+    options: Any = {"method": "range", "power_iterations": 1, "block_rows": 16, "restart_path": tmp_path / "state"}
+    with (
+        Source.from_function(read, x.shape, x.dtype, context=cpu) as source,
+        rsvd.Rsvd(2, progress=note, context=cpu, **options) as session,
+    ):
+        session.compute(source)
+        info = session.last_info()
+    assert (info.passes, info.blocks) == (4, 7) and steps[-1] == (28, 28)
+    # The first rows are read once more, to compare them with a restart file.
+    assert info.bytes_read == bytes_read > 4 * x.nbytes
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-165, 1.0, 1e165, 1e300])
+def test_the_unit_of_scaled_features_does_not_matter(cpu: purlin.Context, scale: float) -> None:
+    x = numbers(40, 5)
+    sparse = pytest.importorskip("scipy.sparse")
+    centred = x - x.mean(0)
+    want = np.linalg.svd(centred / centred.std(0, ddof=1), compute_uv=False)
+    for samples in (x * scale, sparse.csr_matrix(x * scale)):
+        model = PCA(5, scale=True, context=cpu).fit(samples)
+        np.testing.assert_allclose(model.singular_values_, want, rtol=1e-10)
+    # One feature whose deviation has no square beside the others.
+    if scale >= 1.0:
+        x[:, 2] *= 1e-165
+        for samples in (x * scale, sparse.csr_matrix(x * scale)):
+            with pytest.raises(purlin.Numerical, match="the deviation of column 2"):
+                PCA(5, scale=True, context=cpu).fit(samples)
+
+
+def test_rows_whose_sums_overflow_are_centred(cpu: purlin.Context) -> None:
+    x = 1 + 0.1 * numbers(30, 6)
+    want = np.linalg.svd(x - x.mean(1, keepdims=True), compute_uv=False)[:3]
+    s = rsvd.compute(x * 5e307, 3, center="rows", context=cpu).s
+    np.testing.assert_allclose(s / 5e307, want, rtol=1e-10)
+
+
+def test_complex_numbers_are_converted_to_complex_ones(cpu: purlin.Context) -> None:
+    x = (numbers(30, 8) + 1j * numbers(30, 8, 1)).astype(np.complex64)
+    want = np.linalg.svd(x.astype(np.complex128), compute_uv=False)[:3]
+    s = rsvd.compute(x, 3, dtype=np.complex128, context=cpu).s
+    assert s.dtype == np.float64
+    np.testing.assert_allclose(s, want, rtol=1e-12)
+    with pytest.raises(purlin.InvalidArgument, match="is CF32, which is not converted to F64"):
+        rsvd.compute(x, 3, dtype=np.float64, context=cpu)
+
+
 def test_plans_hold_under_limits() -> None:
     x = numbers(2000, 60)
     accepted = refused = 0

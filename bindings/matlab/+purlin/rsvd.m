@@ -30,12 +30,12 @@ function varargout = rsvd(A, k, varargin)
 %     'sign'              'v_max' (default): the largest entry of each right vector is positive; 'u_max', 'none'
 %     'iteration_precision'  'full' (default), 'fast': iterations on a GPU in fewer digits, the factors in all
 %     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own
-%     'restart_path'      a file that is written after each pass and read by a run that goes on
+%     'restart_path'      a file that is written after each pass but the last and read by a run that goes on
 %     'read_rate'         bytes a second of a slow file or function, which 'auto' then reads in fewer passes
 %     'devices'           further GPUs, by number, that the rows are shared out over
 %     'smallest_ratio', 'block_rows', 'resident_rows', 'merge_width', 'block_columns', 'one_pass', 'probes',
 %     'orthonormalization' as in the book
-%     'progress'          @(step, steps, measure) that returns true to cancel
+%     'progress'          @(step, steps, measure) that returns true to cancel; steps are blocks of all passes
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory, purlin:numerical.
 %

@@ -1,6 +1,7 @@
 //! Row-space iterations as published: Basic, FIFO (the same with the blocks in reverse order every second pass) and Fused
 //! (both products in one pass). A is approximated by A W W^H.
 
+use super::run::Resumed;
 use super::{Factors, Run, finish};
 use crate::dense::orthonormal::Need;
 use crate::error::Result;
@@ -8,11 +9,25 @@ use crate::rsvd::erased::Dense;
 
 /// W = orth(A^H (A W)) q times, each product a pass of its own; 2q + 1 passes.
 pub fn basic(run: &mut Run<'_>) -> Result<Factors> {
-    let (first, mut w) = run.begin()?;
-    let mut p = run.ops.tall("A W", run.task.columns)?;
+    let width = run.task.columns;
+    let (first, mut w, resumed) = match run.resume_any()? {
+        Some((done, Resumed::Product(p))) => (done, run.ops.zeros("A^H A W", run.ops.columns(), width)?, Some(p)),
+        Some((done, Resumed::Basis(w))) => (done, w, None),
+        None => {
+            let (done, w) = run.begin()?;
+            (done, w, None)
+        }
+    };
+    let mut is_product = resumed.is_some();
+    let mut p = match resumed {
+        Some(p) => p,
+        None => run.ops.tall("A W", width)?,
+    };
     for i in first..run.task.iterations {
-        run.spanning(|ops| ops.pass_multiply(&w, &mut p))?;
-        run.pass_done(None)?;
+        if !std::mem::take(&mut is_product) {
+            run.spanning(|ops| ops.pass_multiply(&w, &mut p))?;
+            run.product_done(i, &p)?;
+        }
         run.spanning(|ops| ops.pass_adjoint(&p, &mut w))?;
         run.check_range()?;
         run.orthonormalize(&mut w)?;

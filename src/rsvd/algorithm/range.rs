@@ -1,6 +1,7 @@
 //! The range form of Halko, Martinsson and Tropp (SIAM Review 53, 2011, algorithms 4.4 and 5.1). It takes 2q + 2 passes and
 //! applies A once more than the row-space form, which is half a power iteration.
 
+use super::run::Resumed;
 use super::{Factors, Run, finish, power};
 use crate::error::Result;
 use crate::rsvd::erased::{Dense, Tall};
@@ -8,16 +9,24 @@ use crate::rsvd::erased::{Dense, Tall};
 /// Q = orth((A A^H)^q A Omega), factors of Q Q^H A.
 pub fn range(run: &mut Run<'_>) -> Result<Factors> {
     let width = run.task.columns;
-    let (first, mut w) = match run.resume()? {
-        Some(resumed) => resumed,
+    let resumed = match run.resume_any()? {
+        Some((done, Resumed::Product(p))) => (done, run.ops.zeros("A^H Q", run.ops.columns(), width)?, Some(p)),
+        Some((done, Resumed::Basis(w))) => (done, w, None),
         None => {
             let mut omega = run.omega(width, 0)?;
             run.complete_sketch(&mut omega)?;
-            (0, omega)
+            (0, omega, None)
         }
     };
-    let mut p = run.ops.tall("A W", width)?;
-    product(run, first, &w, &mut p)?;
+    let (first, mut w) = (resumed.0, resumed.1);
+    let mut p = match resumed.2 {
+        Some(p) => p,
+        None => {
+            let mut p = run.ops.tall("A W", width)?;
+            product(run, first, &w, &mut p)?;
+            p
+        }
+    };
     for i in first..run.task.iterations {
         run.span_tall(&mut p)?;
         run.spanning(|ops| ops.pass_adjoint(&p, &mut w))?;
@@ -60,5 +69,5 @@ fn product(run: &mut Run<'_>, done: usize, w: &Dense, p: &mut Tall) -> Result<()
     } else {
         run.ops.pass_multiply(w, p)?;
     }
-    run.pass_done(None)
+    run.product_done(done, p)
 }

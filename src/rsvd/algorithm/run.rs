@@ -35,7 +35,7 @@ pub struct Run<'a> {
     pub restart: Option<&'a mut Restart>,
     /// Expected passes, at least one.
     steps: usize,
-    /// The power of two that the data are multiplied by.
+    /// The power of two that the singular values are multiplied by.
     pub factor: f64,
     /// How columns were made orthonormal so far.
     pub ladder: Counts,
@@ -58,6 +58,14 @@ pub struct Run<'a> {
     /// Whether to charge the memory of a saved state although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
+}
+
+/// The state of an interrupted run.
+pub enum Resumed {
+    /// A basis W.
+    Basis(Dense),
+    /// A product A W.
+    Product(Tall),
 }
 
 /// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
@@ -166,14 +174,33 @@ impl<'a> Run<'a> {
     /// The state of an interrupted run, the first time: the number of finished iterations and W.
     #[inline(never)]
     pub fn resume(&mut self) -> Result<Option<(usize, Dense)>> {
+        match self.resume_any()? {
+            None => Ok(None),
+            Some((iteration, Resumed::Basis(w))) => Ok(Some((iteration, w))),
+            Some((_, Resumed::Product(_))) => {
+                Err(Error::invalid("restart_path", "holds a product, which this method does not save"))
+            }
+        }
+    }
+
+    /// The same for methods that save products, too.
+    #[inline(never)]
+    pub fn resume_any(&mut self) -> Result<Option<(usize, Resumed)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
-        self.passes_restarted = saved.passes;
+        let state = saved.state;
+        self.passes_restarted = state.passes;
+        self.ops.go_on(state.passes);
+        if state.is_product {
+            if state.rows != self.ops.rows() {
+                return Err(Error::invalid("restart_path", format!("holds a product of {} rows", state.rows)));
+            }
+            return Ok(Some((state.iteration, Resumed::Product(self.ops.restore_tall(self.context, &saved)?))));
+        }
         // The host copy of the state, until it is in the backend's memory.
-        let count = crate::shape::product("restart state", saved.rows, saved.columns)?;
+        let count = crate::shape::product("restart state", state.rows, state.columns)?;
         let bytes = count.saturating_mul(self.ops.element_bytes());
         let _charge = self.ops.charge(self.context, "restart state", bytes)?;
-        let w = self.ops.restore(&saved)?;
-        Ok(Some((saved.iteration, w)))
+        Ok(Some((state.iteration, Resumed::Basis(self.ops.restore(&saved)?))))
     }
 
     /// Runs a pass whose result only has to span the right space, in the precision that the task has for iterations.
@@ -207,8 +234,33 @@ impl<'a> Run<'a> {
         if let (Some((iteration, w)), Some(restart)) = (state, self.restart.as_mut()) {
             self.ops.save(w, iteration, done, restart)?;
         }
+        self.report()
+    }
+
+    /// [`Run::pass_done`] after a product A W within iteration `iteration`, which is saved.
+    ///
+    /// # Errors
+    /// As [`Run::pass_done`].
+    #[inline(never)]
+    pub fn product_done(&mut self, iteration: usize, p: &Tall) -> Result<()> {
+        self.check_range()?;
+        let done = self.passes_done();
+        // If it is not saved, the state before it stays.
+        if let Some(restart) = self.restart.as_mut()
+            && !self.ops.save_tall(self.context, p, iteration, done, restart)?
+        {
+            let remark = "restart_path: host memory does not hold A W, which is not saved";
+            if !self.remarks.iter().any(|r| r == remark) {
+                self.remarks.push(remark.into());
+            }
+        }
+        self.report()
+    }
+
+    /// Reports the passes so far.
+    fn report(&mut self) -> Result<()> {
         // A method may add passes, so only `complete` reports the last step.
-        let (step, steps) = (i64::try_from(done).unwrap_or(i64::MAX), to_i64(self.steps));
+        let (step, steps) = (i64::try_from(self.passes_done()).unwrap_or(i64::MAX), to_i64(self.steps));
         self.ops.checkpoint(step.min(steps - 1), steps, self.measure)
     }
 
@@ -243,22 +295,28 @@ impl<'a> Run<'a> {
         if self.ops.statistics().is_some() { self.check_range() } else { Ok(()) }
     }
 
-    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need.
+    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
+    /// whose deviation is lost in spite of the factor.
     pub fn check_range(&mut self) -> Result<()> {
-        if self.factor != 1.0 {
-            return Ok(());
+        if self.ops.factor() == 1.0 {
+            let max_abs = self.statistics()?.max_abs;
+            self.rescale = safe_factor(self.ops.dtype(), max_abs);
+            if self.rescale.is_some() {
+                return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
+            }
         }
-        let max_abs = self.statistics()?.max_abs;
-        self.rescale = safe_factor(self.ops.dtype(), max_abs);
-        if self.rescale.is_some() {
-            return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
+        match self.ops.statistics().and_then(|statistics| statistics.lost) {
+            None => Ok(()),
+            Some(j) => {
+                let problem = "is too small beside the largest entry to be computed";
+                Err(Error::Numerical(format!("scale: the deviation of column {j} (from 0) {problem}")))
+            }
         }
-        Ok(())
     }
 
     /// After a failure within a pass, sets `rescale` if the data cannot be squared. A pass without squares finds that out.
     pub fn diagnose(&mut self) {
-        if self.rescale.is_some() || self.factor != 1.0 {
+        if self.rescale.is_some() || self.ops.factor() != 1.0 {
             return;
         }
         let n = self.ops.columns();

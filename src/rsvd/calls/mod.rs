@@ -41,8 +41,8 @@ pub trait Call {
         Ok(())
     }
 
-    /// Runs the call. If the data cannot be squared, it fails and sets `rescale` to the factor that they need. The call is
-    /// then repeated with this factor.
+    /// Runs the call. `factor` is what the singular values are multiplied by. If the data cannot be squared, it fails and
+    /// sets `rescale` to the factor that they need. The call is then repeated with this factor.
     ///
     /// # Errors
     /// Errors of the passes.
@@ -60,10 +60,11 @@ pub fn run<T: Scalar>(
     info: &mut Info,
 ) -> Result<()> {
     let mut opened = Opened::<T>::new("a", a)?;
-    work.prepare(&mut || opened.checksum())?;
+    let mut read = 0;
+    work.prepare(&mut || opened.checksum(&mut read))?;
     let base: Vec<(u64, u64)> =
         contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
-    let mut factor = 1.0;
+    let (mut factor, mut moved) = (1.0, 0);
     loop {
         let problem = opened.problem(plan.transposed)?;
         let mut setting = plan.setting;
@@ -75,7 +76,7 @@ pub fn run<T: Scalar>(
                 let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, ops.planned_bytes());
                 info.host_bytes = number(ops.planned_host_bytes());
-                let outcome = work.run(&mut Typed::new(&mut ops), factor, &mut rescale);
+                let outcome = work.run(&mut Typed::new(&mut ops), setting.result_factor(), &mut rescale);
                 let outcome = outcome.and_then(|outcome| ops.read_clocks().map(|()| outcome));
                 info.set_traffic(ops.traffic());
                 outcome
@@ -83,15 +84,21 @@ pub fn run<T: Scalar>(
             (Backend::Cpu, _) => {
                 let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, 0);
-                let outcome = work.run(&mut Typed::new(&mut ops), factor, &mut rescale);
+                let outcome = work.run(&mut Typed::new(&mut ops), setting.result_factor(), &mut rescale);
                 info.set_traffic(ops.traffic());
                 outcome
             }
         };
         match (outcome, rescale) {
-            (Err(_), Some(needed)) if factor == 1.0 => factor = needed,
+            (Err(_), Some(needed)) if factor == 1.0 => {
+                factor = needed;
+                // The next run counts anew.
+                (read, moved) = (read + info.bytes_read.unsigned_abs(), info.bytes_to_device);
+            }
             (outcome, _) => {
-                info.set_outcome(&outcome?, 1.0 / factor);
+                info.bytes_read = info.bytes_read.saturating_add(number(read));
+                info.bytes_to_device = info.bytes_to_device.saturating_add(moved);
+                info.set_outcome(&outcome?, 1.0 / setting.result_factor());
                 break;
             }
         }

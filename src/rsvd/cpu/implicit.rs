@@ -1,6 +1,6 @@
 //! Centring and scaling by corrections to products, for sparse matrices and operators.
 //!
-//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains:
+//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains times the factor:
 //! A' W = A (G W) - 1 (mu^T G W) - nu (1^T G W) and A'^H P = G (A^H P - conj(mu) (1^T P) - 1 (nu^H P)).
 
 use std::sync::Arc;
@@ -107,16 +107,17 @@ fn narrow<T: Scalar>(x: Complex<f64>) -> T {
     T::from_parts(x.re, x.im)
 }
 
-/// Multiplies row i by gain i.
+/// Multiplies row i by gain i and the factor.
 pub fn gain_rows<T: Scalar>(context: &Context, transform: &Transform, m: &mut CpuMatrix<T>) -> Result<()> {
     let rows = m.rows();
-    if transform.gains.is_empty() || rows == 0 {
+    if !transform.multiplies() || rows == 0 {
         return Ok(());
     }
     let values = m.slice_mut()?;
     context.pool().run(|| {
         values.par_chunks_exact_mut(rows).for_each(|column| {
-            for (x, gain) in column.iter_mut().zip(&transform.gains) {
+            for (j, x) in column.iter_mut().enumerate() {
+                let gain = transform.gain(j) * transform.factor;
                 *x = T::from_parts(x.re() * gain, x.im() * gain);
             }
         });
@@ -132,7 +133,7 @@ fn forward<T: Scalar>(
     w: &CpuMatrix<T>,
     p: &mut CpuMatrix<T>,
 ) -> Result<()> {
-    if transform.gains.is_empty() {
+    if !transform.multiplies() {
         let correction = Correction::of_product(context, transform, w)?;
         return apply(false, w, p, correction.as_ref());
     }

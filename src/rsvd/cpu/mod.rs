@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use super::data::{Center, Data, Problem, Setting};
 use super::ops::{Local, RsvdOps};
+use super::pace::Pace;
 use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::backend::memory::{Charge, HostMemory};
@@ -85,8 +86,12 @@ pub struct CpuOps<'a, T: Scalar> {
     columns: Option<sparse::Columns<T>>,
     /// Two blocks of a source, one being read while the other is used.
     buffers: Vec<HostMemory>,
-    /// Step, expected steps and measure of the last progress report.
+    /// Passes, expected passes and measure of the last progress report.
     step: (i64, i64, f64),
+    /// Passes over the data at the last progress report.
+    reported: u64,
+    /// Passes of the interrupted run that this one goes on with; by them every second pass runs backwards.
+    earlier: u64,
     /// Rows of a panel that is converted at once.
     panel_rows: usize,
     /// Memory of means and deviations.
@@ -123,6 +128,8 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
             columns: None,
             buffers: Vec::new(),
             step: (0, 0, 0.0),
+            reported: 0,
+            earlier: 0,
             panel_rows: 1,
             moments: None,
             traffic: Traffic::default(),
@@ -164,6 +171,13 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
             self.traffic.resident_rows = to_u64(rows);
         }
         Ok(())
+    }
+
+    fn pace(&self) -> Pace {
+        let (step, steps, measure) = self.step;
+        let since = self.traffic.passes.saturating_sub(self.reported);
+        let step = step.saturating_add(i64::try_from(since).unwrap_or(i64::MAX));
+        Pace { passes: (step, steps, measure), blocks: self.traffic.blocks }
     }
 
     /// Rows of a block that is read at once.
@@ -311,6 +325,10 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         self.statistics.as_ref()
     }
 
+    fn factor(&self) -> f64 {
+        self.setting.factor
+    }
+
     fn traffic(&self) -> &Traffic {
         &self.traffic
     }
@@ -320,7 +338,8 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
-        self.step = (step, steps, measure);
+        (self.step, self.reported) = ((step, steps, measure), self.traffic.passes);
+        let (step, steps, measure) = self.pace().between();
         self.progress.report(step, steps, measure)
     }
 
@@ -352,6 +371,32 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         Ok(ones)
     }
 
+    fn tall_elements(
+        &mut self,
+        _: &Arc<Context>,
+        p: &CpuMatrix<T>,
+        take: &mut dyn FnMut(&[T]) -> Result<()>,
+    ) -> Result<bool> {
+        take(p.slice()?)?;
+        Ok(true)
+    }
+
+    fn tall_filled(
+        &mut self,
+        _: &Arc<Context>,
+        width: usize,
+        fill: &mut dyn FnMut(&mut [T]) -> Result<()>,
+    ) -> Result<CpuMatrix<T>> {
+        let mut p = self.zeros_of("A W", self.problem.rows, width)?;
+        fill(p.slice_mut()?)?;
+        Ok(p)
+    }
+
+    fn go_on(&mut self, passes: u64) {
+        self.earlier = passes;
+        self.step.0 = i64::try_from(passes).unwrap_or(i64::MAX);
+    }
+
     fn set_means(&mut self, means: &[f64]) -> Result<bool> {
         let columns = self.problem.columns;
         if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.transform.is_some() {
@@ -364,7 +409,7 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         let mut known = crate::alloc::with_capacity("means of columns", columns)?;
         let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
         known.extend((0..columns).map(|j| Complex::new(means[j], imaginary(j))));
-        self.transform = Some(Transform { means: known, ..Transform::default() });
+        self.transform = Some(Transform { means: known, factor: self.setting.factor, ..Transform::default() });
         Ok(true)
     }
 

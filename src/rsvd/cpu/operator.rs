@@ -42,13 +42,13 @@ impl<T: Scalar> CpuOps<'_, T> {
     pub(super) fn operator_pass(&mut self, work: Work<'_, T>) -> Result<()> {
         self.look_at_operator()?;
         let sizes = (self.problem.rows, self.problem.columns);
-        let (progress, step) = (self.progress, self.step);
+        let (progress, pace) = (self.progress, self.pace());
         let Data::Operator(operator) = &mut self.problem.data else {
             return Err(Error::Internal("an operator pass over other data".into()));
         };
         let context = self.context;
         implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
-            progress.repeat(step)?;
+            progress.repeat(pace.within(0))?;
             apply(*operator, adjoint, x, y)?;
             correction.map_or(Ok(()), |correction| correction.subtract(context, y))
         })
@@ -74,7 +74,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let Data::Operator(operator) = &mut self.problem.data else {
             return Err(Error::Internal("an operator pass over other data".into()));
         };
-        let mut transform = Transform::default();
+        let mut transform = Transform { factor, ..Transform::default() };
         let mut ones = |adjoint: bool, from: usize, to: usize| -> Result<Vec<Complex<f64>>> {
             let mut x = CpuMatrix::<T>::zeros("ones", from, 1, budget)?;
             x.slice_mut()?.fill(T::from_parts(1.0, 0.0));
@@ -95,9 +95,6 @@ impl<T: Scalar> CpuOps<'_, T> {
                 transform.rows = true;
                 transform.row_means = ones(false, n, m)?;
             }
-        }
-        if factor != 1.0 {
-            transform.gains = alloc::filled("factors of columns", n, factor)?;
         }
         let mut w = CpuMatrix::<T>::zeros("probes", n, PROBES, budget)?;
         let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };

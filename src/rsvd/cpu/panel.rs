@@ -7,28 +7,44 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::unless_lost;
+use crate::rsvd::statistics::{Moments, average, moved, unless_lost};
 use crate::scalar::{Complex, Scalar};
 
-/// The transform of an entry a of column j: (a - mean_j) factor / scale_j, or (a - mean of its row) factor.
-#[derive(Default)]
+/// The transform of an entry a of column j: (a - mean_j) / scale_j, or (a - mean_j) factor, or (a - mean of its row) factor.
 pub struct Transform {
+    /// The setting's factor. Entries and means are multiplied by it before they are subtracted, so that the difference does
+    /// not overflow.
+    pub factor: f64,
     /// Means of the columns, empty if none are subtracted.
     pub means: Vec<Complex<f64>>,
     /// `scale_j`, empty if columns are not scaled.
     pub scales: Vec<f64>,
-    /// `factor / scale_j`, empty if it is 1.
+    /// What differences are multiplied by besides `factor`; empty if it is 1.
     pub gains: Vec<f64>,
     /// Whether the mean of each row is subtracted.
     pub rows: bool,
     /// Means of the rows, for sparse matrices and operators. Means of dense rows are computed from each panel.
     pub row_means: Vec<Complex<f64>>,
+    /// The first column whose deviation was lost.
+    pub lost: Option<usize>,
+}
+
+impl Default for Transform {
+    fn default() -> Self {
+        let (means, scales, gains, row_means) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { factor: 1.0, means, scales, gains, rows: false, row_means, lost: None }
+    }
 }
 
 impl Transform {
     /// Whether the transform is the identity.
     pub fn is_nothing(&self) -> bool {
-        self.means.is_empty() && self.gains.is_empty() && !self.rows
+        self.means.is_empty() && !self.multiplies() && !self.rows
+    }
+
+    /// Whether entries are multiplied.
+    pub fn multiplies(&self) -> bool {
+        !self.gains.is_empty() || self.factor != 1.0
     }
 
     /// The number that is subtracted from column j.
@@ -36,7 +52,7 @@ impl Transform {
         self.means.get(j).copied().unwrap_or_default()
     }
 
-    /// The factor that column j is multiplied by.
+    /// What the differences in column j are multiplied by besides `factor`.
     pub fn gain(&self, j: usize) -> f64 {
         self.gains.get(j).copied().unwrap_or(1.0)
     }
@@ -185,7 +201,7 @@ impl<'b> Part<'b> {
         scratch: &'s mut [T],
     ) -> Result<(Mat<'s, T>, Findings)> {
         let bytes = self.memory.as_slice::<u8>()?;
-        if self.number.is_complex() && self.number.dtype() != T::DTYPE {
+        if self.number.is_complex() && !T::IS_COMPLEX {
             let (from, to) = (self.number.dtype().name(), T::DTYPE.name());
             return Err(Error::NotSupported(format!("a: is {from}, which is not converted to {to}")));
         }
@@ -196,6 +212,7 @@ impl<'b> Part<'b> {
         }
         let size = self.number.size();
         let found = context.pool().run(|| -> Result<Vec<Findings>> {
+            let factor = transform.factor;
             let row_means =
                 if transform.rows && !self.is_row_major() { self.row_means(bytes, first, count)? } else { Vec::new() };
             scratch
@@ -209,13 +226,13 @@ impl<'b> Part<'b> {
                     if self.is_row_major() {
                         let row = if transform.rows { values.mean() } else { Complex::default() };
                         for (j, to) in out.iter_mut().enumerate() {
-                            *to = values.entry(j, transform.mean(j) + row, transform.gain(j));
+                            *to = values.entry(j, (transform.mean(j) + row) * factor, factor, transform.gain(j));
                         }
                     } else {
                         let (mean, gain) = (transform.mean(line), transform.gain(line));
                         for (i, to) in out.iter_mut().enumerate() {
                             let row = row_means.get(i).copied().unwrap_or_default();
-                            *to = values.entry(i, mean + row, gain);
+                            *to = values.entry(i, (mean + row) * factor, factor, gain);
                         }
                     }
                     Ok(Findings { squares: look(out).squares, most })
@@ -235,26 +252,32 @@ impl<'b> Part<'b> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
         let mut values = Values::new(self.number, count)?;
         let size = self.number.size();
-        for line in 0..self.columns {
-            let place = self.line(first, count, line).0 * size;
-            values.read(self.number, &bytes[place..place + count * size]);
-            for (i, mean) in means.iter_mut().enumerate() {
-                *mean += values.at(i);
+        // Sums may overflow. Fewer than 2^64 numbers times 2^-64 do not.
+        for down in [1.0, (-64f64).exp2()] {
+            means.fill(Complex::default());
+            for line in 0..self.columns {
+                let place = self.line(first, count, line).0 * size;
+                values.read(self.number, &bytes[place..place + count * size]);
+                for (i, mean) in means.iter_mut().enumerate() {
+                    *mean += values.at(i) * down;
+                }
+            }
+            means.iter_mut().for_each(|m| *m = *m / self.columns as f64 / down);
+            if means.iter().all(|m| m.re.is_finite() && m.im.is_finite()) {
+                break;
             }
         }
-        means.iter_mut().for_each(|m| *m /= self.columns as f64);
         Ok(means)
     }
 
-    /// For each column of the rows, the mean times `factor`, and the sum of the squared distances from the mean times
-    /// `factor` squared. Must run on a thread of the pool.
-    pub fn moments(&self, first: usize, count: usize, factor: f64) -> Result<Vec<(Complex<f64>, f64)>> {
+    /// The moments of each column of the rows. Must run on a thread of the pool.
+    pub fn moments(&self, first: usize, count: usize, factor: f64) -> Result<Vec<Moments>> {
         let bytes = self.memory.as_slice::<u8>()?;
         let size = self.number.size();
         // In row-major data a column needs the cache lines of all rows. Many columns are summed at a time, because a cache
         // line holds entries of many.
         let band = if self.is_row_major() { 256 } else { 1 };
-        let mut all = alloc::filled("moments of columns", self.columns, (Complex::<f64>::default(), 0.0))?;
+        let mut all = alloc::filled("moments of columns", self.columns, Moments::default())?;
         all.par_chunks_mut(band).enumerate().try_for_each(|(b, out)| -> Result<()> {
             let (column, width) = (b * band, out.len());
             let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
@@ -274,19 +297,20 @@ impl<'b> Part<'b> {
                     }
                     for k in 0..length {
                         let column = if self.is_row_major() { k } else { 0 };
-                        let (mean, spread) = &mut out[column];
+                        let Moments { mean, spread } = &mut out[column];
                         if round == 0 {
                             *mean += values.at(k) * factor - anchors[column] * factor;
                         } else {
-                            let square = (values.at(k) * factor - *mean).norm_sqr();
+                            let square = (values.at(k) * factor - *mean * factor).norm_sqr();
                             *spread += unless_lost(square, square == 0.0 && values.at(k) != anchors[column]);
                         }
                     }
                 }
                 if round == 0 {
-                    out.iter_mut()
-                        .zip(&anchors)
-                        .for_each(|((mean, _), anchor)| *mean = anchor * factor + *mean / count as f64);
+                    for (Moments { mean, .. }, anchor) in out.iter_mut().zip(&anchors) {
+                        let step = *mean / count as f64;
+                        *mean = Complex::new(moved(anchor.re, step.re, factor), moved(anchor.im, step.im, factor));
+                    }
                 }
             }
             Ok(())
@@ -334,16 +358,20 @@ impl Values {
 
     fn mean(&self) -> Complex<f64> {
         match self {
-            Self::Real(values) => Complex::new(values.iter().sum::<f64>() / values.len() as f64, 0.0),
-            Self::Complex(values) => values.iter().sum::<Complex<f64>>() / values.len() as f64,
+            Self::Real(values) => {
+                average(values.len(), |by| Complex::new(values.iter().map(|x| x * by).sum::<f64>(), 0.0))
+            }
+            Self::Complex(values) => average(values.len(), |by| values.iter().map(|x| x * by).sum()),
         }
     }
 
-    /// (x_k - mean) gain, rounded to T.
-    fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, gain: f64) -> T {
+    /// (x_k factor - mean) gain, where `mean` is multiplied by the factor already; rounded to T.
+    fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, factor: f64, gain: f64) -> T {
         match self {
-            Self::Real(values) => T::from_parts((values[k] - mean.re) * gain, -mean.im * gain),
-            Self::Complex(values) => T::from_parts((values[k].re - mean.re) * gain, (values[k].im - mean.im) * gain),
+            Self::Real(values) => T::from_parts((values[k] * factor - mean.re) * gain, -mean.im * gain),
+            Self::Complex(values) => {
+                T::from_parts((values[k].re * factor - mean.re) * gain, (values[k].im * factor - mean.im) * gain)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::panel::{Part, Transform};
-use super::survey::{Moments, Survey};
+use super::survey::{ColumnMoments, Survey};
 use super::{CpuOps, mismatch};
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
@@ -18,6 +18,7 @@ use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::rsvd::data::{Center, Data};
+use crate::rsvd::pace::Pace;
 use crate::scalar::Scalar;
 use crate::shape::{Order, to_u64};
 
@@ -84,7 +85,10 @@ pub fn panel_rows(columns: usize, size: usize) -> usize {
 struct Panels<'w, T: Scalar> {
     context: &'w Context,
     progress: &'w Progress<'w>,
-    step: (i64, i64, f64),
+    pace: Pace,
+    /// Rows of a block, by which progress is counted, and rows done.
+    block_rows: usize,
+    done: usize,
     transform: &'w Transform,
     work: Work<'w, T>,
     /// Rows of a panel; the last may be shorter.
@@ -112,7 +116,8 @@ impl<T: Scalar> Panels<'_, T> {
     }
 
     fn panel(&mut self, part: Part<'_>, first: usize, count: usize, place: usize) -> Result<()> {
-        self.progress.repeat(self.step)?;
+        self.progress.repeat(self.pace.within(self.done / self.block_rows.max(1)))?;
+        self.done += count;
         let context = self.context;
         let x = if part.is_direct::<T>(self.transform) {
             if let Some(survey) = &mut self.survey {
@@ -235,7 +240,9 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut panels = Panels {
             context: self.context,
             progress: self.progress,
-            step: self.step,
+            pace: self.pace(),
+            block_rows: self.block_rows(),
+            done: 0,
             transform: &transform,
             height,
             scratch: self.zeros_of("rows of the data", height, width(!is_direct, columns))?,
@@ -276,8 +283,8 @@ impl<T: Scalar> CpuOps<'_, T> {
     ) -> Result<()> {
         let (rows, columns) = (self.problem.rows, self.problem.columns);
         let block_rows = self.block_rows();
-        let (step, progress) = (self.step, self.progress);
-        let backwards = self.setting.alternate && self.traffic.passes % 2 == 1;
+        let (pace, progress) = (self.pace(), self.progress);
+        let backwards = self.setting.alternate && (self.traffic.passes + self.earlier) % 2 == 1;
         let turned = |item: usize, items: usize| if backwards { items - 1 - item } else { item };
         match &mut self.problem.data {
             Data::Dense { memory, dtype, row_stride, column_stride } => {
@@ -289,7 +296,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                 let items = rows.div_ceil(height);
                 let start = Instant::now();
                 for item in 0..items {
-                    progress.repeat(step)?;
+                    progress.repeat(pace.within(item))?;
                     let first = turned(item, items) * height;
                     body(whole.below(first), height.min(rows - first), first)?;
                 }
@@ -319,7 +326,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                         source.read(&block, &mut buffer.as_mut_slice::<u8>()?[..bytes])
                     },
                     |item, buffer| {
-                        progress.repeat(step)?;
+                        progress.repeat(pace.within(item))?;
                         let (first, count) = place(item);
                         let (row_stride, column_stride) = if axis == 1 { (columns, 1) } else { (1, count) };
                         body(Part { memory: buffer, number, row_stride, column_stride, columns, skip: 0 }, count, first)
@@ -343,25 +350,26 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         let (columns, factor) = (self.problem.columns, self.setting.factor);
         let centred = self.setting.center == Center::Columns;
-        let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
+        let mut transform = Transform { rows: self.setting.center == Center::Rows, factor, ..Transform::default() };
         if centred || self.setting.scale {
             let context = self.context;
             let bytes = super::moments_bytes(&self.setting, columns);
             self.moments = Some(context.host_budget().charge_host("means of columns", bytes)?);
-            let mut moments = Moments::new(columns)?;
+            let mut moments = ColumnMoments::new(columns)?;
             let height = self.panel_rows;
+            // An interrupted run made this pass, too, and forwards.
+            let earlier = std::mem::take(&mut self.earlier);
             self.each_part(usize::MAX, &mut |part, rows, _| {
                 for first in (0..rows).step_by(height) {
                     let count = height.min(rows - first);
                     let new = context.pool().run(|| part.moments(first, count, factor))?;
-                    moments.merge(&new, count);
+                    moments.merge(&new, count, factor);
                 }
                 Ok(())
             })?;
             self.traffic.passes += 1;
+            self.earlier = if earlier > 0 { earlier + 1 } else { 0 };
             moments.write(&mut transform, centred, self.setting.scale, factor)?;
-        } else if factor != 1.0 {
-            transform.gains = crate::alloc::filled("factors of columns", columns, factor)?;
         }
         self.transform = Some(transform);
         Ok(())

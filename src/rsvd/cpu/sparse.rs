@@ -3,7 +3,7 @@
 use super::implicit::Correction;
 use super::panel::{Findings, Transform, modulus};
 use super::pass::Work;
-use super::survey::{Moments, Survey};
+use super::survey::{ColumnMoments, Survey};
 use super::{CpuOps, implicit, implicit_moments_bytes};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
@@ -14,7 +14,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::{gain, is_constant, unless_lost};
+use crate::rsvd::statistics::{Moments, average, scaling, square_of};
 use crate::scalar::{Complex, Scalar};
 
 /// Column indices of either type, with the matrix's base.
@@ -208,8 +208,8 @@ impl<T: Scalar> CpuOps<'_, T> {
         let columns = self.columns.take();
         let context = self.context;
         let sizes = (self.problem.rows, self.problem.columns);
-        let (progress, step) = (self.progress, self.step);
-        let tick = || progress.repeat(step);
+        let (progress, pace) = (self.progress, self.pace());
+        let tick = || progress.repeat(pace.within(0));
         let outcome =
             implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
                 if adjoint {
@@ -231,31 +231,27 @@ impl<T: Scalar> CpuOps<'_, T> {
         let factor = self.setting.factor;
         let bytes = implicit_moments_bytes(&self.setting, (m, n), true);
         self.moments = Some(self.context.host_budget().charge_host("means of columns", bytes)?);
-        let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
+        let rows_centred = self.setting.center == Center::Rows;
+        let mut transform = Transform { rows: rows_centred, factor, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-        let square = |x: Complex<f64>| (x * factor).norm_sqr();
-        // One term of that. Distances that are rounding errors of the mean may underflow.
-        let part = |far: Complex<f64>, mean: Complex<f64>| {
-            let square = square(far);
-            unless_lost(square, square == 0.0 && !is_constant(far.norm(), mean.norm(), m))
-        };
+        let square = |x: Complex<f64>, mean: Complex<f64>| (x * factor - mean * factor).norm_sqr();
         // Sum of the squared distances of a column from a mean, over its stored entries and its zeros.
         let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
             for (_, x) in columns.places(j) {
-                sum += part(x - mean, mean);
+                sum += square_of(x, mean, m, factor);
                 stored += 1;
             }
-            sum + part(mean, Complex::default()) * m.saturating_sub(stored) as f64
+            sum + square_of(Complex::default(), mean, m, factor) * m.saturating_sub(stored) as f64
         };
-        let deviation_of = |spread: f64| (spread / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
         // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does not
         // need this.
         let centred = self.setting.center == Center::Columns;
-        let is_nothing = |(mean, spread): &(Complex<f64>, f64)| {
-            centred && mean.norm() > 0.0 && is_constant(deviation_of(*spread), mean.norm(), m)
+        let is_nothing = |column: &Moments| {
+            let of = scaling(column, m, factor, centred);
+            centred && column.mean.norm() > 0.0 && of.gain == 0.0
         };
-        let mut moments = alloc::filled("moments of columns", n, (Complex::<f64>::default(), 0.0))?;
+        let mut moments = alloc::filled("moments of columns", n, Moments::default())?;
         let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
         let mut survey = Survey::default();
         for (j, moment) in moments.iter_mut().enumerate() {
@@ -266,17 +262,17 @@ impl<T: Scalar> CpuOps<'_, T> {
                 }
                 most = most.max(modulus(x));
             }
-            let sum = || columns.places(j).map(|(_, x)| x).sum::<Complex<f64>>();
-            let mean = if means_wanted && m > 0 { sum() / m as f64 } else { Complex::default() };
-            *moment = (mean * factor, if means_wanted { spread(j, mean) } else { 0.0 });
+            let sum = |by: f64| columns.places(j).map(|(_, x)| x * by).sum::<Complex<f64>>();
+            let mean = if means_wanted && m > 0 { average(m, sum) } else { Complex::default() };
+            *moment = Moments { mean, spread: if means_wanted { spread(j, mean) } else { 0.0 } };
             let squares = match self.setting.center {
-                Center::Columns => moment.1,
+                Center::Columns => moment.spread,
                 Center::Rows => 0.0,
                 Center::None => spread(j, Complex::default()),
             };
             let factor_of = if self.setting.scale {
-                gain(deviation_of(moment.1), mean.norm(), m, self.setting.center == Center::Columns)
-            } else if is_nothing(&(mean, moment.1)) {
+                scaling(moment, m, factor, centred).gain
+            } else if is_nothing(moment) {
                 0.0
             } else {
                 1.0
@@ -286,29 +282,28 @@ impl<T: Scalar> CpuOps<'_, T> {
         if transform.rows {
             transform.row_means = alloc::with_capacity("means of rows", m)?;
             let wide = |x: T| Complex::new(x.re(), x.im());
-            let mean = |i: usize| rows.row(i).map(|(_, x)| wide(x)).sum::<Complex<f64>>() / n.max(1) as f64;
+            let mean = |i: usize| average(n, |by| rows.row(i).map(|(_, x)| wide(x) * by).sum());
             transform.row_means.extend((0..m).map(mean));
             // Sum of the squared distances, and number of stored places, of each row.
             let mut sums = alloc::filled("moments of rows", m, (0.0, 0usize))?;
             for (i, x) in (0..n).flat_map(|j| columns.places(j)) {
-                sums[i].0 += square(x - transform.row_means[i]);
+                sums[i].0 += square(x, transform.row_means[i]);
                 sums[i].1 += 1;
             }
             for (i, (sum, stored)) in sums.into_iter().enumerate() {
-                let squares = sum + square(transform.row_means[i]) * n.saturating_sub(stored) as f64;
+                let squares =
+                    sum + square(Complex::default(), transform.row_means[i]) * n.saturating_sub(stored) as f64;
                 survey.add(Findings { squares, most: 0.0 }, i, 1)?;
             }
         }
-        let mut all = Moments::new(n)?;
-        all.merge(&moments, m);
-        all.write(&mut transform, self.setting.center == Center::Columns, self.setting.scale, factor)?;
-        for (j, (mean, spread)) in moments.iter().enumerate() {
-            if is_nothing(&(*mean / factor, *spread)) {
-                if transform.gains.is_empty() {
-                    transform.gains = alloc::filled("factors of columns", n, factor)?;
-                }
-                transform.gains[j] = 0.0;
+        let mut all = ColumnMoments::new(n)?;
+        all.merge(&moments, m, factor);
+        all.write(&mut transform, centred, self.setting.scale, factor)?;
+        for (j, _) in moments.iter().enumerate().filter(|(_, column)| is_nothing(column)) {
+            if transform.gains.is_empty() {
+                transform.gains = alloc::filled("factors of columns", n, 1.0)?;
             }
+            transform.gains[j] = 0.0;
         }
         self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
         self.transform = Some(transform);

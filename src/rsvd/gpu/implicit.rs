@@ -127,7 +127,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         Ok(())
     }
 
-    /// Multiplies columns by the setting's factor over their scale from now on.
+    /// Multiplies columns by the setting's factor, or divides them by their scale, from now on.
     fn multiply_columns(&mut self, site: &Site, setting: &Setting) -> Result<()> {
         if !setting.scale && setting.factor == 1.0 && self.statistics.constants.is_empty() {
             return Ok(());
@@ -135,7 +135,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         let mut records = alloc::with_capacity("scales", self.columns * RECORD)?;
         for j in 0..self.columns {
             let scale = self.statistics.scales.get(j).copied().unwrap_or(1.0);
-            records.extend([0.0, 0.0, setting.factor / scale]);
+            records.extend([0.0, 0.0, setting.result_factor() / scale]);
         }
         // The centred entries of constant columns are rounding errors, so these columns become 0.
         self.statistics.constants.iter().for_each(|j| records[j * RECORD + 2] = 0.0);

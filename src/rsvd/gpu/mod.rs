@@ -34,6 +34,7 @@ mod tests;
 use std::sync::Arc;
 
 use super::data::{Data, Problem, Setting};
+use super::pace::Pace;
 use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::backend::gpu::GpuStream;
@@ -73,11 +74,14 @@ pub struct GpuOps<'a, T: Scalar> {
     columns: usize,
     setting: Setting,
     progress: &'a Progress<'a>,
-    /// Step, expected steps and measure of the last progress report.
+    /// Passes, expected passes and measure of the last progress report.
     step: (i64, i64, f64),
+    /// Passes over the data at the last progress report.
+    reported: u64,
+    /// Passes of the interrupted run that this one goes on with; by them every second pass runs backwards.
+    earlier: u64,
     statistics: Option<Statistics>,
-    /// Means and factors of the columns, once they are known.
-    columns_known: Option<(Vec<f64>, Vec<f64>)>,
+    columns_known: Option<statistics::Known>,
     traffic: Traffic,
     planned: u64,
     planned_host: u64,
@@ -142,6 +146,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             setting,
             progress,
             step: (0, 0, 0.0),
+            reported: 0,
+            earlier: 0,
             statistics: None,
             columns_known: None,
             traffic: Traffic::default(),
@@ -251,6 +257,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         }
         self.planned_host = self.planned_host.max(bytes);
         Ok(())
+    }
+
+    fn pace(&self) -> Pace {
+        let (step, steps, measure) = self.step;
+        let since = self.traffic.passes.saturating_sub(self.reported);
+        let step = step.saturating_add(i64::try_from(since).unwrap_or(i64::MAX));
+        Pace { passes: (step, steps, measure), blocks: self.traffic.blocks }
     }
 
     /// Planned bytes of host memory, for the device that needs most.

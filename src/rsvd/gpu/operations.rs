@@ -119,6 +119,15 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         self.statistics.as_ref()
     }
 
+    fn factor(&self) -> f64 {
+        self.setting.factor
+    }
+
+    fn go_on(&mut self, passes: u64) {
+        self.earlier = passes;
+        self.step.0 = i64::try_from(passes).unwrap_or(i64::MAX);
+    }
+
     fn traffic(&self) -> &Traffic {
         &self.traffic
     }
@@ -132,7 +141,8 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         if self.parts.iter().any(|p| p.feed.clocks() > MANY_CLOCKS) {
             self.read_clocks()?;
         }
-        self.step = (step, steps, measure);
+        (self.step, self.reported) = ((step, steps, measure), self.traffic.passes);
+        let (step, steps, measure) = self.pace().between();
         self.progress.report(step, steps, measure)
     }
 

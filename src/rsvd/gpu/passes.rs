@@ -1,5 +1,6 @@
 //! The passes over the data.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +33,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<Vec<L>> {
         self.gather_moments()?;
-        let backwards = self.setting.alternate && self.traffic.passes % 2 == 1;
+        let backwards = self.setting.alternate && (self.traffic.passes + self.earlier) % 2 == 1;
         let turn = Turn { tallies: self.statistics.is_none(), moments: false, backwards };
         let (loads, moved) = self.each(turn, loads, body)?;
         self.count(turn, moved)?;
@@ -46,7 +47,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         mut loads: Vec<L>,
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<(Vec<L>, Vec<Moved>)> {
-        let flag = self.progress.flag();
+        let (flag, pace) = (self.progress.flag(), self.pace());
         let input = match &self.matrix {
             Matrix::Dense(input) => input,
             Matrix::Implicit(matrix) => {
@@ -60,10 +61,9 @@ impl<T: Scalar> GpuOps<'_, T> {
         };
         let mut moved = Vec::with_capacity(self.parts.len());
         if let ([part], [load]) = (self.parts.as_mut_slice(), loads.as_mut_slice()) {
-            let step = self.step;
-            let progress = self.progress;
-            // Repeats the last report between blocks.
-            let tick = || progress.repeat(step);
+            let (progress, begun) = (self.progress, Cell::new(0));
+            // Before each block.
+            let tick = || progress.repeat(pace.within(begun.replace(begun.get() + 1)));
             let watch = Watch { flag, tick: Some(&tick) };
             let run = part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
             moved.push(run?);

@@ -165,7 +165,7 @@ impl Recipe {
             let records = this.records.as_ref().ok_or_else(missing)?;
             let (records, before) =
                 if by_rows { (records.region(0, span.rows * RECORD * 8)?, 0) } else { (records.whole(), before) };
-            kernels::moments(T::DTYPE, gpu, stream, lines, over, scratch, records, before)?;
+            kernels::moments(T::DTYPE, gpu, stream, lines, over, this.factor, scratch, records, before)?;
         }
         if turn.moments {
             return Ok(raw);

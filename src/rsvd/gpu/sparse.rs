@@ -9,8 +9,8 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{Statistics, divisor, is_constant};
-use crate::scalar::Scalar;
+use crate::rsvd::statistics::{Moments, Statistics, scaling, square_of};
+use crate::scalar::{Complex, Scalar};
 
 /// The matrix or its adjoint.
 struct Half {
@@ -170,7 +170,7 @@ fn transposed<T: Scalar>(
 impl<T: Scalar> Turned<T> {
     /// Row, column and value of each stored place, column by column. Entries stored twice for one place are added, as
     /// products do.
-    fn places(&self) -> impl Iterator<Item = (usize, usize, [f64; 2])> {
+    fn places(&self) -> impl Iterator<Item = (usize, usize, Complex<f64>)> {
         let value = |k: usize| self.values.as_ref().map_or([1.0, 0.0], |v| [v[k].re(), -v[k].im()]);
         self.starts.windows(2).enumerate().flat_map(move |(c, ends)| {
             let (mut k, end) = (place(ends[0]), place(ends[1]));
@@ -182,14 +182,14 @@ impl<T: Scalar> Turned<T> {
                     let more = value(k);
                     (re, im, k) = (re + more[0], im + more[1], k + 1);
                 }
-                Some((place(i64::from(row)), c, [re, im]))
+                Some((place(i64::from(row)), c, Complex::new(re, im)))
             })
         })
     }
 }
 
-/// Sum of the entries of each line, and its number of stored places.
-type Sums = Vec<([f64; 2], usize)>;
+/// Sum of the entries of each line, later its mean, and its number of stored places.
+type Sums = Vec<(Complex<f64>, usize)>;
 
 /// Statistics of a matrix after the centring and scaling of `setting`, and the means of its rows where these are
 /// subtracted: real parts, then imaginary parts.
@@ -204,53 +204,59 @@ fn survey<T: Scalar>(
     let by_rows = setting.center == Center::Rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
     let places = || turned.places().map(|(r, c, value)| (r, if by_rows { r } else { c }, value));
-    let mut sums: Sums = alloc::filled("sums of lines", lines, ([0.0; 2], 0))?;
+    let mut sums: Sums = alloc::filled("sums of lines", lines, (Complex::default(), 0))?;
     let mut max_abs = 0.0f64;
-    for (r, line, [re, im]) in places() {
-        if !(re + im).is_finite() {
+    for (r, line, value) in places() {
+        if !(value.re + value.im).is_finite() {
             return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
         }
-        max_abs = max_abs.max(re.hypot(im));
+        max_abs = max_abs.max(value.norm());
         let (sum, count) = &mut sums[line];
-        (sum[0], sum[1], *count) = (sum[0] + re, sum[1] + im, *count + 1);
+        (*sum, *count) = (*sum + value, *count + 1);
     }
     let share = 1.0 / length.max(1) as f64;
-    let mean = |line: usize| [sums[line].0[0] * share, sums[line].0[1] * share];
+    if sums.iter().all(|(sum, _)| (sum.re + sum.im).is_finite()) {
+        sums.iter_mut().for_each(|(sum, _)| *sum *= share);
+    } else {
+        // Sums overflow. Fewer than 2^64 numbers times 2^-64 do not.
+        let down = (-64f64).exp2();
+        sums.iter_mut().for_each(|(sum, _)| *sum = Complex::default());
+        places().for_each(|(_, line, value)| sums[line].0 += value * down);
+        sums.iter_mut().for_each(|(sum, _)| *sum = *sum * share / down);
+    }
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
     // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
     let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
-    let square = |x: f64| (x * setting.factor) * (x * setting.factor);
-    for (line, spread) in spreads.iter_mut().enumerate().filter(|_| wants_means) {
-        let [re, im] = mean(line);
-        spread[0] = (square(re) + square(im)) * length.saturating_sub(sums[line].1) as f64;
+    let square = |x, mean| square_of(x, mean, length, setting.factor);
+    for ((mean, stored), spread) in sums.iter().zip(&mut spreads).filter(|_| wants_means) {
+        spread[0] = square(Complex::default(), *mean) * length.saturating_sub(*stored) as f64;
     }
-    for (_, line, [re, im]) in places() {
-        let m = if wants_means { mean(line) } else { [0.0; 2] };
-        spreads[line][0] += square(re - m[0]) + square(im - m[1]);
-        spreads[line][1] += square(re) + square(im);
+    for (_, line, value) in places() {
+        let mean = if wants_means { sums[line].0 } else { Complex::default() };
+        spreads[line][0] += square(value, mean);
+        spreads[line][1] += (value * setting.factor).norm_sqr();
     }
     let mut found = Statistics { max_abs, ..Statistics::default() };
-    for (line, [around_mean, around_zero]) in spreads.iter().enumerate() {
-        let deviation = (around_mean / length.saturating_sub(1).max(1) as f64).sqrt() / setting.factor;
-        let [re, im] = mean(line);
-        let scale = if setting.scale { divisor(deviation, re.hypot(im), length) } else { 1.0 };
-        let squares = if centers { *around_mean } else { *around_zero };
+    for (line, ([spread, around_zero], (mean, _))) in spreads.iter().zip(&sums).enumerate() {
+        let of = scaling(&Moments { mean: *mean, spread: *spread }, length, setting.factor, centers);
+        let squares = if centers { *spread } else { *around_zero };
         // The centred entries of a constant column are 0.
-        let size = re.hypot(im);
-        let is_zero = centers && !by_rows && (setting.scale || size > 0.0) && is_constant(deviation, size, length);
-        found.norm2 += if is_zero { 0.0 } else { squares / (scale * scale) };
+        let is_zero = centers && !by_rows && (setting.scale || mean.norm() > 0.0) && of.gain == 0.0;
+        let gain = if setting.scale { of.gain } else { 1.0 };
+        found.norm2 += if is_zero { 0.0 } else { squares * (gain * gain) };
         if is_zero {
             found.constants.push(line);
         }
         if setting.scale {
-            found.scales.push(scale);
+            found.scales.push(of.divisor);
+            found.lost = found.lost.or(of.is_lost.then_some(line));
         }
     }
     let mut means = alloc::with_capacity("means", 2 * lines)?;
     if centers {
-        means.extend((0..lines).map(|k| mean(k)[0]));
+        means.extend(sums.iter().map(|(mean, _)| mean.re));
         if T::IS_COMPLEX {
-            means.extend((0..lines).map(|k| mean(k)[1]));
+            means.extend(sums.iter().map(|(mean, _)| mean.im));
         }
     }
     if by_rows {

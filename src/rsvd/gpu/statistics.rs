@@ -6,32 +6,18 @@ use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Center;
-use crate::rsvd::statistics::{Statistics, divisor, gain};
-use crate::scalar::Scalar;
+use crate::rsvd::statistics::{Moments, Statistics, scaling};
+use crate::scalar::{Complex, Scalar};
 
-/// Count, mean (real and imaginary part) and sum of the squared distances from the mean, of some numbers.
-#[derive(Clone, Copy, Default)]
-struct Moments {
-    count: f64,
-    mean: [f64; 2],
-    squares: f64,
-}
-
-impl Moments {
-    /// Merges the moments of other numbers (Chan, Golub, LeVeque 1979).
-    fn join(&mut self, other: &Self) {
-        let total = self.count + other.count;
-        if total == 0.0 {
-            return;
-        }
-        let distance = [other.mean[0] - self.mean[0], other.mean[1] - self.mean[1]];
-        for (mean, d) in self.mean.iter_mut().zip(distance) {
-            *mean += d * (other.count / total);
-        }
-        let between = distance[0] * distance[0] + distance[1] * distance[1];
-        self.squares += other.squares + between * (self.count * other.count / total);
-        self.count = total;
-    }
+/// Means and divisors of the columns, once they are known.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    /// Real parts, then imaginary parts of complex data; empty if nothing is subtracted.
+    means: Vec<f64>,
+    /// Empty if columns are not scaled.
+    divisors: Vec<f64>,
+    /// The first column whose deviation was lost.
+    lost: Option<usize>,
 }
 
 impl<T: Scalar> GpuOps<'_, T> {
@@ -46,30 +32,35 @@ impl<T: Scalar> GpuOps<'_, T> {
         let loads: Vec<()> = self.parts.iter().map(|_| ()).collect();
         let (_, moved) = self.each(turn, loads, |_, (), _| Ok(()))?;
         self.count(turn, moved)?;
+        if self.earlier > 0 {
+            // The interrupted run made this pass, too.
+            self.earlier += 1;
+        }
+        let factor = self.setting.factor;
         let mut columns = crate::alloc::filled("means of the columns", self.columns, Moments::default())?;
+        let mut seen = 0;
         for part in &self.parts {
             let records = part.feed.recipe.records(&part.site, self.columns)?;
-            let count = part.feed.share.rows as f64;
-            for (column, r) in columns.iter_mut().zip(records.chunks_exact(RECORD)).filter(|_| count > 0.0) {
-                column.join(&Moments { count, mean: [r[0], r[1]], squares: r[2] });
+            let count = part.feed.share.rows;
+            for (column, r) in columns.iter_mut().zip(records.chunks_exact(RECORD)).filter(|_| count > 0) {
+                column.merge(seen, &Moments { mean: Complex::new(r[0], r[1]), spread: r[2] }, count, factor);
             }
+            seen += count;
         }
         let (centers, scales) = (self.setting.center == Center::Columns, self.setting.scale);
         let mut records = crate::alloc::with_capacity("means of the columns", self.columns * RECORD)?;
-        let (mut means, mut imaginary, mut divisors) = (Vec::new(), Vec::new(), Vec::new());
-        for column in &columns {
-            let deviation = (column.squares / (column.count - 1.0).max(1.0)).sqrt();
-            // The factor of a constant column that is centred is 0.
-            let size = column.mean[0].hypot(column.mean[1]);
-            let factor = if scales { gain(deviation, size, self.rows, centers) } else { 1.0 };
-            let mean = if centers { column.mean } else { [0.0; 2] };
-            records.extend([mean[0], mean[1], factor]);
+        let (mut means, mut imaginary, mut divisors, mut lost) = (Vec::new(), Vec::new(), Vec::new(), None);
+        for (j, column) in columns.iter().enumerate() {
+            let scaling = scaling(column, self.rows, factor, centers);
+            let mean = if centers { column.mean } else { Complex::default() };
+            records.extend([mean.re, mean.im, if scales { scaling.gain } else { 1.0 }]);
             if centers {
-                means.push(mean[0]);
-                imaginary.push(mean[1]);
+                means.push(mean.re);
+                imaginary.push(mean.im);
             }
             if scales {
-                divisors.push(divisor(deviation, size, self.rows));
+                divisors.push(scaling.divisor);
+                lost = lost.or(scaling.is_lost.then_some(j));
             }
         }
         if T::IS_COMPLEX {
@@ -78,7 +69,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         for part in &mut self.parts {
             part.feed.recipe.set_records(&part.site, &records)?;
         }
-        self.columns_known = Some((means, divisors));
+        self.columns_known = Some(Known { means, divisors, lost });
         Ok(())
     }
 
@@ -98,7 +89,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             part.feed.recipe.set_records(&part.site, &records)?;
         }
         let known = crate::alloc::copied("means of the columns", means)?;
-        self.columns_known = Some((known, Vec::new()));
+        self.columns_known = Some(Known { means: known, ..Known::default() });
         Ok(true)
     }
 
@@ -136,8 +127,9 @@ impl<T: Scalar> GpuOps<'_, T> {
                 number += 1;
             }
         }
-        let (means, scales) = self.columns_known.clone().unwrap_or_default();
-        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants: Vec::new() });
+        let Known { means, divisors: scales, lost } = self.columns_known.clone().unwrap_or_default();
+        let constants = Vec::new();
+        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants, lost });
         Ok(())
     }
 

@@ -3,15 +3,19 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::support::{Dense, PACKED, bits, cpu, factor, factor_with, matrix, read_npy, vector};
+use super::progress::counted;
+use super::streamed::streamed;
+use super::support::{Dense, PACKED, bits, cpu, factor, factor_with, gpu, matrix, read_npy, vector, with_spectrum};
 use crate::context::Context;
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::rsvd::options::Method;
+use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
+use crate::shape::{Order, to_i64};
 
 fn path(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("purlin-restart-{}", std::process::id()));
@@ -19,15 +23,17 @@ fn path(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// Runs until so many reports of passes have come, and cancels.
+/// Runs until so many passes are reported, and cancels.
 fn interrupt(context: &Arc<Context>, a: &Matrix, options: &Options, passes: i64) {
     let mut rsvd = Rsvd::new(context, options.clone()).unwrap();
+    // Steps are blocks.
+    let steps = passes * rsvd.plan(a).unwrap().blocks;
     let cancel = rsvd.cancel_handle();
     let last = Cell::new(0);
     let report = |step: i64, _: i64, _: f64| {
         last.set(step);
         // Reports are rate-limited, so that some passes are not seen; the handle is as good as the answer.
-        if step >= passes {
+        if step >= steps {
             cancel.cancel();
         }
         true
@@ -67,6 +73,72 @@ fn a_run_goes_on_bit_for_bit() {
     }
     goes_on(&read_npy::<Complex<f64>>("cplx_100x70.npy"), Method::Fused);
     goes_on(&read_npy::<f32>("geo_200x120.npy"), Method::Krylov);
+}
+
+/// A matrix that is read in blocks of 16 rows, each for longer than reports are apart.
+fn every_pass(context: &Arc<Context>, methods: &[Method], center: Centering) {
+    let a = with_spectrum::<f64>(context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for &method in methods {
+        let file = path(&format!("every-{method:?}-{center:?}"));
+        let options = Options {
+            rank: 3,
+            power_iterations: Some(2),
+            method,
+            block_rows: 16,
+            center,
+            restart_path: Some(file.clone()),
+            ..Options::default()
+        };
+        let (m, _) = counted(context, &a);
+        let whole = factor::<f64>(context, &m, Options { restart_path: None, ..options.clone() }).unwrap();
+        let means = i64::from(center == Centering::Columns);
+        for passes in 1..whole.info.passes - means {
+            interrupt(context, &m, &options, passes + means);
+            assert!(file.exists(), "{method:?} after {passes}");
+            let f = factor::<f64>(context, &m, options.clone()).unwrap();
+            assert_eq!(f.info.passes_restarted, passes + means, "{method:?}");
+            assert_eq!(f.info.passes + passes, whole.info.passes, "{method:?} after {passes}");
+            assert!(
+                f.s == whole.s && bits(&f.u) == bits(&whole.u) && bits(&f.v) == bits(&whole.v),
+                "{method:?} {center:?} after {passes}"
+            );
+            assert!(!file.exists(), "{method:?} left its file");
+        }
+    }
+}
+
+#[test]
+fn the_state_is_saved_after_each_pass_but_the_last() {
+    let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused, Method::RowFused, Method::Krylov];
+    every_pass(&cpu(), &methods, Centering::None);
+    every_pass(&cpu(), &[Method::Fifo, Method::Range], Centering::Columns);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_state_is_saved_after_each_pass_but_the_last_on_a_gpu() {
+    let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused];
+    every_pass(&gpu(), &methods, Centering::None);
+    every_pass(&gpu(), &[Method::Fifo], Centering::Columns);
+}
+
+/// The first rows are read to compare them with the file.
+#[test]
+fn the_bytes_that_a_restart_file_needs_are_counted() {
+    let context = cpu();
+    let a = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for restart_path in [None, Some(path("bytes"))] {
+        let (m, read) = streamed(&context, &a, Order::RowMajor, None);
+        let options = Options { rank: 3, method: Method::Range, block_rows: 16, restart_path, ..Options::default() };
+        let f = factor::<f64>(&context, &m, options.clone()).unwrap();
+        assert_eq!(f.info.bytes_read, to_i64(read.load(Ordering::Relaxed)), "{:?}", options.restart_path);
+    }
+    // A run that is repeated with scaled data.
+    let huge = Dense { data: a.data.iter().map(|x| x * 1e200).collect(), ..a };
+    let (m, read) = streamed(&context, &huge, Order::RowMajor, None);
+    let options = Options { rank: 3, method: Method::Range, block_rows: 16, ..Options::default() };
+    let f = factor::<f64>(&context, &m, options).unwrap();
+    assert_eq!(f.info.bytes_read, to_i64(read.load(Ordering::Relaxed)));
 }
 
 #[test]

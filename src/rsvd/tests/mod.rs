@@ -10,6 +10,7 @@ mod estimates;
 mod far;
 mod interrupted;
 mod limits;
+mod magnitudes;
 mod memory;
 mod methods;
 mod no_iterations;

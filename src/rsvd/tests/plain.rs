@@ -147,6 +147,10 @@ impl<T: Scalar> RsvdOps<T> for Plain<T> {
         self.statistics.as_ref()
     }
 
+    fn factor(&self) -> f64 {
+        self.factor
+    }
+
     fn traffic(&self) -> &Traffic {
         &self.traffic
     }

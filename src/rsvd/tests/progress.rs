@@ -16,8 +16,8 @@ use crate::progress::ProgressFn;
 use crate::rsvd::options::{Centering, ErrorKind, Method};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::pca::PcaOptions;
-use crate::rsvd::{Options, Rsvd};
-use crate::shape::Order;
+use crate::rsvd::{Info, Options, Rsvd};
+use crate::shape::{Order, to_i64};
 
 /// A matrix whose reader takes longer for a block than reports are apart.
 fn slow(context: &Arc<Context>, a: &Dense<f64>) -> Matrix {
@@ -25,7 +25,7 @@ fn slow(context: &Arc<Context>, a: &Dense<f64>) -> Matrix {
 }
 
 /// The same, and the number of blocks that were read.
-fn counted(context: &Arc<Context>, a: &Dense<f64>) -> (Matrix, Arc<AtomicUsize>) {
+pub fn counted(context: &Arc<Context>, a: &Dense<f64>) -> (Matrix, Arc<AtomicUsize>) {
     let info = ArrayInfo::new(Number::F64, &[a.columns, a.rows]).unwrap();
     let whole = matrix(context, a, super::support::Lie { order: Order::RowMajor, gap: 0 });
     let bytes = whole.dense("test").unwrap().memory.host("test").unwrap().as_slice::<u8>().unwrap().to_vec();
@@ -89,13 +89,13 @@ const METHODS: [Method; 11] = [
     Method::Brsvd,
 ];
 
-fn compute(a: &Matrix, options: &Options, report: &ProgressFn<'_>) -> Result<()> {
+fn compute(a: &Matrix, options: &Options, report: &ProgressFn<'_>) -> Result<Info> {
     let context = a.context();
     let k = if options.tolerance > 0.0 { options.max_rank } else { options.rank };
     let (mut u, mut s) = (blank::<f64>(context, a.rows(), k), vector(context, k));
     let mut v = blank::<f64>(context, a.cols(), k);
     let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
-    Rsvd::new(context, options.clone())?.compute(None, a, outputs, Some(report)).map(|_| ())
+    Rsvd::new(context, options.clone())?.compute(None, a, outputs, Some(report))
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn every_method_reports_steps_that_end_once_and_cancel() {
     let m = slow(&context, &a);
     for (error, center) in [(ErrorKind::Probes, Centering::Columns), (ErrorKind::Identity, Centering::Rows)] {
         let options = Options { error, center, ..options(Method::Fused) };
-        watch(&format!("{error:?} {center:?}"), |report| compute(&m, &options, report));
+        watch(&format!("{error:?} {center:?}"), |report| compute(&m, &options, report).map(|_| ()));
     }
 }
 
@@ -120,16 +120,24 @@ fn check_methods(context: &Arc<Context>, methods: &[Method]) {
     let a = with_spectrum::<f64>(context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
     for &method in methods {
         let m = slow(context, &a);
-        watch(&format!("{method:?}"), |report| compute(&m, &options(method), report));
+        watch(&format!("{method:?}"), |report| compute(&m, &options(method), report).map(|_| ()));
         let ((m, reads), reports) = (counted(context, &a), Cell::new(0));
-        let count = |_: i64, _: i64, _: f64| {
+        let seen = RefCell::new(Vec::new());
+        let count = |step: i64, steps: i64, _: f64| {
             reports.set(reports.get() + 1);
+            seen.borrow_mut().push((step, steps));
             true
         };
-        compute(&m, &options(method), &count).unwrap();
+        let info = compute(&m, &options(method), &count).unwrap();
         // Not once a pass, which has three blocks; a block that is read ahead may share its report.
         let reads = reads.load(Ordering::Relaxed);
         assert!(2 * reports.get() > reads, "{method:?}: {} reports of {reads} blocks", reports.get());
+        // Steps are blocks. One that is read ahead may be done together with the next.
+        let mut seen = seen.into_inner();
+        let all = info.passes * info.blocks;
+        assert!(seen.iter().all(|s| s.1 == all), "{method:?}: {all} steps, {seen:?}");
+        seen.dedup_by_key(|s| s.0);
+        assert!(3 * to_i64(seen.len()) > 2 * all, "{method:?}: {seen:?}");
     }
 }
 
@@ -145,7 +153,7 @@ fn repeated_passes_and_unknown_ranks_do_not_end_early() {
         for method in [Method::Gram, Method::Fused] {
             let m = slow(&context, a);
             let options = Options { rank: 6, ..options(method) };
-            watch(&format!("{name} {method:?}"), |report| compute(&m, &options, report));
+            watch(&format!("{name} {method:?}"), |report| compute(&m, &options, report).map(|_| ()));
         }
     }
     let m = slow(&context, &steep);
@@ -159,7 +167,7 @@ fn repeated_passes_and_unknown_ranks_do_not_end_early() {
         block_rows: 16,
         ..Options::default()
     };
-    watch("tolerance", |report| compute(&m, &to_tolerance, report));
+    watch("tolerance", |report| compute(&m, &to_tolerance, report).map(|_| ()));
 }
 
 #[test]

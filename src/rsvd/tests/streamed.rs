@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::support::{Dense, PACKED, cpu, factor, factor_with, matrix, read_npy};
+use super::support::{Dense, Lie, PACKED, cpu, factor, factor_with, gpu, matrix, read_npy, with_spectrum};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::matrix::{Matrix, SharedSource};
 use crate::rsvd::options::{Centering, ErrorKind, Method, Right};
 use crate::rsvd::{Options, Rsvd};
-use crate::scalar::DType;
+use crate::scalar::{Complex, DType};
 use crate::shape::Order;
 
 /// The bytes of a matrix, row by row or column by column, and their array.
@@ -32,7 +32,12 @@ fn bytes(a: &Dense<f64>, order: Order) -> (ArrayInfo, Vec<u8>) {
 }
 
 /// A matrix over a reader that fails at its `fail`-th call and counts the bytes that it gave.
-fn streamed(context: &Arc<Context>, a: &Dense<f64>, order: Order, fail: Option<usize>) -> (Matrix, Arc<AtomicUsize>) {
+pub fn streamed(
+    context: &Arc<Context>,
+    a: &Dense<f64>,
+    order: Order,
+    fail: Option<usize>,
+) -> (Matrix, Arc<AtomicUsize>) {
     let (info, data) = bytes(a, order);
     let (read, calls) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
     let (count, inner) = (Arc::clone(&read), info.clone());
@@ -122,6 +127,45 @@ fn a_reader_that_fails_ends_the_run_and_can_be_used_again() {
         assert!(matches!(&e, Error::Io { problem, .. } if problem == "gave up"), "{fail}: {e}");
         assert!(factor_with::<f64>(&mut rsvd, &m).is_ok(), "{fail}: the call after the failure");
     }
+}
+
+/// Complex numbers are converted to the other precision, not to real ones.
+fn check_complex_conversion(context: &Arc<Context>) {
+    let single =
+        with_spectrum::<Complex<f32>>(context, 60, 30, &(0..30).map(|j| 0.8f32.powi(j).into()).collect::<Vec<_>>(), 7);
+    let wide = single.data.iter().map(|x| Complex::new(f64::from(x.re), f64::from(x.im))).collect();
+    let double = Dense { rows: 60, columns: 30, data: wide };
+    for (center, scale) in [(Centering::None, false), (Centering::Columns, true), (Centering::Rows, false)] {
+        for order in [Order::ColumnMajor, Order::RowMajor] {
+            if scale && order == Order::ColumnMajor {
+                continue;
+            }
+            let lie = Lie { order, gap: 0 };
+            let options = |dtype| Options { rank: 5, dtype: Some(dtype), center, scale, ..Options::default() };
+            let (a, b) = (matrix(context, &single, lie), matrix(context, &double, lie));
+            let f = factor::<Complex<f64>>(context, &a, options(DType::CF64)).unwrap();
+            let right = factor::<Complex<f64>>(context, &b, options(DType::CF64)).unwrap();
+            let far = |s: &[f64]| s.iter().zip(&right.s).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
+            assert!(far(&f.s) < 1e-12 * right.s[0], "{center:?} {order:?}: {:?} {:?}", f.s, right.s);
+            let f = factor::<Complex<f32>>(context, &b, options(DType::CF32)).unwrap();
+            assert!(far(&f.s) < 1e-5 * right.s[0], "{center:?} {order:?}: {:?} {:?}", f.s, right.s);
+            for (a, dtype, name) in [(&a, DType::F32, "CF32"), (&b, DType::F64, "CF64")] {
+                let e = Rsvd::new(context, options(dtype)).unwrap().plan(a).unwrap_err().to_string();
+                assert!(e.starts_with(&format!("a: is {name}, which is not converted to")), "{e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn complex_numbers_are_converted() {
+    check_complex_conversion(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn complex_numbers_are_converted_on_a_gpu() {
+    check_complex_conversion(&gpu());
 }
 
 #[test]

@@ -85,8 +85,7 @@ impl Plain {
             let d = (spread / (m - 1.0).max(1.0)).sqrt();
             if d > 0.0 { d } else { 1.0 }
         };
-        let gains: Vec<f64> =
-            (0..self.cols).map(|j| if s.scale { s.factor / deviation(j) } else { s.factor }).collect();
+        let gains: Vec<f64> = (0..self.cols).map(|j| if s.scale { 1.0 / deviation(j) } else { s.factor }).collect();
         Self::new(self.rows, self.cols, |i, j| {
             let mean = match s.center {
                 Center::None => C64::default(),

@@ -160,6 +160,8 @@ fn passes_over_streamed_data() {
     streamed_passes::<f64>(Number::F64);
     streamed_passes::<f32>(Number::U8);
     streamed_passes::<Complex<f32>>(Number::Cf32);
+    streamed_passes::<Complex<f64>>(Number::Cf32);
+    streamed_passes::<Complex<f32>>(Number::Cf64);
 }
 
 fn sparse_passes<T: Scalar>() {

@@ -201,7 +201,11 @@ impl Feed {
         if turn.backwards {
             ready.reverse();
         }
-        let copies: Vec<(Span, Spot)> = resident.filter(|_| !is_there).chain(streamed).collect();
+        let mut copies: Vec<(Span, Spot)> = resident.filter(|_| !is_there).collect();
+        if turn.backwards {
+            copies.reverse();
+        }
+        copies.extend(streamed);
         for (span, _) in &copies {
             moved.to_device += to_u64(input.bytes(span.rows));
         }

@@ -740,6 +740,7 @@ pub(super) struct RsvdMomentsParams {
     pub(super) stride: i64,
     pub(super) inner: i64,
     pub(super) outer: i64,
+    pub(super) factor: f64,
 }
 
 const _: () = assert!(size_of::<RsvdMomentsParams>() == size(c::RSVD_MOMENTS_PARAMS_BYTES));
@@ -756,6 +757,7 @@ pub(super) struct RsvdMergeParams {
     pub(super) elements: i64,
     pub(super) chunk: i64,
     pub(super) before: i64,
+    pub(super) factor: f64,
 }
 
 const _: () = assert!(size_of::<RsvdMergeParams>() == size(c::RSVD_MERGE_PARAMS_BYTES));

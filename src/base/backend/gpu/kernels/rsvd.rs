@@ -93,7 +93,7 @@ pub struct Convert<'a> {
     pub output: Option<Lines<'a>>,
     /// What is subtracted; `None` for nothing.
     pub centre: Option<Centre<'a>>,
-    /// What each difference is multiplied with.
+    /// The power of two that entries and means are multiplied by before they are subtracted.
     pub factor: f64,
     /// Workspace of [`TALLIES_BYTES`] bytes, and the record: the sum of the squares of the output's moduli, the largest
     /// modulus of the input, the number of entries that are not finite.
@@ -175,7 +175,7 @@ pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
 }
 
 /// Joins the moments over an axis of some lines to those in `records`, which stand for `before` elements each; with 0
-/// they are not read.
+/// they are not read. Sums of squares are those of the elements times `factor`, a power of two.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn moments(
     dtype: DType,
@@ -183,6 +183,7 @@ pub fn moments(
     stream: &GpuStream,
     source: Lines<'_>,
     over: Axis,
+    factor: f64,
     scratch: Region<'_>,
     records: Region<'_>,
     before: usize,
@@ -201,6 +202,7 @@ pub fn moments(
         stride: to_i64(source.stride),
         inner: to_i64(inner),
         outer: to_i64(outer),
+        factor,
     };
     let (kernel, grid) = match over {
         Axis::Inner => {
@@ -225,6 +227,7 @@ pub fn moments(
         elements: to_i64(elements),
         chunk: to_i64(chunk(over)),
         before: to_i64(before),
+        factor,
     };
     let kernel = gpu.kernel("rsvd", "purlin_rsvd_merge")?;
     // SAFETY: the chunks that the launch above has written, and a record for each place.
