@@ -171,6 +171,8 @@ pub struct Restart {
     path: PathBuf,
     identity: Identity,
     saved: Option<Saved>,
+    /// Whether a run went on from the saved state.
+    is_taken: bool,
     /// Device and number of the file that this run read or wrote last.
     ours: Option<(u64, u64)>,
 }
@@ -188,19 +190,25 @@ impl Restart {
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 file_fault(path, "open")?;
-                return Ok(Self { path: path.to_owned(), identity, saved: None, ours: None });
+                return Ok(Self { path: path.to_owned(), identity, saved: None, is_taken: false, ours: None });
             }
             _ => {}
         }
         let (file, length) = open_input(path)?;
         let found = file.metadata().map_err(|e| io_error(path, "size", &e))?;
         let saved = parse(path, file, length, &identity)?;
-        Ok(Self { path: path.to_owned(), identity, saved: Some(saved), ours: Some(number(&found)) })
+        let ours = Some(number(&found));
+        Ok(Self { path: path.to_owned(), identity, saved: Some(saved), is_taken: false, ours })
     }
 
     /// The saved state, the first time; then `None`.
-    pub fn take_saved(&mut self) -> Option<Saved> {
-        self.saved.take()
+    pub fn take_saved(&mut self) -> Option<&Saved> {
+        if std::mem::replace(&mut self.is_taken, true) { None } else { self.saved.as_ref() }
+    }
+
+    /// Gives the saved state once more, to a run that is repeated with scaled data.
+    pub fn rewind(&mut self) {
+        self.is_taken = false;
     }
 
     /// Writes the state.

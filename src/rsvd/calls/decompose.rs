@@ -186,6 +186,9 @@ impl Call for Decompose<'_> {
             Ok(factors) => factors,
             Err(e) => {
                 *rescale = run.rescale;
+                if let Some(restart) = run.restart.filter(|_| rescale.is_some()) {
+                    restart.rewind();
+                }
                 return Err(e);
             }
         };

@@ -45,8 +45,8 @@ fn interrupt(context: &Arc<Context>, a: &Matrix, options: &Options, passes: i64)
 
 fn goes_on<T: Scalar>(a: &Dense<T>, method: Method) {
     let context = cpu();
+    let file = path(&format!("{:?}-{method:?}-{}", T::DTYPE, a.rows));
     let a = matrix(&context, a, PACKED);
-    let file = path(&format!("{:?}-{method:?}", T::DTYPE));
     let options = Options {
         rank: 6,
         power_iterations: Some(3),
@@ -120,6 +120,19 @@ fn the_state_is_saved_after_each_pass_but_the_last_on_a_gpu() {
     let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused];
     every_pass(&gpu(), &methods, Centering::None);
     every_pass(&gpu(), &[Method::Fifo], Centering::Columns);
+}
+
+/// Such a run begins anew with scaled data, from the saved state as well.
+#[test]
+fn a_run_whose_data_are_scaled_goes_on() {
+    let mut a = read_npy::<f64>("geo_200x120.npy");
+    a.data.iter_mut().for_each(|x| *x *= 1e200);
+    for method in [Method::Fused, Method::Range] {
+        goes_on(&a, method);
+    }
+    // Down to 1e-180.
+    a.data.iter_mut().for_each(|x| *x = *x * 1e-200 * 1e-180);
+    goes_on(&a, Method::Basic);
 }
 
 /// The first rows are read to compare them with the file.
