@@ -5,6 +5,7 @@ function run_tests(golden, volume)
   test_symmetric();
   test_eigenpairs(golden);
   test_options(golden);
+  test_option_values();
   test_arguments();
   test_diffusion(golden, volume);
   test_fdk(golden);

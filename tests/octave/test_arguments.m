@@ -39,6 +39,12 @@ function lists()
   S = sparse(A + A');
   check_error('purlin:invalidArgument', 'dtype: is ''bogus'', expected', @() purlin.lanczos(S, 2, 'largest', 'dtype', 'bogus'));
   check_error('purlin:invalidArgument', 'dtype: is of class double', @() purlin.SpmvPlan(S, 'dtype', 1));
+  check_error('purlin:invalidArgument', 'k: is -1, expected a whole number of at least 0', @() purlin.rsvd(A, -1));
+  check_error('purlin:invalidArgument', 'k: is 0, expected a whole number of at least 1', @() purlin.PcaModel(0));
+  check_error('purlin:invalidArgument', 'k: is 1.5, expected', @() purlin.PcaModel(1.5));
+  check_error('purlin:invalidArgument', 'k: is NaN, expected', @() purlin.PcaModel(NaN));
+  check_error('purlin:invalidArgument', 'k: has 2 elements, expected', @() purlin.PcaModel([1 2]));
+  check_error('purlin:invalidArgument', 'k: is of class char, expected', @() purlin.PcaModel('a'));
   e = purlin.TTEnvironments(x, x);
   s = value(e, 1);
   full = purlin.tt_full(x);

@@ -1,6 +1,7 @@
 classdef PcaModel < handle
 %PCAMODEL  A principal component analysis: fitted once, used for more data.
-%   p = purlin.PcaModel(k, name, value, ...). Names, besides those of purlin.rsvd:
+%   p = purlin.PcaModel(k, name, value, ...). Names, besides those of purlin.rsvd but 'tolerance',
+%   'max_rank', 'block_columns', 'one_pass', 'restart_path' and 'omega', which a fit refuses:
 %     'samples'   'rows' (default) or 'columns' of the data
 %     'center'    true (default): the means are subtracted, without a copy
 %     'scale'     false (default); true divides each feature by its deviation
@@ -41,13 +42,23 @@ classdef PcaModel < handle
   properties (Access = private)
     wanted
     options
+    own % options of the model, whose names the decomposition may have too
   end
   methods
     function obj = PcaModel(k, varargin)
       purlin.internal.at_least(nargin, 1, 'PcaModel');
       purlin.internal.whole(k, 'k', 1);
       obj.wanted = double(k);
-      obj.options = purlin.internal.rsvd_options(varargin, {'samples', 'center', 'scale', 'whiten'});
+      names = {'samples', 'center', 'scale', 'whiten'};
+      given = purlin.internal.rsvd_options(varargin, names);
+      obj.own = struct();
+      for n = 1:numel(names)
+        if isfield(given, names{n})
+          obj.own.(names{n}) = given.(names{n});
+          given = rmfield(given, names{n});
+        end
+      end
+      obj.options = given;
     end
 
     function fit(obj, X)
@@ -78,7 +89,7 @@ classdef PcaModel < handle
   methods (Access = private)
     function scores = run(obj, X, wanted)
       given = purlin.internal.matrix(X, 'X');
-      [made, scores, obj.info] = purlin_mex('pca_fit', given, obj.wanted, obj.options, wanted);
+      [made, scores, obj.info] = purlin_mex('pca_fit', given, obj.wanted, obj.options, obj.own, wanted);
       purlin_mex('pca_destroy', obj.key);
       obj.key = made;
       found = purlin_mex('pca_properties', obj.key);

@@ -21,7 +21,8 @@ static void add_column(mxArray *target, const char *field, const purlin_pca *pca
 
 static purlin_status run_fit(void *a[]) { return purlin_pca_fit(a[0], NULL, a[1], a[2], a[3], a[4], a[5]); }
 
-/* [key, scores, info] = pca_fit(X, k, options, wanted) */
+/* [key, scores, info] = pca_fit(X, k, options, own, wanted): `options` are the decomposition's, `own` the model's, as both have
+   a `center` and a `scale` of different types. */
 static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *x = matrix_of("X", prhs[0]);
   purlin_matrix_info shape = matrix_properties_of(x);
@@ -31,12 +32,12 @@ static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_pca_options o;
   purlin_pca *made = NULL;
   output scores = {NULL, NULL, NULL, 0};
-  int wanted = is_true("wanted", prhs[3]), by_columns;
+  int wanted = is_true("wanted", prhs[4]), by_columns;
   watch w;
   purlin_rsvd *rsvd;
   check(purlin_rsvd_info_init(&info, sizeof info));
   check(purlin_pca_options_init(&o, sizeof o));
-  READ_PCA_OPTIONS(prhs[2], &o);
+  READ_PCA_OPTIONS(prhs[3], &o);
   by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
   rsvd = session_of(prhs[2], rank, dtype, &w);
   if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
@@ -112,7 +113,7 @@ static void pca_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 }
 
 const command pca_commands[] = {
-  {"pca_fit", 4, 4, pca_fit},
+  {"pca_fit", 5, 5, pca_fit},
   {"pca_properties", 1, 1, pca_properties},
   {"pca_transform", 2, 2, pca_transform},
   {"pca_inverse", 2, 2, pca_inverse},
