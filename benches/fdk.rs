@@ -7,8 +7,10 @@ use purlin::fdk::cpu::backproject::backproject;
 use purlin::fdk::cpu::filter::{Filter, Layout};
 use purlin::fdk::cpu::slab::{CACHE_LINE, Slab, before_line};
 use purlin::fdk::geometry::{Detector, Geometry, Grid, Orbit};
+use purlin::fdk::ops::Watch;
 use purlin::fdk::options::Options;
 use purlin::fdk::plan::{Batch, Plan};
+use purlin::progress::Progress;
 
 const VIEWS: usize = 16;
 const PANEL: usize = 384;
@@ -56,7 +58,9 @@ fn kernels(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("fdk {SIZE}^3 from {VIEWS} x {PANEL}^2, {name}"));
         group.sample_size(10).throughput(Throughput::Elements(pixels.len() as u64));
         group.bench_function("filter", |b| {
-            b.iter(|| filter.run(&pool, &plan, batch, &pixels, Layout::Columns, filtered).unwrap());
+            let flag = Progress::none().flag();
+            let mut watch = Watch { flag: &flag, wait: &mut || Ok(()) };
+            b.iter(|| filter.run(&pool, &plan, batch, &pixels, (Layout::Columns, &mut *filtered), &mut watch).unwrap());
         });
         let mut slab = Slab::new(&plan.grid, SIZE).unwrap();
         group.throughput(Throughput::Elements((SIZE * SIZE * SIZE * VIEWS) as u64));
