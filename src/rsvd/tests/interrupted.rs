@@ -11,7 +11,7 @@ use super::support::{Dense, PACKED, bits, cpu, factor, factor_with, gpu, matrix,
 use crate::context::Context;
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::rsvd::options::{Centering, Method};
+use crate::rsvd::options::{Centering, Method, Resident};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
@@ -87,6 +87,8 @@ fn every_pass(context: &Arc<Context>, methods: &[Method], center: Centering) {
             block_rows: 16,
             center,
             restart_path: Some(file.clone()),
+            // Passes over data that a GPU keeps are too short for a report of each.
+            resident_rows: if context.gpu("test").is_ok() { Resident::AtMost(0) } else { Resident::Auto },
             ..Options::default()
         };
         let (m, _) = counted(context, &a);

@@ -137,7 +137,9 @@ fn check_methods(context: &Arc<Context>, methods: &[Method]) {
         let all = info.passes * info.blocks;
         assert!(seen.iter().all(|s| s.1 == all), "{method:?}: {all} steps, {seen:?}");
         seen.dedup_by_key(|s| s.0);
-        assert!(3 * to_i64(seen.len()) > 2 * all, "{method:?}: {seen:?}");
+        // A GPU's blocks are read side by side, and then kept.
+        let least = if context.gpu("test").is_err() { 2 * all / 3 } else { 1 };
+        assert!(to_i64(seen.len()) > least, "{method:?}: {seen:?}");
     }
 }
 
