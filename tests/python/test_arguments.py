@@ -386,3 +386,68 @@ def test_progress_is_what_is_documented(call: str) -> None:
     assert seen[-1][0] == seen[-1][1], seen
     assert {steps for _, steps, _ in seen} == {wanted}, seen
     assert all(0 <= step <= steps and measure >= 0 for step, steps, measure in seen)
+
+
+WORDS = np.full((4, 4), "a", object)
+LINE = np.ones(3)
+
+NAMED: dict[str, Callable[[Any], Any]] = {
+    "a": lambda x: rsvd.compute(x, 2),
+    "U": lambda x: rsvd.Rsvd(1).residuals(DENSE, x, np.ones(1), np.ones((1, 12))),
+    "X": lambda x: pca.PCA(2).fit(DENSE).transform(x),
+    "scores": lambda x: pca.PCA(2).fit(DENSE).inverse_transform(x),
+    "m": lambda x: rpca.compute(x),
+    "mask": lambda x: rpca.compute(DENSE, mask=x),
+    "known": lambda x: lanczos.solve(WEIGHTS, 2, known=x),
+    "w": lambda x: graph.fiedler(x),
+    "points": lambda x: graph.k_means(x, 2),
+    "image": lambda x: graph.of_image(x),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_wrong_array_is_refused_by_the_name_of_its_argument(name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: has 1 dimensions, expected 2"):
+        NAMED[name](LINE)
+    with pytest.raises(TypeError, match=f"^{name}: is object, expected"):
+        NAMED[name](WORDS)
+
+
+def test_elements_that_are_no_numbers_are_refused_by_name() -> None:
+    panel = fdk.Geometry(8, 6, 2.0, 2.0, 500.0, 1000.0, angles=np.arange(0, 6.2, 0.5))
+    others: dict[str, Callable[[], Any]] = {
+        "x": lambda: sparse.of(WEIGHTS) @ np.full(N, "a", object),
+        "tensors": lambda: sshopm.solve(WORDS),
+        "signals": lambda: dwi.fit(WORDS, [0, 1000, 1000, 1000], np.ones((4, 3)), 2),
+        "bvals": lambda: dwi.fit(np.ones((2, 4)), WORDS, np.ones((4, 3)), 2),
+        "values": lambda: tt.svd(WORDS),
+        "full": lambda: symmetric.from_full(WORDS),
+        "projections": lambda: fdk.reconstruct(WORDS, panel),
+        "counts": lambda: fdk.log_transform(WORDS, 1.0),
+    }
+    for name, call in others.items():
+        with pytest.raises(TypeError, match=f"^{name}: is object, expected"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", [1, "int32", "int64", "float16", "longdouble", object, "foo"])
+def test_types_to_compute_in_are_refused_with_those_that_there_are(dtype: Any) -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: rsvd.compute(DENSE, 3, dtype=dtype),
+        lambda: pca.PCA(2, dtype=dtype).fit(DENSE),
+        lambda: rpca.compute(DENSE, dtype=dtype),
+        lambda: sparse.read_market("/nonexistent", dtype=dtype),
+        lambda: tt.cast(CORES, dtype),
+        lambda: tt.random([2, 2], [1, 2, 1], dtype=dtype),
+        lambda: tt.ising(3, 1.0, 1.0, dtype=dtype),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="^dtype: is .*, expected one of float32, float64, complex64, complex128$"):
+            call()
+
+
+def test_the_option_lambda_is_named_as_python_writes_it() -> None:
+    with pytest.raises(TypeError, match="^lambda_: is 'a', expected a number"):
+        rpca.compute(DENSE, lambda_="a")  # type: ignore[arg-type]
+    with pytest.raises(purlin.InvalidArgument, match="^lambda_: is -1, "):
+        rpca.compute(DENSE, lambda_=-1.0)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -343,3 +343,28 @@ def test_a_session_works_in_the_main_thread_and_then_in_another(cpu: purlin.Cont
     thread.start()
     thread.join()
     np.testing.assert_array_equal(found[0], want)
+
+
+@pytest.mark.parametrize("wrong", [1, False, "text", []])
+def test_a_progress_that_is_no_function_is_refused_by_name(wrong: Any) -> None:
+    w = np.diag(np.ones(19), 1) + np.diag(np.ones(19), -1)
+    a = np.ones((6, 5))
+    panel = purlin.fdk.Geometry(8, 6, 2.0, 2.0, 500.0, 1000.0, angles=np.arange(0, 6.2, 0.5))
+    calls: list[Callable[[], Any]] = [
+        lambda: purlin.rsvd.compute(a, 2, progress=wrong),
+        lambda: purlin.rsvd.Rsvd(2, progress=wrong),
+        lambda: purlin.pca.PCA(2, progress=wrong),
+        lambda: purlin.rpca.compute(a, progress=wrong),
+        lambda: purlin.lanczos.solve(w, 2, progress=wrong),
+        lambda: purlin.lanczos.Lanczos(2, progress=wrong),
+        lambda: purlin.fdk.Reconstruction(panel, progress=wrong),
+        lambda: purlin.tt.Contraction(progress=wrong),
+        lambda: purlin.sshopm.solve(np.ones(15), progress=wrong),
+        lambda: purlin.dwi.peaks(np.ones((2, 15)), basis="tensor", progress=wrong),
+        lambda: purlin.graph.density(w, progress=wrong),
+        lambda: purlin.graph.fiedler(w, progress=wrong),
+        lambda: purlin.graph.cluster(w, 2, progress=wrong),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="^progress: is .*, expected a function or None$"):
+            call()

@@ -404,3 +404,62 @@ def test_progress_cancels_and_the_plan_goes_on(cpu: purlin.Context) -> None:
         with pytest.raises(purlin.Cancelled):
             plan.reconstruct(projections)
         assert np.isfinite(plan.reconstruct(projections)).all()
+
+
+def test_messages_have_the_shapes_of_numpy(cpu: purlin.Context, tmp_path: Path) -> None:
+    angles = np.linspace(0, 2 * np.pi, 20, endpoint=False)
+    panel = Geometry(16, 12, 4.0, 4.0, source_to_axis=500.0, source_to_detector=1000.0, angles=angles)
+    scan, volume = np.zeros((20, 12, 16), np.float32), np.zeros((10, 12, 16), np.float32)
+    # The axes the other way round: what the library asks for, and no caller of NumPy.
+    turned, wrong = np.zeros((16, 12, 20), np.float32), np.zeros((16, 12, 10), np.float32)
+    image = np.zeros((16, 12), np.float32)
+    said: list[tuple[Callable[[], object], str]] = []
+    with Reconstruction(panel, Grid.centred((16, 12, 10), (3.0, 3.0, 3.0)), context=cpu) as plan:
+        needed = "has dimensions (16, 12, 20), (20, 12, 16) are needed"
+        said += [(lambda: plan.reconstruct(turned), f"projections: {needed}")]
+        said += [(lambda: plan.reconstruct(Source.from_array(turned, context=cpu)), f"projections: {needed}")]
+        needed = "volume: has dimensions (16, 12, 10), (10, 12, 16) are needed"
+        said += [(lambda: plan.reconstruct(scan, wrong), needed)]
+        said += [(lambda: plan.reconstruct(scan, Sink.to_array(wrong, context=cpu)), needed)]
+        said += [(lambda: plan.backproject([0], scan[:1], wrong), needed)]
+        needed = "has dimensions (16, 12), (12, 16) are needed"
+        said += [(lambda: plan.push(0, image), f"projections: {needed}")]
+        said += [(lambda: plan.set_counts(image), f"i0: {needed}"), (lambda: plan.set_counts(1.0, image), f"dark: {needed}")]
+        said += [(lambda: purlin.fdk.log_transform(scan, image, context=cpu), f"i0: {needed}")]
+        needed = "has dimensions (16, 12, 2), (2, 12, 16) are needed"
+        said += [(lambda: plan.weight([0, 1], turned[:, :, :2]), f"projections: {needed}")]
+        said += [(lambda: plan.filter([0, 1], turned[:, :, :2]), f"weighted: {needed}")]
+        said += [(lambda: plan.backproject([0, 1], turned[:, :, :2], volume), f"filtered: {needed}")]
+        needed = "ellipsoids: has dimensions (8, 3), (count, 8) are needed"
+        said += [(lambda: plan.project(np.zeros((8, 3))), needed), (lambda: plan.draw(np.zeros((8, 3))), needed)]
+        # A tensor has the axes of the library.
+        needed = "projections: has dimensions [20, 12, 16], [16, 12, 20] are needed"
+        said += [(lambda: plan.reconstruct(purlin.Tensor.borrow(scan, context=cpu)), needed)]
+        plan.begin()
+        for call, text in said:
+            with pytest.raises(purlin.InvalidArgument) as caught:
+                call()
+            assert str(caught.value) == text
+        plan.push(range(20), scan)
+        with pytest.raises(purlin.InvalidArgument, match=r"^volume: has dimensions \(16, 12, 10\), \(10, 12, 16\)"):
+            plan.finish(wrong)
+        del caught
+
+
+def test_messages_about_files_have_the_shapes_of_numpy(cpu: purlin.Context, tmp_path: Path) -> None:
+    path = tmp_path / "scan[1, 2].raw"
+    path.write_bytes(b"123")
+    with pytest.raises(purlin.FileError, match=r"scan\[1, 2\].raw: .* 120 are needed for \(3, 4, 5\)"):
+        Source.from_file(path, (3, 4, 5), "u2", context=cpu)
+
+    def blocks(shape: tuple[int, ...]) -> Source:
+        return Source.from_function(lambda where: np.zeros(1), shape, np.float32, context=cpu)
+
+    with pytest.raises(purlin.InvalidArgument, match=r"^shape: is \(-3, 4, 5\), expected"):
+        blocks((-3, 4, 5))
+    with pytest.raises(purlin.InvalidArgument, match=r"^shape: \(3, 2147483648, 4294967296\) are more than"):
+        blocks((3, 2**31, 2**32))
+    with pytest.raises(purlin.InvalidArgument, match="^shape: has 9 axes, outside"):
+        blocks((1,) * 9)
+    with pytest.raises(purlin.InvalidArgument, match="^spacing: element 0 is -1, expected a finite number above 0"):
+        Sink.to_metaimage(tmp_path / "x.mha", (3, 4, 5), spacing=(-1, 2, 3), context=cpu)

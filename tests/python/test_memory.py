@@ -72,7 +72,7 @@ def test_what_cannot_be_walked_is_copied_once(cpu: purlin.Context, array: Any) -
 
 
 def test_unknown_types_are_refused(cpu: purlin.Context) -> None:
-    with pytest.raises(TypeError, match="dtype: is uint64"):
+    with pytest.raises(TypeError, match="array: is uint64"):
         purlin.Tensor.borrow(np.zeros(3, np.uint64), context=cpu)
 
 

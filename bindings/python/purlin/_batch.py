@@ -129,9 +129,9 @@ class Batch:
             self.context = context or default_context()
             self.on_device = memory.on_cuda(tensors)
             if self.on_device:
-                where = memory.device_memory(tensors, stream.cuda_stream if stream else None)
+                where = memory.device_memory(tensors, stream.cuda_stream if stream else None, "tensors")
             else:
-                where = memory.host_memory(memory.real_array(tensors, dtype), tensors)
+                where = memory.host_memory(memory.real_array(tensors, dtype, "tensors"), tensors)
             self.rows = Rows(where)
             self.dimension = dimension
             self.order = infer_order(self.rows.length, dimension) if order is None else order

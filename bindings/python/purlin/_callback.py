@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ._error import check
+from ._error import Wording, check
 from ._lib import lib
 from ._structs import LOG, PROGRESS
 
@@ -22,6 +22,12 @@ Progress = Callable[[int, int, float], object]
 
 LogFunction = Callable[[int, str], object]
 """Called with a level and one line of text, from any thread."""
+
+
+def expect_function(name: str, given: object) -> None:
+    """Refuses what is neither a function nor None."""
+    if given is not None and not callable(given):
+        raise TypeError(f"{name}: is {given!r}, expected a function or None")
 
 
 # Longest wait for the calls of other threads when the program ends, in seconds.
@@ -85,6 +91,7 @@ class ProgressRelay:
     """
 
     def __init__(self, function: Progress | None, options: Any) -> None:
+        expect_function("progress", function)
         self.function = function
         self._running: list[ProgressCall] = []
         self._pointer = PROGRESS(self._report)
@@ -193,11 +200,13 @@ class LogSink:
             raise caught
 
 
-def finish(status: int, progress: ProgressCall | None = None, *logs: LogSink | None) -> None:
+def finish(
+    status: int, progress: ProgressCall | None = None, *logs: LogSink | None, wording: Wording | None = None
+) -> None:
     """Ends a call: raises a callback's exception first, else the error of `status`."""
     if progress is not None:
         progress.raise_caught()
     for log in logs:
         if log is not None:
             log.raise_caught()
-    check(status)
+    check(status, wording)

@@ -35,6 +35,18 @@ def whole(name: str, value: Any, kind: Any) -> int:
     return found
 
 
+def number(name: str, value: Any) -> float:
+    """A number as a double."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name}: is {value!r}, expected a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: is {value!r}, expected a number") from None
+    except OverflowError:
+        raise ValueError(f"{name}: is {value}, which no double holds") from None
+
+
 class Struct(Structure):
     """A C struct whose numbers are checked when they are set."""
 
@@ -46,14 +58,7 @@ class Struct(Structure):
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self._kinds.get(name)
         if kind is c_double:
-            if isinstance(value, (str, bytes)):
-                raise TypeError(f"{name}: is {value!r}, expected a number")
-            try:
-                value = float(value)
-            except (TypeError, ValueError):
-                raise TypeError(f"{name}: is {value!r}, expected a number") from None
-            except OverflowError:
-                raise ValueError(f"{name}: is {value}, which no double holds") from None
+            value = number(name, value)
         elif kind is not None:
             value = whole(name, value, kind)
         super().__setattr__(name, value)

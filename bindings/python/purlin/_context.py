@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from . import _constants as c
 from ._callback import LogFunction, LogSink, ProgressCall, finish
-from ._error import InvalidHandle, check
+from ._error import InvalidHandle, Wording, check
 from ._lib import lib
 from ._structs import LOG
 from ._structs import ContextInfo as _CContextInfo
@@ -201,9 +201,9 @@ class Context(Handle):
             lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None)
         super().close()
 
-    def finish(self, status: int, progress: ProgressCall | None = None) -> None:
+    def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
         """Ends a call on this context: raises what a callback raised, else the error of `status`."""
-        finish(status, progress, self._log)
+        finish(status, progress, self._log, wording=wording)
 
     @property
     def properties(self) -> ContextInfo:
@@ -311,9 +311,9 @@ class Members:
         """What the library's contexts may call: for the `keep` of a handle."""
         return [one._sinks for one in self._contexts]
 
-    def finish(self, status: int, progress: ProgressCall | None = None) -> None:
+    def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
         """Ends a call on these contexts: raises what a callback of any of them raised, else the error of `status`."""
-        finish(status, progress, *[one._log for one in self._contexts])
+        finish(status, progress, *[one._log for one in self._contexts], wording=wording)
 
 
 def checked_group(group: Any) -> Group | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from . import _constants as c
@@ -106,8 +107,26 @@ def status_name(status: int) -> str:
     return name.decode()
 
 
-def check(status: int) -> None:
+Wording = Callable[[str], str]
+"""Makes of the library's message the one for this package's caller, whose arguments have other names or orders."""
+
+
+def check(status: int, wording: Wording | None = None) -> None:
     """Raises the thread's last error unless `status` is success."""
     if status != c.SUCCESS:
-        text: bytes = lib.purlin_last_error_message()
-        raise _CLASSES.get(status, Error)(status, text.decode("utf-8", "replace"))
+        found: bytes = lib.purlin_last_error_message()
+        text = found.decode("utf-8", "replace")
+        raise _CLASSES.get(status, Error)(status, text if wording is None else wording(text))
+
+
+_LIST = re.compile(r"\[((?:\d+|[a-z]+|\.\.\.)(?:, (?:\d+|[a-z]+|\.\.\.))*)\]")
+
+
+def in_numpy_order(text: str) -> str:
+    """A message whose lists of axes are the other way round, as shapes of NumPy."""
+
+    def shape(found: re.Match[str]) -> str:
+        axes = found[1].split(", ")[::-1]
+        return f"({', '.join(axes)}{',' if len(axes) == 1 else ''})"
+
+    return _LIST.sub(shape, text)

@@ -92,12 +92,12 @@ def place(context: Context | None, options: Any) -> Context | None:
     return group.contexts[0] if context is None and group is not None else context
 
 
-def operand(a: Any, context: Context | None) -> Matrix:
+def operand(a: Any, context: Context | None, name: str = "a") -> Matrix:
     """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
     if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
         # What is not finite is named by its row and column.
         return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
-    return of(a, context)
+    return of(a, context, name=name)
 
 
 class Call:
@@ -139,7 +139,7 @@ def solver_of(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Mat
     """What solves (A - sigma I) x = b as a matrix: one that stands for a matrix itself, an object with a method `solve`, such
     as SciPy's SuperLU, or a function."""
     if isinstance(solve, (Matrix, np.ndarray)) or hasattr(solve, "tocsr"):
-        return of(solve, context)
+        return of(solve, context, name="solve")
     if hasattr(solve, "matmat"):
         if tuple(solve.shape) != (n, n):
             raise ValueError(f"solve: has shape {tuple(solve.shape)}, expected {(n, n)}")

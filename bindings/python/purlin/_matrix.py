@@ -197,23 +197,25 @@ class Matrix(Handle):
         return cls._made(status, made, context)
 
     @classmethod
-    def dense(cls, array: object, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
+    def dense(
+        cls, array: object, *, context: Context | None = None, stream: Stream | None = None, name: str = "array"
+    ) -> Matrix:
         """A two-dimensional array in place, in either order, with a leading dimension; NumPy or `__dlpack__`. A NumPy array
-        with other strides is copied once, and the copy is read-only."""
-        where = memory.memory_of(array, stream.cuda_stream if stream else None)
-        return cls._around(where, context or default_context())
+        with other strides is copied once, and the copy is read-only. `name` is the argument in messages."""
+        where = memory.memory_of(array, stream.cuda_stream if stream else None, name)
+        return cls._around(where, context or default_context(), name)
 
     @classmethod
-    def _around(cls, where: memory.Memory, context: Context) -> Matrix:
+    def _around(cls, where: memory.Memory, context: Context, name: str) -> Matrix:
         """A matrix around described memory, or a read-only copy of it."""
         if len(where.shape) != 2:
-            raise ValueError(f"array: has {len(where.shape)} dimensions, expected 2")
+            raise ValueError(f"{name}: has {len(where.shape)} dimensions, expected 2")
         rows, cols = where.shape
         found = memory.leading(where.shape, where.strides)
         if found is None:
             if where.on_device or not isinstance(where.base, np.ndarray):
-                raise ValueError("strides: neither is 1; make the array contiguous")
-            return cls._around(memory.host_memory(np.ascontiguousarray(where.base), where.base), context)
+                raise ValueError(f"{name}: has strides of which neither is 1; make the array contiguous")
+            return cls._around(memory.host_memory(np.ascontiguousarray(where.base), where.base), context, name)
         is_row_major, ld = found
         flags = c.ROW_MAJOR if is_row_major else 0
         borrow = lib.purlin_matrix_borrow_device if where.on_device else lib.purlin_matrix_borrow
@@ -386,12 +388,14 @@ class Matrix(Handle):
         return owner
 
     @classmethod
-    def of(cls, value: Any, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
+    def of(
+        cls, value: Any, *, context: Context | None = None, stream: Stream | None = None, name: str = "a"
+    ) -> Matrix:
         """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
         sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
         memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8. Integers in a
         sparse matrix are copied as float64, and a linear operator without a type of its own, or with one of integers,
-        computes in float64."""
+        computes in float64. `name` is the argument in messages."""
         if isinstance(value, Matrix):
             return value
         context = context or default_context()
@@ -400,9 +404,9 @@ class Matrix(Handle):
         if isinstance(value, (str, os.PathLike)):
             return cls.from_source(Source.from_npy(value, context=context), context=context)
         if isinstance(value, Iterator):
-            blocks = [np.atleast_2d(memory.to_numpy(block)) for block in value]
+            blocks = [np.atleast_2d(memory.to_numpy(block, name)) for block in value]
             if not blocks:
-                raise ValueError("a: is an iterator over no rows")
+                raise ValueError(f"{name}: is an iterator over no rows")
             value = np.concatenate(blocks)
         if hasattr(value, "tocsr"):
             return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
@@ -413,13 +417,13 @@ class Matrix(Handle):
             dtype = np.result_type(own, np.float32) if own.kind in "fc" else np.dtype(np.float64)
             return cls.from_operator(value.matmat, value.rmatmat, value.shape, dtype, context=context)
         if not memory.on_cuda(value):
-            array = memory.to_numpy(value)
+            array = memory.to_numpy(value, name)
             if array.dtype == np.bool_:
                 array = array.astype(np.uint8)
             elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
                 array = array.astype(np.float64)
-            return cls._around(memory.host_memory(array, value), context or default_context())
-        return cls.dense(value, context=context, stream=stream)
+            return cls._around(memory.host_memory(array, value, name), context, name)
+        return cls.dense(value, context=context, stream=stream, name=name)
 
     def raise_caught(self) -> None:
         """Raises what a function behind the matrix raised in the last run."""
@@ -454,7 +458,7 @@ class Matrix(Handle):
         if memory.on_cuda(x):
             there: Array = self._products().apply(x)
             return there
-        given = memory.to_numpy(x)
+        given = memory.to_numpy(x, "x")
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
         if given.shape[0] != self.shape[1]:
@@ -482,14 +486,14 @@ class Matrix(Handle):
 
     def matvec(self, x: Any) -> Array:
         """A x for a vector, of shape (n,) or (n, 1), as a `LinearOperator` of SciPy has it."""
-        given = memory.to_numpy(x)
+        given = memory.to_numpy(x, "x")
         if given.shape not in ((self.shape[1],), (self.shape[1], 1)):
             raise ValueError(f"x: has shape {given.shape}, expected {(self.shape[1],)}")
         return self @ given
 
     def matmat(self, x: Any) -> Array:
         """A X for the columns of a matrix, as a `LinearOperator` of SciPy has it."""
-        given = memory.to_numpy(x)
+        given = memory.to_numpy(x, "x")
         if given.ndim != 2:
             raise ValueError(f"x: has {given.ndim} dimensions, expected 2")
         return self @ given

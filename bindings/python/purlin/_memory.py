@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -59,15 +60,30 @@ _DLPACK_CUDA = (2, 13)  # device memory, managed memory
 _CUDA_LEGACY_STREAM = 1
 
 
-def dtype_number(dtype: npt.DTypeLike) -> int:
-    """The library's constant for a NumPy type."""
+_COMPUTING = ("float32", "float64", "complex64", "complex128")
+
+
+def dtype_number(dtype: npt.DTypeLike, names: Sequence[str] = tuple(_DTYPES)) -> int:
+    """The library's constant for a NumPy type that a caller gave as `dtype`, one of `names`."""
     try:
         name = np.dtype(dtype).name
     except (TypeError, ValueError):
-        raise TypeError(f"dtype: is {dtype!r}, expected one of {', '.join(_DTYPES)}") from None
-    if name not in _DTYPES:
-        raise TypeError(f"dtype: is {name}, expected one of {', '.join(_DTYPES)}")
+        name = repr(dtype)
+    if name not in names:
+        raise TypeError(f"dtype: is {name}, expected one of {', '.join(names)}")
     return _DTYPES[name]
+
+
+def computing_number(dtype: npt.DTypeLike) -> int:
+    """The library's constant for a NumPy type that a caller wants a call to compute in."""
+    return dtype_number(dtype, _COMPUTING)
+
+
+def _element_number(argument: str, dtype: np.dtype[Any]) -> int:
+    """The library's constant for the type of an argument's elements."""
+    if dtype.name not in _DTYPES:
+        raise TypeError(f"{argument}: is {dtype}, expected one of {', '.join(_DTYPES)}")
+    return _DTYPES[dtype.name]
 
 
 def dtype_of(number: int) -> np.dtype[Any]:
@@ -106,10 +122,10 @@ def _in_place(array: Array) -> bool:
     )
 
 
-def host_memory(array: Array, given: object = None) -> Memory:
+def host_memory(array: Array, given: object = None, name: str = "array") -> Memory:
     """A NumPy array in place, or where the library could not walk it a copy, which is read-only: results would be lost.
-    So is an array that was made of `given` and has not its elements."""
-    dtype = dtype_number(array.dtype)
+    So is an array that was made of `given` and has not its elements. `name` is the argument in messages."""
+    dtype = _element_number(name, array.dtype)
     is_own, is_writable = _in_place(array), array.flags.writeable
     if not is_own:
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -166,8 +182,7 @@ def require_writable(name: str, value: object, *, as_matrix: bool = False) -> No
     array = to_numpy(value)
     if not array.flags.writeable:
         raise ValueError(f"{name}: is read-only")
-    if array.dtype.name not in _DTYPES:
-        raise TypeError(f"{name}: is {array.dtype}, expected one of {', '.join(_DTYPES)}")
+    _element_number(name, array.dtype)
     if as_matrix and array.ndim != 2:
         raise ValueError(f"{name}: has {array.ndim} dimensions, expected 2")
     if not array.size:
@@ -234,19 +249,19 @@ def fill_block(name: str, block: Array, values: object) -> None:
                 raise ValueError(f"{name}: returned {array[lost].flat[0]}, which {block.dtype} does not hold")
 
 
-def to_numpy(value: object) -> Array:
+def to_numpy(value: object, name: str = "array") -> Array:
     """A host array as NumPy's, without a copy if it is one already or speaks DLPack."""
-    value = without_mask("array", value)
+    value = without_mask(name, value)
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
     return np.asarray(value)
 
 
-def real_array(value: object, dtype: np.dtype[Any] | None = None) -> Array:
+def real_array(value: object, dtype: np.dtype[Any] | None = None, name: str = "array") -> Array:
     """A host array of float32 or float64, the given one or the array's own; other types become float64."""
-    array = to_numpy(value)
+    array = to_numpy(value, name)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"dtype: is {array.dtype}, expected real numbers")
+        raise TypeError(f"{name}: is {array.dtype}, expected real numbers")
     if dtype is None:
         dtype = array.dtype if array.dtype.name in ("float32", "float64") else np.dtype(np.float64)
     return array.astype(dtype.newbyteorder("="), copy=False)
@@ -313,15 +328,15 @@ def capsule_of(value: Any, stream: int | None) -> Any:
         return value.__dlpack__(**arguments)
 
 
-def device_memory(value: Any, stream: int | None = None) -> Memory:
+def device_memory(value: Any, stream: int | None = None, name: str = "array") -> Memory:
     """A CUDA array in place. `stream` is the one that the elements are used on, by default CUDA's legacy stream."""
     capsule = capsule_of(value, _CUDA_LEGACY_STREAM if stream is None else stream)
-    name = next((n for n in (VERSIONED, UNVERSIONED) if api.PyCapsule_IsValid(id(capsule), n)), None)
-    if name is None:
+    version = next((n for n in (VERSIONED, UNVERSIONED) if api.PyCapsule_IsValid(id(capsule), n)), None)
+    if version is None:
         raise BufferError("__dlpack__: gave no DLPack capsule")
-    address = api.PyCapsule_GetPointer(id(capsule), name)
+    address = api.PyCapsule_GetPointer(id(capsule), version)
     read_only = False
-    if name == VERSIONED:
+    if version == VERSIONED:
         versioned = DLManagedTensorVersioned.from_address(address)
         read_only = bool(versioned.flags & _READ_ONLY_BIT)
         tensor = versioned.dl_tensor
@@ -329,7 +344,7 @@ def device_memory(value: Any, stream: int | None = None) -> Memory:
         tensor = DLManagedTensor.from_address(address).dl_tensor
     dtype = _DLPACK_DTYPES.get((tensor.code, tensor.bits))
     if dtype is None or tensor.lanes != 1:
-        raise TypeError(f"dtype: DLPack code {tensor.code} with {tensor.bits} bits is not supported")
+        raise TypeError(f"{name}: has DLPack code {tensor.code} with {tensor.bits} bits, which is not supported")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     if tensor.strides:
         strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
@@ -340,11 +355,11 @@ def device_memory(value: Any, stream: int | None = None) -> Memory:
     return Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, True, read_only, (capsule, value))
 
 
-def memory_of(value: object, stream: int | None = None) -> Memory:
+def memory_of(value: object, stream: int | None = None, name: str = "array") -> Memory:
     """Any array in place: NumPy, DLPack on the host or on a CUDA device. A copy of anything else is read-only."""
     if on_cuda(value):
-        return device_memory(value, stream)
-    where = host_memory(to_numpy(value))
+        return device_memory(value, stream, name)
+    where = host_memory(to_numpy(value, name), name=name)
     return where if _shares(value) else replace(where, read_only=True)
 
 
@@ -352,8 +367,9 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
     """An array of a type, in row-major order, or without `order` in its own. Conversions that lose a part of each number are refused: complex numbers to
     real ones, fractions to integers, integers that do not fit, and what is no array of numbers."""
     kind = np.dtype(dtype)
+    value = without_mask(name, value)
     try:
-        array = to_numpy(value)
+        array = to_numpy(value, name)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if array.dtype.kind not in "biufc":

@@ -18,7 +18,7 @@ _COMPUTING = (np.float32, np.float64, np.complex64, np.complex128)
 def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]:
     """The type that a call on `matrix` computes in: the given one, or its own, or float32."""
     if given is not None:
-        memory.dtype_number(given)
+        memory.computing_number(given)
         return np.dtype(given)
     return matrix.dtype if matrix.dtype in _COMPUTING else np.dtype(np.float32)
 

@@ -258,7 +258,7 @@ class Train(_Cores):
         made = c_void_p()
         status = lib.purlin_tt_create(
             context.handle,
-            memory.dtype_number(dtype),
+            memory.computing_number(dtype),
             choice("location", location, LOCATIONS),
             0,
             len(modes),
@@ -386,7 +386,7 @@ class TrainMatrix(_Cores):
         made = c_void_p()
         status = lib.purlin_tt_matrix_create(
             context.handle,
-            memory.dtype_number(dtype),
+            memory.computing_number(dtype),
             choice("location", location, LOCATIONS),
             0,
             len(rows),

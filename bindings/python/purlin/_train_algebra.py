@@ -115,7 +115,7 @@ def to_open(x: object, *, context: Context | None = None) -> Train:
 def cast(x: object, dtype: npt.DTypeLike, *, context: Context | None = None) -> Train:
     """A copy of another type."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_cast, Train.of(x, context), memory.dtype_number(dtype))
+    return _made(context, lib.purlin_tt_cast, Train.of(x, context), memory.computing_number(dtype))
 
 
 def canonicalize(x: object, centre: int, *, context: Context | None = None) -> tuple[Train, int]:
@@ -209,9 +209,9 @@ def svd(
 ) -> Truncated:
     """The train of a dense array, of the smallest ranks with ||A - TT|| <= `epsilon` ||A||. Integers become float64."""
     context = context or default_context()
-    array = memory.to_numpy(values)
-    if array.dtype.kind in "biu":
-        array = array.astype(np.float64)
+    array = memory.to_numpy(values, "values")
+    if array.dtype.kind not in "fc":
+        array = memory.converted("values", array, np.float64)
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
@@ -245,7 +245,7 @@ def random(
     made = c_void_p()
     status = lib.purlin_tt_random(
         context.handle,
-        memory.dtype_number(dtype),
+        memory.computing_number(dtype),
         choice("location", location, LOCATIONS),
         len(modes),
         integers(modes),
@@ -284,7 +284,7 @@ def _constant(
     context = context or default_context()
     made = c_void_p()
     where = choice("location", location, LOCATIONS)
-    status = call(context.handle, memory.dtype_number(dtype), where, len(modes), integers(modes), ctypes.byref(made))
+    status = call(context.handle, memory.computing_number(dtype), where, len(modes), integers(modes), ctypes.byref(made))
     return Train._made(status, made, context)
 
 

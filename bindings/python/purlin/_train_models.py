@@ -36,7 +36,7 @@ def ising(
     context = context or default_context()
     made = c_void_p()
     status = lib.purlin_tt_matrix_ising(
-        context.handle, memory.dtype_number(dtype), length, cyclic, coupling, field, ctypes.byref(made)
+        context.handle, memory.computing_number(dtype), length, cyclic, coupling, field, ctypes.byref(made)
     )
     return TrainMatrix._made(status, made, context)
 
@@ -58,7 +58,7 @@ def heisenberg(
     made = c_void_p()
     status = lib.purlin_tt_matrix_heisenberg(
         context.handle,
-        memory.dtype_number(dtype),
+        memory.computing_number(dtype),
         length,
         cyclic,
         twice_spin,
@@ -74,7 +74,7 @@ def identity(modes: Sequence[int], *, dtype: npt.DTypeLike = np.float64, context
     context = context or default_context()
     made = c_void_p()
     status = lib.purlin_tt_matrix_identity(
-        context.handle, memory.dtype_number(dtype), len(modes), integers(modes), ctypes.byref(made)
+        context.handle, memory.computing_number(dtype), len(modes), integers(modes), ctypes.byref(made)
     )
     return TrainMatrix._made(status, made, context)
 
@@ -105,7 +105,7 @@ def from_terms(
     made = c_void_p()
     status = lib.purlin_tt_matrix_from_terms(
         context.handle,
-        memory.dtype_number(dtype),
+        memory.computing_number(dtype),
         len(modes),
         integers(modes),
         cyclic,

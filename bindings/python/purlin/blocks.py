@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Sequence
 from ctypes import c_char_p, c_void_p
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, default_context, initialised
-from ._error import check
+from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
 from ._memory import Array
 from ._structs import BLOCK, ArrayInfo
@@ -36,12 +37,28 @@ WriteFunction = Callable[[tuple[slice, ...], Array], object]
 """Called with one slice an axis and the elements, which are there until it returns, in the machine's byte order."""
 
 
-def borrowed(array: object, context: Context, stream: Stream | None = None) -> Tensor:
-    """An array in place with its axes the other way round; a `Tensor` as it is."""
+def borrowed(array: object, context: Context, stream: Stream | None = None, name: str = "array") -> Tensor:
+    """An array in place with its axes the other way round; a `Tensor` as it is. `name` is the argument in messages."""
     if isinstance(array, Tensor):
         return array
-    where = memory.memory_of(array, stream.cuda_stream if stream else None)
+    where = memory.memory_of(array, stream.cuda_stream if stream else None, name)
     return Tensor.from_memory(where.reversed(), context)
+
+
+def _wording(text: str) -> str:
+    """A message about the shape of a source or a sink, which the library knows as `ndim` and `dims`."""
+    text = re.sub(r"^ndim: is (\d+)", r"shape: has \1 axes", text)
+    argument, colon, rest = text.rpartition(": ")
+    return ("shape" if argument == "dims" else argument) + colon + in_numpy_order(rest)
+
+
+def _extents(shape: Sequence[int]) -> Any:
+    """The sizes of a shape for the library, whose first axis is the fastest."""
+    for size in shape:
+        if isinstance(size, (int, np.integer)) and size < 0:
+            problem = f"shape: is {tuple(shape)}, expected sizes of at least 0"
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
+    return integers(tuple(shape)[::-1])
 
 
 def _type_and_order(dtype: npt.DTypeLike) -> tuple[int, int]:
@@ -152,7 +169,7 @@ class Source(_End):
         cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
     ) -> Source:
         owner = cls(made.value, lib.purlin_source_destroy, context, relay, keep)
-        context.finish(status)
+        context.finish(status, wording=_wording)
         return owner
 
     @classmethod
@@ -184,7 +201,7 @@ class Source(_End):
             number,
             order,
             len(shape),
-            integers(tuple(shape)[::-1]),
+            _extents(shape),
             ctypes.byref(made),
         )
         return cls._made(status, made, context)
@@ -247,7 +264,7 @@ class Source(_End):
             context.handle,
             memory.dtype_number(dtype),
             len(shape),
-            integers(tuple(shape)[::-1]),
+            _extents(shape),
             relay.pointer,
             None,
             ctypes.byref(made),
@@ -283,7 +300,7 @@ class Sink(_End):
         cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
     ) -> Sink:
         owner = cls(made.value, lib.purlin_sink_destroy, context, relay, keep)
-        context.finish(status)
+        context.finish(status, wording=_wording)
         return owner
 
     @classmethod
@@ -312,7 +329,7 @@ class Sink(_End):
             number,
             order,
             len(shape),
-            integers(tuple(shape)[::-1]),
+            _extents(shape),
             ctypes.byref(made),
         )
         return cls._made(status, made, context)
@@ -336,6 +353,11 @@ class Sink(_End):
                 return None
             if len(values) != len(shape):
                 raise ValueError(f"{name}: has {len(values)} elements, expected {len(shape)}")
+            for k, value in enumerate(values):
+                if not np.isfinite(value) or (name == "spacing" and value <= 0):
+                    wanted = "a finite number above 0" if name == "spacing" else "a finite number"
+                    problem = f"{name}: element {k} is {value}, expected {wanted}"
+                    raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
             return ctypes.cast((ctypes.c_double * max(len(shape), 1))(*tuple(values)[::-1]), c_void_p)
 
         made = c_void_p()
@@ -344,7 +366,7 @@ class Sink(_End):
             memory.path_bytes(path),
             memory.dtype_number(dtype),
             len(shape),
-            integers(tuple(shape)[::-1]),
+            _extents(shape),
             numbers("spacing", spacing),
             numbers("origin", origin),
             ctypes.byref(made),
@@ -384,7 +406,7 @@ class Sink(_End):
             context.handle,
             memory.dtype_number(dtype),
             len(shape),
-            integers(tuple(shape)[::-1]),
+            _extents(shape),
             relay.pointer,
             None,
             ctypes.byref(made),

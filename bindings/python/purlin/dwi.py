@@ -99,15 +99,17 @@ class Peaks:
 class _Volume:
     """A dense volume (.., length) as a tensor [length, voxels]; the same face as a `Batch`."""
 
-    def __init__(self, array: object, dtype: np.dtype[Any] | None, context: Context, stream: Stream | None) -> None:
+    def __init__(
+        self, name: str, array: object, dtype: np.dtype[Any] | None, context: Context, stream: Stream | None
+    ) -> None:
         self.context = context
         self.on_device = memory.on_cuda(array)
         if self.on_device:
-            where = memory.device_memory(array, stream.cuda_stream if stream else None)
+            where = memory.device_memory(array, stream.cuda_stream if stream else None, name)
         else:
-            host = memory.to_numpy(array)
+            host = memory.to_numpy(array, name)
             taken = dtype is None and host.dtype.name in _SIGNALS
-            where = memory.host_memory(host if taken else memory.real_array(host, dtype))
+            where = memory.host_memory(host if taken else memory.real_array(host, dtype, name), name=name)
         self.rows = Rows(where)
         self.count = self.rows.count
         self.dtype = memory.dtype_of(where.dtype)
@@ -133,7 +135,7 @@ def _placed(volume: _Volume | Batch, array: Array) -> Tensor:
 def _placed_mask(volume: _Volume | Batch, mask: object | None) -> Tensor | None:
     if mask is None:
         return None
-    array = (memory.to_numpy(mask) != 0).astype(np.uint8)
+    array = (memory.to_numpy(mask, "mask") != 0).astype(np.uint8)
     if volume.rows is not None:
         array = np.ascontiguousarray(volume.rows.flattened("mask", array))
     return _placed(volume, array)
@@ -153,14 +155,14 @@ class _Scan:
     ) -> None:
         given = signals
         if not memory.on_cuda(signals):
-            host = memory.to_numpy(signals)
+            host = memory.to_numpy(signals, "signals")
             # Small integers that the library does not know are exact in float32, at half the memory of float64.
             given = host.astype(np.float32) if host.dtype.name in ("int8", "int16", "bool") else host
         self.stream = stream
-        self.volume = _Volume(given, None, context or default_context(), stream)
+        self.volume = _Volume("signals", given, None, context or default_context(), stream)
         self.real = np.dtype(np.float64 if self.volume.dtype == np.float64 else np.float32)
-        values = np.ascontiguousarray(memory.real_array(bvals))
-        vectors = np.ascontiguousarray(memory.real_array(bvecs))
+        values = np.ascontiguousarray(memory.real_array(bvals, name="bvals"))
+        vectors = np.ascontiguousarray(memory.real_array(bvecs, name="bvecs"))
         measurements = self.volume.rows.length
         if values.shape != (measurements,):
             raise ValueError(f"bvals: has shape {values.shape}, expected ({measurements},)")
@@ -179,10 +181,10 @@ class _Scan:
         """An array (.., N) with its voxels in the order of the signals'."""
         if array is None:
             return None
-        volume = _Volume(array, self.real, self.volume.context, self.stream)
+        volume = _Volume("weights", array, self.real, self.volume.context, self.stream)
         if (volume.rows.lead, volume.rows.order) != (self.volume.rows.lead, self.volume.rows.order):
-            rows = np.ascontiguousarray(self.volume.rows.flattened_rows(memory.real_array(array, self.real)))
-            volume = _Volume(rows, self.real, self.volume.context, self.stream)
+            rows = np.ascontiguousarray(self.volume.rows.flattened_rows(memory.real_array(array, self.real, "weights")))
+            volume = _Volume("weights", rows, self.real, self.volume.context, self.stream)
         return volume
 
 
@@ -301,7 +303,7 @@ def _voxels(
         )
     if basis is None or basis == "tensor":
         return Batch(source, None, 3, context, stream)
-    return _Volume(_real(source), None, context or default_context(), stream)
+    return _Volume("source", _real("source", source), None, context or default_context(), stream)
 
 
 def _once(context: Context | None, progress: Progress | None, options: Any, known: Known) -> Dwi:
@@ -353,7 +355,7 @@ def csa(
 
 def sh_to_tensor(sh: object, basis: Basis, *, context: Context | None = None, stream: Stream | None = None) -> Array:
     """Packed tensors (.., U) of order L from coefficients (.., U) of even degree up to L."""
-    volume = _Volume(_real(sh), None, context or default_context(), stream)
+    volume = _Volume("sh", _real("sh", sh), None, context or default_context(), stream)
     out = Outputs(volume)
     packed = np.empty((volume.count, volume.rows.length), volume.dtype)
     tensors = out.add_symmetric(packed, infer_order(volume.rows.length, 3), 3)
@@ -431,6 +433,6 @@ def peaks(
         return dwi.peaks(source, count, mask=mask, stream=stream)
 
 
-def _real(array: object) -> object:
+def _real(name: str, array: object) -> object:
     """Coefficients as they are on a device, as float32 or float64 on the host."""
-    return array if memory.on_cuda(array) else memory.real_array(array)
+    return array if memory.on_cuda(array) else memory.real_array(array, name=name)

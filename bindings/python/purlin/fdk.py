@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import re
 from collections.abc import Sequence
 from ctypes import c_void_p
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Group, Handle, Members, Stream, default_context, initialised
-from ._error import InvalidArgument, check
+from ._error import InvalidArgument, Wording, check, in_numpy_order
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
@@ -105,6 +106,17 @@ class FdkInfo(FdkFigures):
 
 
 Info = FdkInfo
+
+
+def _wording(**arrays: object) -> Wording:
+    """Messages of the library about these arguments, which have the axes of NumPy unless they are tensors."""
+    turned = {name for name, given in arrays.items() if not isinstance(given, Tensor)}
+
+    def wording(text: str) -> str:
+        text = re.sub("^i0_image:", "i0:", text)
+        return in_numpy_order(text) if text.partition(":")[0] in turned else text
+
+    return wording
 
 
 def _read_info(raw: Any) -> Info:
@@ -190,8 +202,9 @@ class Reconstruction(Handle):
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
         number, images = _counts(i0, dark, (self.geometry.detector_rows, self.geometry.detector_columns))
         tensors = [None if image is None else borrowed(image, self.context) for image in images]
+        wording = _wording(i0=i0, dark=dark)
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
-        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
+        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon), wording=wording)
 
     def weights(self) -> tuple[Array, Array]:
         """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
@@ -228,11 +241,11 @@ class Reconstruction(Handle):
             source.raise_caught()
             sink.raise_caught()
         else:
-            given = borrowed(projections, self.context, stream)
-            out = borrowed(made, self.context, stream)
+            given = borrowed(projections, self.context, stream, "projections")
+            out = borrowed(made, self.context, stream, "volume")
             with self._relay.call() as running:
                 status = lib.purlin_fdk_reconstruct(self.handle, queue, given.handle, out.handle, None)
-        self._members.finish(status, running)
+        self._members.finish(status, running, _wording(projections=projections, volume=made))
         return made
 
     def begin(self, *, stream: Stream | None = None) -> None:
@@ -243,10 +256,10 @@ class Reconstruction(Handle):
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
         GPU is done with them. `progress` gets the views pushed and all views."""
         numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
-        given = borrowed(projections, self.context)
+        given = borrowed(projections, self.context, name="projections")
         with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
-        self._members.finish(status, running)
+        self._members.finish(status, running, _wording(projections=projections))
 
     def finish(self, volume: Any = None) -> Any:
         """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
@@ -258,10 +271,10 @@ class Reconstruction(Handle):
                 status = lib.purlin_fdk_finish_to_sink(self.handle, made.handle, None)
             made.raise_caught()
         else:
-            out = borrowed(made, self.context)
+            out = borrowed(made, self.context, name="volume")
             with self._relay.call() as running:
                 status = lib.purlin_fdk_finish(self.handle, out.handle, None)
-        self._members.finish(status, running)
+        self._members.finish(status, running, _wording(volume=made))
         return made
 
     def cancel(self) -> None:
@@ -271,21 +284,22 @@ class Reconstruction(Handle):
 
     def weight(self, views: Sequence[int], projections: object) -> Array:
         """Cosine and redundancy weights alone, (count, rows, columns)."""
-        return self._piece(lib.purlin_fdk_weight, views, projections, self.geometry.detector_columns)
+        return self._piece("projections", lib.purlin_fdk_weight, views, projections, self.geometry.detector_columns)
 
     def filter(self, views: Sequence[int], weighted: object) -> Array:
         """The ramp filter alone; a half fan's rows get longer, see `info.filtered_columns`."""
-        return self._piece(lib.purlin_fdk_filter, views, weighted, self.plan().filtered_columns)
+        return self._piece("weighted", lib.purlin_fdk_filter, views, weighted, self.plan().filtered_columns)
 
     def backproject(self, views: Sequence[int], filtered: object, volume: Any) -> None:
         """Adds the back-projection of filtered views to a volume."""
         numbers = list(views)
         _require_volume(volume)
-        given, out = borrowed(filtered, self.context), borrowed(volume, self.context)
+        given = borrowed(filtered, self.context, name="filtered")
+        out = borrowed(volume, self.context, name="volume")
         status = lib.purlin_fdk_backproject(
             self.handle, None, len(numbers), integers(numbers, "views"), given.handle, out.handle
         )
-        self._members.finish(status)
+        self._members.finish(status, wording=_wording(filtered=filtered, volume=volume))
 
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
@@ -293,7 +307,7 @@ class Reconstruction(Handle):
         given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         lines = borrowed(out, self.context)
         status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
-        self._members.finish(status)
+        self._members.finish(status, wording=_wording(ellipsoids=ellipsoids))
         return out
 
     def draw(self, ellipsoids: npt.ArrayLike) -> Array:
@@ -302,15 +316,15 @@ class Reconstruction(Handle):
         given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         volume = borrowed(out, self.context)
         status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
-        self._members.finish(status)
+        self._members.finish(status, wording=_wording(ellipsoids=ellipsoids))
         return out
 
-    def _piece(self, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
+    def _piece(self, name: str, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
         numbers = list(views)
         out = np.empty((len(numbers), self.geometry.detector_rows, columns), np.float32)
-        tensors = borrowed(given, self.context), borrowed(out, self.context)
+        tensors = borrowed(given, self.context, name=name), borrowed(out, self.context)
         status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
-        self._members.finish(status)
+        self._members.finish(status, wording=_wording(**{name: given}))
         return out
 
     def _volume(self, projections: object) -> Any:
@@ -400,7 +414,7 @@ def log_transform(
     not finite give NaN, and the context's log has one warning. With `return_clamped` a pair: the line integrals, and how many
     counts were below `epsilon` and were raised to it."""
     context = context or default_context()
-    given = borrowed(counts, context)
+    given = borrowed(counts, context, name="counts")
     number, pixels = _counts(i0, dark, given.shape[1::-1])
     images = [None if image is None else borrowed(image, context) for image in pixels]
     out = np.empty(given.shape[::-1], np.float32)
@@ -416,7 +430,7 @@ def log_transform(
         lines.handle,
         ctypes.byref(clamped),
     )
-    context.finish(status)
+    context.finish(status, wording=_wording(counts=counts, i0=i0, dark=dark))
     return (out, clamped.value) if return_clamped else out
 
 

@@ -100,19 +100,19 @@ class Density(NamedTuple):
 def _real(w: Any, context: Context | None) -> Matrix:
     """A graph in double or single precision: other numbers are copied in double."""
     if isinstance(w, Matrix) or memory.on_cuda(w):
-        return operand(w, context)
+        return operand(w, context, "w")
     kind = getattr(w, "dtype", None)
     if kind is not None and np.dtype(kind).kind == "c":
         raise TypeError(f"w: is {kind}, expected real numbers")
     if kind not in (np.float64, np.float32):
         w = w.astype(np.float64) if hasattr(w, "tocsr") else memory.converted("w", w, np.float64)
-    return operand(w, context)
+    return operand(w, context, "w")
 
 
-def _numbers(array: npt.ArrayLike) -> Array:
+def _numbers(name: str, array: npt.ArrayLike) -> Array:
     """An array of float64, or of float32 if it is one."""
-    given = memory.to_numpy(array)
-    return given if given.dtype == np.float32 else memory.converted("array", given, np.float64)
+    given = memory.to_numpy(array, name)
+    return given if given.dtype == np.float32 else memory.converted(name, given, np.float64)
 
 
 def _solver(
@@ -213,7 +213,7 @@ def cluster(
 
 
 def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *arguments: Any) -> Clusters:
-    given = Matrix.dense(_numbers(points), context=context)
+    given = Matrix.dense(_numbers("points", points), context=context, name="points")
     labels, inertia = np.zeros(given.shape[0], np.int64), c_double()
     with Tensor.borrow(labels, context=given.context) as target:
         status = function(given.handle, *arguments, target.handle, ctypes.byref(inertia))
@@ -279,7 +279,7 @@ def bisect(
 
 def components(w: Any, *, context: Context | None = None) -> tuple[int, Array]:
     """Number of connected components, and that of each vertex."""
-    graph = of(w, context)
+    graph = of(w, context, name="w")
     labels, count = np.zeros(graph.shape[0], np.int64), c_int64()
     with Tensor.borrow(labels, context=graph.context) as target:
         graph.context.finish(lib.purlin_graph_components(graph.handle, target.handle, ctypes.byref(count)))
@@ -288,7 +288,7 @@ def components(w: Any, *, context: Context | None = None) -> tuple[int, Array]:
 
 def component(w: Any, which: int = -1, *, context: Context | None = None) -> tuple[Matrix, Array]:
     """The graph of one component (-1 = the largest), and the vertices of the whole graph that it has."""
-    graph = of(w, context)
+    graph = of(w, context, name="w")
     made, names = c_void_p(), c_void_p()
     status = lib.purlin_graph_component(graph.handle, which, ctypes.byref(made), ctypes.byref(names))
     part, vertices = Matrix(made.value, graph.context), Tensor(names.value, graph.context)
@@ -333,8 +333,8 @@ def of_image(
 ) -> Matrix:
     """The graph of the pixels of a (height, width) image: vertex y * width + x. Neighbours up to `radius` have weight
     exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor."""
-    pixels = np.ascontiguousarray(_numbers(image))
-    given = Matrix.dense(pixels, context=context)
+    pixels = np.ascontiguousarray(_numbers("image", image))
+    given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()
     status = lib.purlin_graph_of_image(
         given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)
@@ -353,8 +353,8 @@ def operator_of_image(
 ) -> Matrix:
     """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
     `lanczos.solve` and `spmv.Plan` take it, what needs entries does not. Products are formed where the context is."""
-    pixels = np.ascontiguousarray(_numbers(image))
-    given = Matrix.dense(pixels, context=context)
+    pixels = np.ascontiguousarray(_numbers("image", image))
+    given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()
     status = lib.purlin_graph_operator_of_image(
         given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)

@@ -78,7 +78,7 @@ def run(
     else:
         found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
-    kept = None if known is None else Matrix.dense(memory.converted("known", known, matrix.dtype), context=context)
+    kept = None if known is None else Matrix.dense(memory.converted("known", known, matrix.dtype), context=context, name="known")
     inverse = None if solve is None else solver_of(solve, n, matrix.dtype, context)
     outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
@@ -266,7 +266,7 @@ class Lanczos(Handle):
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
         if known is None:
             return None
-        return Matrix.dense(memory.converted("known", known, matrix.dtype), context=self.context)
+        return Matrix.dense(memory.converted("known", known, matrix.dtype), context=self.context, name="known")
 
     def _inverse(self, solve: Any, matrix: Matrix) -> Matrix | None:
         return None if solve is None else solver_of(solve, order_of(matrix, self._kind), matrix.dtype, self.context)

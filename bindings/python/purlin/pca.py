@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _constants as c
-from ._callback import Progress
+from ._callback import Progress, expect_function
 from ._context import Context, Handle, Stream, default_context, home, initialised
 from ._error import InvalidArgument, check
 from ._lib import lib
@@ -74,6 +74,7 @@ class PCA:
     ) -> None:
         if samples not in ("rows", "columns"):
             raise ValueError(f"samples: is {samples!r}, expected 'rows' or 'columns'")
+        expect_function("progress", progress)
         self.n_components = n_components
         self.context = home(context, options.get("group"))
         self._flags = (center, scale, whiten)
@@ -123,7 +124,7 @@ class PCA:
             return self._copied_transform(X)
         handle = self._handle
         stream = queue_for(X, stream, self.context)
-        matrix = Matrix.of(X, context=self.context, stream=stream)
+        matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
         count = matrix.shape[0 if self._by_rows else 1]
         scores = output(self._oriented(count), self.components_.dtype, matrix, self.context)
         raw = initialised(RsvdInfo, "rsvd_info")
@@ -140,7 +141,7 @@ class PCA:
             return self._copied_inverse(scores)
         handle = self._handle
         stream = queue_for(scores, stream, self.context)
-        given = Matrix.of(scores, context=self.context, stream=stream)
+        given = Matrix.of(scores, context=self.context, stream=stream, name="scores")
         rows, cols = given.shape
         shape = (rows, self.n_features_in_) if self._by_rows else (self.n_features_in_, cols)
         data = output(shape, self.components_.dtype, given, self.context)
@@ -167,7 +168,7 @@ class PCA:
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{argument}: holds a number that is not finite")
 
     def _copied_transform(self, X: object) -> Array:
-        given: Any = X if hasattr(X, "tocsr") else to_numpy(X)
+        given: Any = X if hasattr(X, "tocsr") else to_numpy(X, "X")
         self._expect_numbers("X", given)
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
@@ -181,7 +182,7 @@ class PCA:
         return scores if self._by_rows else scores.T
 
     def _copied_inverse(self, scores: object) -> Array:
-        given = to_numpy(scores)
+        given = to_numpy(scores, "scores")
         self._expect_numbers("scores", given)
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_components_:
@@ -205,7 +206,7 @@ class PCA:
         raw.center, raw.scale, raw.whiten = self._flags
         with Rsvd(self.n_components, progress=self._progress, context=self.context, **self._options) as session:
             stream = queue_for(X, stream, self.context)
-            matrix = Matrix.of(X, context=self.context, stream=stream)
+            matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
             rows, cols = matrix.shape
             dtype = computing_type(matrix, self._options.get("dtype"))
             shape = (rows, self.n_components) if self._by_rows else (self.n_components, cols)

@@ -9,6 +9,7 @@ the moving foreground of a video whose frames are the columns, or rows, of M.
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
+from ._checked import number
 from ._context import Context, Group, Handle, Members, Stream, initialised
 from ._error import NoConvergence, check
 from ._keywords import apply, known, report
@@ -73,16 +75,16 @@ class Rpca(Handle):
             raw.group = group.handle
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
-            given["lambda"] = given.pop("lambda_")
+            given["lambda"] = number("lambda_", given.pop("lambda_"))
         apply(raw, "rpca_options", _OPTIONS, given)
         if dtype is not None:
-            raw.dtype = memory.dtype_number(dtype)
+            raw.dtype = memory.computing_number(dtype)
         self._dtype = dtype
         self._relay = ProgressRelay(progress, raw)
         made = c_void_p()
         status = lib.purlin_rpca_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_rpca_destroy, *self._members.sinks, self._relay)
-        self._members.finish(status)
+        self._members.finish(status, wording=lambda text: re.sub(r"^lambda:", "lambda_:", text))
 
     def __enter__(self) -> Rpca:
         return self
@@ -170,8 +172,8 @@ class Rpca(Handle):
                 raise ValueError("mask: is given beside a masked array")
             mask = ~np.ma.getmaskarray(m)
             m = m.filled(0)
-        matrix = Matrix.of(m, context=self.context)
-        return matrix, None if mask is None else Matrix.of(mask, context=self.context)
+        matrix = Matrix.of(m, context=self.context, name="m")
+        return matrix, None if mask is None else Matrix.of(mask, context=self.context, name="mask")
 
     def _call(
         self, function: Any, stream: Stream | None, matrix: Matrix, seen: Matrix | None, *outputs: Any

@@ -70,7 +70,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     given = dict(options)
     dtype = given.pop("dtype", None)
     if dtype is not None:
-        raw.dtype = memory.dtype_number(dtype)  # type: ignore[arg-type]
+        raw.dtype = memory.computing_number(dtype)  # type: ignore[arg-type]
     group = given.pop("group", None)
     if group is not None:
         raw.group = group.handle  # type: ignore[attr-defined]
@@ -116,7 +116,7 @@ class Rsvd(Handle):
 
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
-        given = None if omega is None else Matrix.of(omega, context=self.context)
+        given = None if omega is None else Matrix.of(omega, context=self.context, name="omega")
         self.context.finish(lib.purlin_rsvd_set_sketch(self.handle, given.handle if given else None))
 
     def cancel(self) -> None:
@@ -239,9 +239,9 @@ class Rsvd(Handle):
     def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
         values = np.ascontiguousarray(s)
         return (
-            Matrix.of(U, context=self.context),
+            Matrix.of(U, context=self.context, name="U"),
             Tensor.borrow(values, context=self.context),
-            Matrix.of(Vt, context=self.context),
+            Matrix.of(Vt, context=self.context, name="Vt"),
         )
 
 

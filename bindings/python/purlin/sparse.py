@@ -49,9 +49,9 @@ _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "
 _ORDERS = {name: ORDERING[name] for name in ("degree", "cuthill_mckee")}
 
 
-def of(value: Any, context: Context | None = None) -> Matrix:
-    """Whatever stands for a sparse matrix, on a given context, or its own."""
-    matrix = Matrix.of(value, context=context)
+def of(value: Any, context: Context | None = None, *, name: str = "a") -> Matrix:
+    """Whatever stands for a sparse matrix, on a given context, or its own. `name` is the argument in messages."""
+    matrix = Matrix.of(value, context=context, name=name)
     if matrix.storage == "dense":
         return from_dense(matrix)
     return matrix
@@ -244,7 +244,7 @@ def read_market(
 ) -> Matrix:
     """A Matrix Market file of coordinates, plain or compressed by gzip; `dtype` None = float64, or complex128."""
     context = context or default_context()
-    number = c.DTYPE_OF_FILE if dtype is None else memory.dtype_number(dtype)
+    number = c.DTYPE_OF_FILE if dtype is None else memory.computing_number(dtype)
     return _made(lib.purlin_matrix_read_market, context, context.handle, memory.path_bytes(path), number)
 
 

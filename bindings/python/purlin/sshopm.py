@@ -186,7 +186,7 @@ def solve_all_into(
 
 def _starts(batch: Batch, starts: object) -> Tensor:
     """Start vectors (V, n) as the tensor [n, V] where the batch is."""
-    array = np.atleast_2d(memory.real_array(starts, batch.dtype))
+    array = np.atleast_2d(memory.real_array(starts, batch.dtype, "starts"))
     host = Tensor.from_memory(memory.host_memory(array).reversed(), batch.context)
     if not batch.on_device:
         return host
@@ -350,7 +350,7 @@ def product(
     """
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
-    array = memory.real_array(vectors, batch.dtype)
+    array = memory.real_array(vectors, batch.dtype, "vectors")
     single = array.ndim == 1
     if array.ndim > 2:
         array = _with_rows(batch, array)
@@ -412,12 +412,12 @@ def classify(
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     lead = batch.rows.lead if batch.rows is not None else (batch.count,)
-    value_array = memory.real_array(values, batch.dtype)
+    value_array = memory.real_array(values, batch.dtype, "values")
     if value_array.shape[:-1] != lead or value_array.ndim != len(lead) + 1:
         raise ValueError(f"values: has shape {value_array.shape}, expected {lead} and the pairs")
     pairs = value_array.shape[-1]
     flat_values = np.ascontiguousarray(_with_rows(batch, value_array))
-    vector_array = memory.real_array(vectors, batch.dtype)
+    vector_array = memory.real_array(vectors, batch.dtype, "vectors")
     flat_vectors = np.ascontiguousarray(_with_rows(batch, vector_array))
     if flat_vectors.shape != (batch.count, pairs, batch.dimension):
         raise ValueError(f"vectors: has shape {vector_array.shape}, expected {(*lead, pairs, batch.dimension)}")

@@ -102,7 +102,7 @@ def from_full(
     unless `symmetrize` averages over the permutations.
     """
     context = context or default_context()
-    array = np.ascontiguousarray(memory.real_array(full))
+    array = np.ascontiguousarray(memory.real_array(full, name="full"))
     order = array.ndim if order is None else order
     if order < 1 or array.ndim < order:
         raise ValueError(f"full: has {array.ndim} axes, expected at least the order, {order}")
