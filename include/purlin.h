@@ -2722,8 +2722,8 @@ typedef struct purlin_rsvd_options {
    */
   int32_t center;
   /**
-   * 1: each column is divided by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
-   * needed; default 0.
+   * 1: each column is divided by its standard deviation (of m - 1); one whose deviation is at most 8 2^-52 times its mean
+   * counts as constant and is divided by 1. CENTER_COLUMNS is needed; default 0.
    */
   int32_t scale;
   /**
@@ -2969,13 +2969,14 @@ typedef struct purlin_pca_options {
    */
   int32_t center;
   /**
-   * 1: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
-   * `center`; default 0.
+   * 1: each feature is divided by its standard deviation (of count - 1); one whose deviation is at most 8 2^-52 times
+   * its mean counts as constant and is divided by 1. Needs `center`; default 0.
    */
   int32_t scale;
   /**
-   * 1: scores are divided by the standard deviations along the components, so that each has variance 1;
-   * default 0.
+   * 1: scores are divided by the standard deviations along the components, so that each has variance 1. They are 0 along
+   * components whose singular value is at most 64 eps times the largest; eps is 2^-52, in single precision 2^-23.
+   * Default 0.
    */
   int32_t whiten;
 } purlin_pca_options;

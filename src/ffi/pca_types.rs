@@ -17,11 +17,12 @@ pub struct purlin_pca_options {
     pub samples: i32,
     /// 1 (default): the mean of each feature is subtracted, without forming the difference.
     pub center: i32,
-    /// 1: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
-    /// `center`; default 0.
+    /// 1: each feature is divided by its standard deviation (of count - 1); one whose deviation is at most 8 2^-52 times
+    /// its mean counts as constant and is divided by 1. Needs `center`; default 0.
     pub scale: i32,
-    /// 1: scores are divided by the standard deviations along the components, so that each has variance 1;
-    /// default 0.
+    /// 1: scores are divided by the standard deviations along the components, so that each has variance 1. They are 0 along
+    /// components whose singular value is at most 64 eps times the largest; eps is 2^-52, in single precision 2^-23.
+    /// Default 0.
     pub whiten: i32,
 }
 

@@ -143,8 +143,8 @@ pub struct purlin_rsvd_options {
     pub sketch: i32,
     /// One of PURLIN_RSVD_CENTER_*; default NONE.
     pub center: i32,
-    /// 1: each column is divided by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
-    /// needed; default 0.
+    /// 1: each column is divided by its standard deviation (of m - 1); one whose deviation is at most 8 2^-52 times its mean
+    /// counts as constant and is divided by 1. CENTER_COLUMNS is needed; default 0.
     pub scale: i32,
     /// One of PURLIN_RSVD_SIGN_*; default V_MAX.
     pub sign: i32,

@@ -2,15 +2,76 @@
 
 use crate::scalar::Complex;
 
-/// Rows over which the rounding errors of a mean accumulate. Longer sums are merged from sums of this many rows.
-const ROWS_OF_A_SUM: usize = 4096;
+/// Deviations below this many roundings of the mean are rounding errors of the entries and of the mean. Entries that are
+/// equal have the deviation 0, because their moments are summed as distances from the first of them.
+const ROUNDINGS: f64 = 8.0;
 
-/// Whether a column's deviation is no more than the rounding errors of its mean. The centred entries of such a column are
-/// taken as 0: their differences from the mean are rounding errors, which grow with the mean.
-pub fn is_constant(deviation: f64, mean: f64, rows: usize) -> bool {
-    let rounding = rows.clamp(1, ROWS_OF_A_SUM) as f64 * f64::EPSILON * mean;
+/// Whether a column's deviation is no more than rounding errors. The centred entries of such a column are taken as 0.
+pub fn is_constant(deviation: f64, mean: f64) -> bool {
     // False for a deviation that is NaN: such a column is not constant.
-    deviation <= rounding
+    deviation <= ROUNDINGS * f64::EPSILON * mean
+}
+
+/// The rounding error of `sum` = `a` + `b`.
+fn lost(a: f64, b: f64, sum: f64) -> f64 {
+    if a.abs() >= b.abs() { (a - sum) + b } else { (b - sum) + a }
+}
+
+/// A compensated sum (Neumaier, ZAMM 54, 1974): the second number is the sum of the rounding errors of the additions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Compensated(f64, f64);
+
+impl Compensated {
+    /// Adds a number.
+    #[inline]
+    pub fn add(&mut self, x: f64) {
+        let sum = self.0 + x;
+        let rounded = lost(self.0, x, sum);
+        // An infinite sum has no rounding error to add.
+        (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
+    }
+
+    /// The sum.
+    pub fn value(self) -> f64 {
+        self.0 + self.1
+    }
+}
+
+/// A compensated sum of complex numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ComplexSum(Compensated, Compensated);
+
+impl ComplexSum {
+    /// Adds a number.
+    #[inline]
+    pub fn add(&mut self, x: Complex<f64>) {
+        self.0.add(x.re);
+        self.1.add(x.im);
+    }
+
+    /// The sum.
+    pub fn value(self) -> Complex<f64> {
+        Complex::new(self.0.value(), self.1.value())
+    }
+}
+
+/// The compensated sum of some numbers.
+pub fn total(numbers: impl Iterator<Item = Complex<f64>>) -> Complex<f64> {
+    let mut sum = ComplexSum::default();
+    numbers.for_each(|x| sum.add(x));
+    sum.value()
+}
+
+/// The mean of a line of `count` entries from those that are stored; the others are 0. If all are stored, the distances from
+/// the first one are summed, so that the mean of equal entries is exact.
+pub fn mean_of<I: Iterator<Item = Complex<f64>>>(count: usize, stored: usize, numbers: impl Fn() -> I) -> Complex<f64> {
+    let first = numbers().next().filter(|_| stored == count).unwrap_or_default();
+    let mean = first + average(count, |by| total(numbers().map(|x| x * by - first * by)));
+    if mean.re.is_finite() && mean.im.is_finite() {
+        return mean;
+    }
+    // The distance from the first entry overflows.
+    average(count, |by| total(numbers().map(|x| x * by)))
 }
 
 /// Sums of squares below this have lost digits to underflow.
@@ -21,11 +82,11 @@ pub fn unless_lost(square: f64, is_lost: bool) -> f64 {
     if is_lost { f64::from_bits(1) } else { square }
 }
 
-/// The square of the distance of entry `x` from the `mean` of `rows` entries, times that of `factor`.
-pub fn square_of(x: Complex<f64>, mean: Complex<f64>, rows: usize, factor: f64) -> f64 {
+/// The square of the distance of entry `x` from the `mean` of its line, times that of `factor`.
+pub fn square_of(x: Complex<f64>, mean: Complex<f64>, factor: f64) -> f64 {
     let square = (x * factor - mean * factor).norm_sqr();
     // Distances that are rounding errors of the mean may underflow.
-    unless_lost(square, square == 0.0 && !is_constant((x - mean).norm(), mean.norm(), rows))
+    unless_lost(square, square == 0.0 && !is_constant((x - mean).norm(), mean.norm()))
 }
 
 /// The sum of `count` numbers over their count. `sum` gives the sum of the numbers times its argument.
@@ -55,6 +116,8 @@ pub fn moved(from: f64, step: f64, factor: f64) -> f64 {
 pub struct Moments {
     /// The mean.
     pub mean: Complex<f64>,
+    /// What the mean has lost to rounding. Merges would add up such errors otherwise.
+    pub rest: Complex<f64>,
     /// The sum of squares, times the square of the setting's factor. It is 0 only if all entries are equal.
     pub spread: f64,
 }
@@ -63,14 +126,21 @@ impl Moments {
     /// Merges the moments of `more` entries into these of `count` entries (Chan, Golub and LeVeque, The American
     /// Statistician 37, 1983).
     pub fn merge(&mut self, count: usize, other: &Self, more: usize, factor: f64) {
-        let (before, mean) = (count as f64, self.mean);
-        let share = more as f64 / ((count + more) as f64).max(1.0);
-        let towards = |from: f64, to: f64| moved(from, (to * factor - from * factor) * share, factor);
         if count == 0 {
             *self = *other;
             return;
         }
-        self.mean = Complex::new(towards(mean.re, other.mean.re), towards(mean.im, other.mean.im));
+        let (before, mean) = (count as f64, self.mean);
+        let share = more as f64 / (count + more) as f64;
+        let towards = |from: f64, rest: f64, to: f64, other: f64| {
+            let step = (to * factor - from * factor) * share;
+            let small = step / factor + (other - rest) * share + rest;
+            let sum = from + small;
+            if sum.is_finite() { (sum, lost(from, small, sum)) } else { (moved(from, step, factor), 0.0) }
+        };
+        let re = towards(mean.re, self.rest.re, other.mean.re, other.rest.re);
+        let im = towards(mean.im, self.rest.im, other.mean.im, other.rest.im);
+        (self.mean, self.rest) = (Complex::new(re.0, im.0), Complex::new(re.1, im.1));
         let square = (other.mean * factor - mean * factor).norm_sqr() * (before * share);
         self.spread += other.spread + unless_lost(square, square == 0.0 && more > 0 && mean != other.mean);
     }
@@ -94,10 +164,10 @@ pub fn scaling(column: &Moments, rows: usize, factor: f64, centred: bool) -> Sca
     let deviation = (column.spread / rows.saturating_sub(1).max(1) as f64).sqrt();
     let mean = (column.mean * factor).norm();
     let is_small = column.spread > 0.0 && column.spread < LEAST_SPREAD;
-    if !column.spread.is_finite() || (is_small && !is_constant(LEAST_SPREAD.sqrt(), mean, rows)) {
+    if !column.spread.is_finite() || (is_small && !is_constant(LEAST_SPREAD.sqrt(), mean)) {
         return Scaling { divisor: 1.0, gain: 1.0, is_lost: true };
     }
-    if is_constant(deviation, mean, rows) {
+    if is_constant(deviation, mean) {
         return Scaling { divisor: 1.0, gain: if centred { 0.0 } else { 1.0 / factor }, is_lost: false };
     }
     Scaling { divisor: deviation / factor, gain: 1.0 / deviation, is_lost: false }

@@ -5,9 +5,9 @@ classdef PcaModel < handle
 %     'samples'   'rows' (default) or 'columns' of the data
 %     'center'    true (default): the means are subtracted, without a copy
 %     'scale'     false (default); true divides each feature by its deviation
-%     'whiten'    false (default); true gives scores of variance 1
+%     'whiten'    false (default); true gives scores of variance 1, and 0 along directions without variance
 %   fit(p, X)                      finds the components
-%   scores = fit_transform(p, X)   the same with the scores of X, which cost no further pass
+%   scores = fit_transform(p, X)   the same with the scores of X; they cost one pass more with RANGE and FUSED
 %   scores = transform(p, X)       scores of data that lie as X did
 %   X = inverse_transform(p, scores)
 %   p.components (features-by-k), p.mean, p.scale, p.singular_values, p.explained_variance,

@@ -114,7 +114,7 @@ class PCA:
         return self
 
     def fit_transform(self, X: object, *, stream: Stream | None = None) -> Any:
-        """`fit`, and the scores of `X`, which cost no further pass."""
+        """`fit`, and the scores of `X`. They cost one pass more with the methods RANGE and FUSED."""
         return self._fit(X, True, stream)
 
     def transform(self, X: object, *, stream: Stream | None = None) -> Any:
@@ -156,9 +156,13 @@ class PCA:
         return self._model is None and hasattr(self, "components_")
 
     def _stretch(self) -> Array:
-        """What scores are divided by."""
-        whiten = self._flags[2]
-        return np.sqrt(self.explained_variance_) if whiten else np.ones_like(self.explained_variance_)
+        """What scores are divided by; 0 along directions without variance, by the rule of docs/rsvd.md."""
+        if not self._flags[2]:
+            return np.ones_like(self.explained_variance_)
+        values: Array = self.singular_values_
+        means = float(np.linalg.norm(self._mean / self.scale_)) * np.sqrt(self.n_samples_ - 1)
+        rounding = 64 * max(np.finfo(values.dtype).eps * float(values[0]), np.finfo(np.float64).eps * means)
+        return np.where(values > rounding, np.sqrt(self.explained_variance_), 0)
 
     def _expect_numbers(self, argument: str, given: Any) -> None:
         """Refuses what a model would: complex numbers for one of real data, and numbers that are not finite."""

@@ -22,7 +22,7 @@ use std::time::Instant;
 use super::data::{Center, Data, Problem, Setting};
 use super::ops::{Local, RsvdOps};
 use super::pace::Pace;
-use super::statistics::Statistics;
+use super::statistics::{Moments, Statistics};
 use super::traffic::Traffic;
 use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
@@ -56,8 +56,8 @@ pub fn cut_of(rows: usize, columns: usize, size: usize, is_source: bool, setting
 /// Bytes of the means and deviations of columns, including the sums that give them.
 pub fn moments_bytes(setting: &Setting, columns: usize) -> usize {
     let is_needed = setting.center == Center::Columns || setting.scale;
-    // Two sums in each of two arrays of moments; a complex mean, a deviation and a factor; mean and deviation as statistics.
-    if is_needed { columns.saturating_mul(2 * 24 + 32 + 24) } else { 0 }
+    // Two arrays of moments; a complex mean, a deviation and a factor; mean and deviation as statistics.
+    if is_needed { columns.saturating_mul(2 * size_of::<Moments>() + 32 + 24) } else { 0 }
 }
 
 /// As [`moments_bytes`] for a sparse matrix or an operator, with the means of rows.
@@ -65,8 +65,8 @@ pub fn implicit_moments_bytes(setting: &Setting, (rows, columns): (usize, usize)
     let of_rows = if setting.center == Center::Rows { rows.saturating_mul(16) } else { 0 };
     if is_sparse {
         // Sums and counts of stored places of the rows. Moments of columns are allocated in any case.
-        let own = if moments_bytes(setting, columns) > 0 { 2 * 24 + 32 + 24 } else { 2 * 24 };
-        return of_rows.saturating_mul(2).saturating_add(columns.saturating_mul(own));
+        let own = moments_bytes(setting, columns).max(columns.saturating_mul(2 * size_of::<Moments>()));
+        return of_rows.saturating_mul(2).saturating_add(own);
     }
     if setting.center == Center::Columns { columns.saturating_mul(16 + 16) } else { of_rows }
 }

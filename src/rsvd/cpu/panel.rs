@@ -297,7 +297,7 @@ impl<'b> Part<'b> {
                     }
                     for k in 0..length {
                         let column = if self.is_row_major() { k } else { 0 };
-                        let Moments { mean, spread } = &mut out[column];
+                        let Moments { mean, spread, .. } = &mut out[column];
                         if round == 0 {
                             *mean += values.at(k) * factor - anchors[column] * factor;
                         } else {

@@ -14,7 +14,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::{Moments, average, scaling, square_of};
+use crate::rsvd::statistics::{Moments, average, mean_of, scaling, square_of, total};
 use crate::scalar::{Complex, Scalar};
 
 /// Column indices of either type, with the matrix's base.
@@ -239,10 +239,10 @@ impl<T: Scalar> CpuOps<'_, T> {
         let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
             for (_, x) in columns.places(j) {
-                sum += square_of(x, mean, m, factor);
+                sum += square_of(x, mean, factor);
                 stored += 1;
             }
-            sum + square_of(Complex::default(), mean, m, factor) * m.saturating_sub(stored) as f64
+            sum + square_of(Complex::default(), mean, factor) * m.saturating_sub(stored) as f64
         };
         // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does not
         // need this.
@@ -255,16 +255,16 @@ impl<T: Scalar> CpuOps<'_, T> {
         let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
         let mut survey = Survey::default();
         for (j, moment) in moments.iter_mut().enumerate() {
-            let mut most = 0.0f64;
+            let (mut most, mut stored) = (0.0f64, 0);
             for (i, x) in columns.places(j) {
                 if !(x.re + x.im).is_finite() {
                     survey.add(Findings { squares: 0.0, most: f64::NAN }, i, 1)?;
                 }
-                most = most.max(modulus(x));
+                (most, stored) = (most.max(modulus(x)), stored + 1);
             }
-            let sum = |by: f64| columns.places(j).map(|(_, x)| x * by).sum::<Complex<f64>>();
-            let mean = if means_wanted && m > 0 { average(m, sum) } else { Complex::default() };
-            *moment = Moments { mean, spread: if means_wanted { spread(j, mean) } else { 0.0 } };
+            let entries = || columns.places(j).map(|(_, x)| x);
+            let mean = if means_wanted { mean_of(m, stored, entries) } else { Complex::default() };
+            *moment = Moments { mean, spread: if means_wanted { spread(j, mean) } else { 0.0 }, ..Moments::default() };
             let squares = match self.setting.center {
                 Center::Columns => moment.spread,
                 Center::Rows => 0.0,
@@ -282,7 +282,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         if transform.rows {
             transform.row_means = alloc::with_capacity("means of rows", m)?;
             let wide = |x: T| Complex::new(x.re(), x.im());
-            let mean = |i: usize| average(n, |by| rows.row(i).map(|(_, x)| wide(x) * by).sum());
+            let mean = |i: usize| average(n, |by| total(rows.row(i).map(|(_, x)| wide(x) * by)));
             transform.row_means.extend((0..m).map(mean));
             // Sum of the squared distances, and number of stored places, of each row.
             let mut sums = alloc::filled("moments of rows", m, (0.0, 0usize))?;

@@ -2,20 +2,7 @@
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{Moments, Statistics, scaling};
-
-/// A compensated sum: the second number is the sum of the rounding errors of the additions.
-#[derive(Default)]
-struct Compensated(f64, f64);
-
-impl Compensated {
-    fn add(&mut self, x: f64) {
-        let sum = self.0 + x;
-        let rounded = if self.0.abs() >= x.abs() { (self.0 - sum) + x } else { (x - sum) + self.0 };
-        // An infinite sum has no rounding error to add.
-        (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
-    }
-}
+use crate::rsvd::statistics::{Compensated, Moments, Statistics, scaling};
 
 /// The findings of the first pass so far.
 #[derive(Default)]
@@ -50,7 +37,7 @@ impl Survey {
         let mut scales = crate::alloc::with_capacity("scales of columns", transform.scales.len())?;
         scales.extend_from_slice(&transform.scales);
         // Compensation may leave a sum of zeros just below 0.
-        let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
+        let norm2 = self.norm2.value().max(0.0);
         let (max_abs, lost) = (self.most, transform.lost);
         Ok(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants: Vec::new(), lost })
     }

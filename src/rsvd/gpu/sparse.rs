@@ -9,7 +9,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{Moments, Statistics, scaling, square_of};
+use crate::rsvd::statistics::{ComplexSum, Moments, Statistics, scaling, square_of};
 use crate::scalar::{Complex, Scalar};
 
 /// The matrix or its adjoint.
@@ -78,7 +78,7 @@ pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
     let lines = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
     let offsets = csr.rows().saturating_add(csr.cols()).saturating_add(2).saturating_mul(size_of::<i64>());
     // Sums and squares of lines, their means and scales.
-    let sums = lines.saturating_mul(size_of::<([f64; 2], usize)>() + 16 + 24);
+    let sums = lines.saturating_mul(size_of::<Line>() + 16 + 24);
     csr.nnz().saturating_mul(entry).saturating_add(offsets).saturating_add(sums)
 }
 
@@ -188,8 +188,40 @@ impl<T: Scalar> Turned<T> {
     }
 }
 
-/// Sum of the entries of each line, later its mean, and its number of stored places.
-type Sums = Vec<(Complex<f64>, usize)>;
+/// The stored places of a line.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
+    stored: usize,
+    first: Complex<f64>,
+    sum: ComplexSum,
+    mean: Complex<f64>,
+}
+
+/// Finds the means of lines of `length` entries. If all entries of a line are stored, the distances from the first one are
+/// summed, so that the mean of equal entries is exact.
+fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], length: usize, places: impl Fn() -> I) {
+    let is_number = |mean: Complex<f64>| mean.re.is_finite() && mean.im.is_finite();
+    let share = 1.0 / length.max(1) as f64;
+    // Sums, and distances from the first entry, may overflow. Fewer than 2^64 numbers times 2^-64 do not.
+    for (down, is_near) in [(1.0, true), ((-64f64).exp2(), true), ((-64f64).exp2(), false)] {
+        for line in lines.iter_mut() {
+            line.sum = ComplexSum::default();
+            if !is_near || line.stored < length {
+                line.first = Complex::default();
+            }
+        }
+        for (line, value) in places() {
+            let line = &mut lines[line];
+            line.sum.add(value * down - line.first * down);
+        }
+        for line in lines.iter_mut() {
+            line.mean = line.first + line.sum.value() * share / down;
+        }
+        if lines.iter().all(|line| is_number(line.mean)) {
+            return;
+        }
+    }
+}
 
 /// Statistics of a matrix after the centring and scaling of `setting`, and the means of its rows where these are
 /// subtracted: real parts, then imaginary parts.
@@ -204,41 +236,36 @@ fn survey<T: Scalar>(
     let by_rows = setting.center == Center::Rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
     let places = || turned.places().map(|(r, c, value)| (r, if by_rows { r } else { c }, value));
-    let mut sums: Sums = alloc::filled("sums of lines", lines, (Complex::default(), 0))?;
+    let mut sums = alloc::filled("sums of lines", lines, Line::default())?;
     let mut max_abs = 0.0f64;
     for (r, line, value) in places() {
         if !(value.re + value.im).is_finite() {
             return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
         }
         max_abs = max_abs.max(value.norm());
-        let (sum, count) = &mut sums[line];
-        (*sum, *count) = (*sum + value, *count + 1);
+        let line = &mut sums[line];
+        if line.stored == 0 {
+            line.first = value;
+        }
+        line.stored += 1;
     }
-    let share = 1.0 / length.max(1) as f64;
-    if sums.iter().all(|(sum, _)| (sum.re + sum.im).is_finite()) {
-        sums.iter_mut().for_each(|(sum, _)| *sum *= share);
-    } else {
-        // Sums overflow. Fewer than 2^64 numbers times 2^-64 do not.
-        let down = (-64f64).exp2();
-        sums.iter_mut().for_each(|(sum, _)| *sum = Complex::default());
-        places().for_each(|(_, line, value)| sums[line].0 += value * down);
-        sums.iter_mut().for_each(|(sum, _)| *sum = *sum * share / down);
-    }
+    find_means(&mut sums, length, || places().map(|(_, line, value)| (line, value)));
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
     // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
     let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
-    let square = |x, mean| square_of(x, mean, length, setting.factor);
-    for ((mean, stored), spread) in sums.iter().zip(&mut spreads).filter(|_| wants_means) {
-        spread[0] = square(Complex::default(), *mean) * length.saturating_sub(*stored) as f64;
+    let square = |x, mean| square_of(x, mean, setting.factor);
+    for (line, spread) in sums.iter().zip(&mut spreads).filter(|_| wants_means) {
+        spread[0] = square(Complex::default(), line.mean) * length.saturating_sub(line.stored) as f64;
     }
     for (_, line, value) in places() {
-        let mean = if wants_means { sums[line].0 } else { Complex::default() };
+        let mean = if wants_means { sums[line].mean } else { Complex::default() };
         spreads[line][0] += square(value, mean);
         spreads[line][1] += (value * setting.factor).norm_sqr();
     }
     let mut found = Statistics { max_abs, ..Statistics::default() };
-    for (line, ([spread, around_zero], (mean, _))) in spreads.iter().zip(&sums).enumerate() {
-        let of = scaling(&Moments { mean: *mean, spread: *spread }, length, setting.factor, centers);
+    for (line, ([spread, around_zero], Line { mean, .. })) in spreads.iter().zip(&sums).enumerate() {
+        let of =
+            scaling(&Moments { mean: *mean, spread: *spread, ..Moments::default() }, length, setting.factor, centers);
         let squares = if centers { *spread } else { *around_zero };
         // The centred entries of a constant column are 0.
         let is_zero = centers && !by_rows && (setting.scale || mean.norm() > 0.0) && of.gain == 0.0;
@@ -254,9 +281,9 @@ fn survey<T: Scalar>(
     }
     let mut means = alloc::with_capacity("means", 2 * lines)?;
     if centers {
-        means.extend(sums.iter().map(|(mean, _)| mean.re));
+        means.extend(sums.iter().map(|line| line.mean.re));
         if T::IS_COMPLEX {
-            means.extend(sums.iter().map(|(mean, _)| mean.im));
+            means.extend(sums.iter().map(|line| line.mean.im));
         }
     }
     if by_rows {

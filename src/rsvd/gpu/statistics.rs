@@ -43,7 +43,12 @@ impl<T: Scalar> GpuOps<'_, T> {
             let records = part.feed.recipe.records(&part.site, self.columns)?;
             let count = part.feed.share.rows;
             for (column, r) in columns.iter_mut().zip(records.chunks_exact(RECORD)).filter(|_| count > 0) {
-                column.merge(seen, &Moments { mean: Complex::new(r[0], r[1]), spread: r[2] }, count, factor);
+                column.merge(
+                    seen,
+                    &Moments { mean: Complex::new(r[0], r[1]), spread: r[2], ..Moments::default() },
+                    count,
+                    factor,
+                );
             }
             seen += count;
         }

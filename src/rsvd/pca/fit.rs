@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Pca, PcaInfo, PcaOptions, Samples};
+use super::{Pca, PcaInfo, PcaOptions, Samples, rounding_of};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -117,7 +117,8 @@ impl Rsvd {
             PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
         let session = self.for_products(plan.dtype)?;
         let info = self.reported(info, start);
-        Ok((Pca { session, info: found, components, values, means, scales, _charge: charge }, info))
+        let rounding = rounding_of(&values, &means, &scales, count, plan.dtype);
+        Ok((Pca { session, info: found, components, values, rounding, means, scales, _charge: charge }, info))
     }
 
     /// A session on the same contexts for products with the components.
@@ -191,19 +192,14 @@ impl Call for Fit<'_> {
         if let (Some(mut u), Some(v), Some(scores)) = (factors.u, &factors.v, self.scores.as_deref_mut()) {
             let whole = ((self.plan.rows - 1) as f64).sqrt();
             let has_other = has_other_scores(self.plan.method);
+            let rounding = rounding_of(&self.values, &self.means, &self.scales, self.plan.rows, self.plan.dtype);
             let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
                 // A direction without variance has no scores.
-                (false, true) => {
-                    if *s > 0.0 {
-                        whole
-                    } else {
-                        0.0
-                    }
-                }
+                (_, true) if *s <= rounding => 0.0,
+                (false, true) => whole,
                 (false, false) => *s,
                 (true, false) => 1.0 / factor,
-                (true, true) if *s > 0.0 => whole / (*s * factor),
-                (true, true) => 0.0,
+                (true, true) => whole / (*s * factor),
             };
             let stretched = alloc::collected("scales of scores", self.values.iter().map(factor_of))?;
             if has_other {

@@ -73,12 +73,27 @@ pub struct Pca {
     /// Features-by-rank, on the host, packed column by column.
     components: Matrix,
     values: Vec<f64>,
+    /// Values up to this are rounding errors.
+    rounding: f64,
     /// Real parts, then imaginary parts of complex data; empty if the data were not centred.
     means: Vec<f64>,
     /// Empty if the data were not scaled.
     scales: Vec<f64>,
     /// Host memory of values, means and scales.
     _charge: Charge,
+}
+
+/// Directions whose singular value is at most this many roundings count as directions without variance.
+const ROUNDINGS: f64 = 64.0;
+
+/// The largest singular value that counts as 0: roundings of the largest one in the type of the computation, or of the means
+/// of `count` samples in double precision.
+fn rounding_of(values: &[f64], means: &[f64], scales: &[f64], count: usize, dtype: DType) -> f64 {
+    let of = |j: usize| scales.get(j % scales.len().max(1)).copied().unwrap_or(1.0);
+    let mean = means.iter().enumerate().fold(0.0f64, |norm, (j, m)| norm.hypot(m / of(j)));
+    let largest = values.first().copied().unwrap_or(0.0);
+    let degrees = count.saturating_sub(1) as f64;
+    ROUNDINGS * (dtype.epsilon() * largest).max(f64::EPSILON * mean * degrees.sqrt())
 }
 
 impl Pca {
@@ -179,9 +194,13 @@ impl Pca {
         value * value / (self.info.count - 1) as f64
     }
 
-    /// Divisor of the scores along component `j`.
+    /// Divisor of the scores along component `j`; 0 for whitened scores of a direction without variance.
     fn stretch(&self, j: usize) -> f64 {
-        if self.info.options.whiten { self.values[j] / ((self.info.count - 1) as f64).sqrt() } else { 1.0 }
+        match (self.info.options.whiten, self.values[j]) {
+            (false, _) => 1.0,
+            (true, value) if value <= self.rounding => 0.0,
+            (true, value) => value / ((self.info.count - 1) as f64).sqrt(),
+        }
     }
 
     fn scale_of(&self, feature: usize) -> f64 {
