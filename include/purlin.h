@@ -10133,7 +10133,8 @@ purlin_status purlin_graph_k_means(const struct purlin_matrix *points,
  *
  * @param      points   dense, n x k, orthonormal columns, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
  * @param      labels   n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
- * @param[out] inertia  sum of the squared distances from the points that stand for the clusters; may be NULL.
+ * @param[out] inertia  sum of the squared distances from the points that stand for the clusters, infinite if it overflows;
+ *                      may be NULL.
  * @return as purlin_graph_k_means.
  *
  * @pre `inertia` is NULL or valid for writing.

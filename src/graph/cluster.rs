@@ -285,7 +285,10 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
     let k = check(points, n, 1)?;
     // Charge the points by rows, twice, and the labels.
     let _charge = charged(context, points.len().saturating_mul(2).saturating_add(n))?;
-    let rows = by_rows(points, n, k)?;
+    let mut rows = by_rows(points, n, k)?;
+    // The labels do not depend on the unit. Squares of entries of about 1 keep their digits.
+    let unit = power_of_two(rows.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+    rows.iter_mut().for_each(|x| *x /= unit);
     // Greedy choice: the row with the largest component that the chosen rows do not span.
     let mut rest = alloc::copied(WHAT, &rows)?;
     let mut basis: Vec<f64> = alloc::with_capacity(WHAT, k * k)?;
@@ -309,13 +312,13 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
             return Err(Error::invalid("points", format!("have {} independent columns, {k} are needed", chosen.len())));
         }
         chosen.push(pick);
-        let mut unit = alloc::copied(WHAT, &rest[pick * k..(pick + 1) * k])?;
-        unit.iter_mut().for_each(|x: &mut f64| *x /= squared.sqrt());
+        let mut direction = alloc::copied(WHAT, &rest[pick * k..(pick + 1) * k])?;
+        direction.iter_mut().for_each(|x: &mut f64| *x /= squared.sqrt());
         for row in rest.chunks_exact_mut(k) {
-            let along: f64 = row.iter().zip(&unit).map(|(r, u)| r * u).sum();
-            row.iter_mut().zip(&unit).for_each(|(r, u)| *r -= along * u);
+            let along: f64 = row.iter().zip(&direction).map(|(r, u)| r * u).sum();
+            row.iter_mut().zip(&direction).for_each(|(r, u)| *r -= along * u);
         }
-        basis.extend_from_slice(&unit);
+        basis.extend_from_slice(&direction);
     }
     let turn = polar(&chosen, &rows, k)?;
     let mut labels = alloc::with_capacity(WHAT, n)?;
@@ -332,7 +335,7 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
         labels.push(most.1);
         inertia += distance2(row, &rows[chosen[most.1] * k..(chosen[most.1] + 1) * k]);
     }
-    Ok(Labels { labels, inertia })
+    Ok(Labels { labels, inertia: inertia * unit * unit })
 }
 
 /// The orthogonal factor of the polar decomposition of the chosen rows, transposed: row-major, k-by-k.

@@ -350,6 +350,25 @@ fn bad_points_are_refused() {
     assert!(pivoted_qr(&c, &[0.0, 0.0], 2).is_err());
 }
 
+#[test]
+fn pivoted_qr_takes_points_of_any_unit() {
+    let c = cpu(1);
+    let plain = [1.0, 1.0, 0.9, 0.0, 0.0, 0.0, 0.1, 1.0];
+    let right = pivoted_qr(&c, &plain, 4).unwrap();
+    assert_eq!(right.labels, [right.labels[0], right.labels[0], right.labels[0], right.labels[3]]);
+    assert_ne!(right.labels[0], right.labels[3]);
+    for by in [1e-310, 1e-300, 1e-200, 1e-160, 1e-100, 1e100, 1e160, 1e200, 1e300, 1.5e308] {
+        let found = pivoted_qr(&c, &plain.map(|x| x * by), 4).unwrap_or_else(|e| panic!("{by:e}: {e}"));
+        assert_eq!(found.labels, right.labels, "{by:e}");
+        let inertia = right.inertia * by * by;
+        assert!(
+            found.inertia == inertia || (found.inertia - inertia).abs() <= 1e-10 * inertia + 1e-322,
+            "{by:e}: {}",
+            found.inertia
+        );
+    }
+}
+
 /// The bisection of a finite-element mesh with known figures.
 fn the_mesh_is_cut_where_it_is_known_to_be(c: &Arc<Context>) {
     let mesh = golden(c, "4elt");
