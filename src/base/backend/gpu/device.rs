@@ -21,6 +21,7 @@ use super::module::Modules;
 use super::{cublas, cusolver};
 use crate::backend::fork;
 use crate::backend::memory::Budget;
+use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
@@ -143,8 +144,13 @@ unsafe impl Send for Device {}
 unsafe impl Sync for Device {}
 
 impl Device {
-    /// Opens GPU `ordinal`; device memory is charged to `budget`.
+    /// Opens GPU `ordinal`; device memory is charged to `budget`. The driver starts threads here, which block the host's
+    /// signals as purlin's own do.
     pub(super) fn open(ordinal: i32, budget: &Arc<Budget>) -> Result<Arc<Self>> {
+        start_blocked(|| Self::open_here(ordinal, budget))
+    }
+
+    fn open_here(ordinal: i32, budget: &Arc<Budget>) -> Result<Arc<Self>> {
         let api = Api::get()?;
         let handle = find(api, ordinal)?;
         let info = describe(api, ordinal, handle)?;

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
 
 use super::library::{Loaded, expect_memory};
 use crate::backend::fork;
+use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
 /// Number of `CUDA_SUCCESS`.
@@ -145,8 +146,8 @@ impl Api {
             None => {
                 let api = Self::load()?;
                 expect_memory()?;
-                // SAFETY: may be called any number of times, from any thread.
-                let code = unsafe { (api.cuInit)(0) };
+                // SAFETY: may be called any number of times, from any thread. Its threads block the host's signals.
+                let code = start_blocked(|| unsafe { (api.cuInit)(0) });
                 if code != SUCCESS {
                     let name = api.error_name(code);
                     return Err(Error::NoDevice(format!("libcuda.so.1: cuInit failed with {name} ({code})")));

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::exit;
 use crate::backend::foreign::{self, Calls};
+use crate::backend::signals::start_blocked;
 use crate::error::Result;
 
 /// A handle of a library, which serves one thread at a time.
@@ -33,7 +34,8 @@ impl Handles {
             return Ok(handle);
         }
         let mut handle = std::ptr::null_mut();
-        calls.run(call, || create(&mut handle))?;
+        // Threads of the library block the host's signals.
+        start_blocked(|| calls.run(call, || create(&mut handle)))?;
         exit::watch(stage);
         Ok(handle)
     }

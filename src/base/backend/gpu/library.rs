@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, c_void};
 
 use super::exit;
 use crate::alloc;
+use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
 /// A library of the CUDA toolkit.
@@ -50,7 +51,7 @@ impl Library {
         let mut problem = String::new();
         for version in versions {
             let name = format!("{base}.{version}");
-            match open(&name) {
+            match start_blocked(|| open(&name)) {
                 Ok(handle) => {
                     exit::watch(exit::Stage::Library(self));
                     return Ok(Loaded { name, handle });
