@@ -433,6 +433,29 @@ def test_constant_features_are_not_scaled(cpu: purlin.Context) -> None:
         assert model.scale_[1] == 1 and abs(model.total_variance_ - 2) < 1e-9
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("center", [False, True])
+def test_whitened_scores_are_zero_without_variance(cpu: purlin.Context, dtype: str, center: bool) -> None:
+    x = np.repeat(np.random.default_rng(0).standard_normal((2, 5)), 6, axis=0).astype(dtype)
+    rank = 1 if center else 2
+    model = PCA(5, center=center, whiten=True, context=cpu)
+    fitted = model.fit_transform(x)
+    tolerance = 1e-4 if dtype == "f4" else 1e-12
+    for again in (model, pickle.loads(pickle.dumps(model))):
+        scores = again.transform(x)
+        assert np.abs(scores - fitted).max() < tolerance and (scores[:, rank:] == 0).all()
+        assert np.abs(again.inverse_transform(scores) - x).max() < tolerance
+
+
+def test_features_that_vary_by_little_of_their_mean_are_scaled(cpu: purlin.Context) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.standard_normal(20000), 1.7e12 + np.round(rng.standard_normal(20000))])
+    sparse = pytest.importorskip("scipy.sparse")
+    for given in (x, sparse.csr_array(x)):
+        model = PCA(2, scale=True, context=cpu).fit(given)
+        assert model.scale_[1] > 1 and abs(model.total_variance_ - 2) < 1e-4
+
+
 def products(a: Any, context: purlin.Context) -> purlin.Matrix:
     return purlin.Matrix.from_operator(lambda x: a @ x, lambda x: a.T @ x, a.shape, context=context)
 
