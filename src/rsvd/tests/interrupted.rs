@@ -11,7 +11,8 @@ use super::support::{Dense, PACKED, bits, cpu, factor, factor_with, gpu, matrix,
 use crate::context::Context;
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::rsvd::options::{Centering, Method, Resident};
+use crate::rsvd::data::Resident;
+use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
