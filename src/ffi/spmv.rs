@@ -91,6 +91,10 @@ impl purlin_spmv_info {
 /// keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
 /// purlin_spmv_update renews.
 ///
+/// RANDOM_WALK_LAPLACIAN is the same of rows in any unit. Where a row's largest weight is beyond 2^256 or below 2^-256, in single
+/// precision 2^32, the plan also keeps a copy whose rows are multiplied by powers of two. LAPLACIAN, SIGNLESS_LAPLACIAN and
+/// MODULARITY need row sums whose double does not overflow.
+///
 /// A matrix that is known by its products alone forms them itself, where it does so, one call at a time: with vectors elsewhere
 /// than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
 ///
@@ -100,7 +104,8 @@ impl purlin_spmv_info {
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
 /// none, row sums that are not finite or, of the normalized kinds and the modularity, too small, an interval of a filter that is
-/// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
+/// none), `PURLIN_ERROR_NUMERICAL` (row sums of LAPLACIAN, SIGNLESS_LAPLACIAN and MODULARITY whose double overflows),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
 /// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -123,15 +128,16 @@ pub unsafe extern "C" fn purlin_spmv_create(
     })
 }
 
-/// Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose or one in another order. Other
+/// Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose, one in another order or one of
+/// other units. Other
 /// plans need no update. CUDA graphs of its products that were captured before must not be launched any more: memory that they
 /// read may be gone.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of
-/// rows, columns or entries, or another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// rows, columns or entries, another context, row sums as for purlin_spmv_create), `PURLIN_ERROR_NUMERICAL` (as there),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_spmv_update(plan: *mut purlin_spmv, a: *const purlin_matrix) -> purlin_status {
@@ -168,7 +174,8 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// AUGMENTED take two products.
 ///
 /// Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
-/// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
+/// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i, if no product and no sum
+/// on the way overflows or underflows, as in BLAS: alpha multiplies the sum of the row, and the terms of a kind are added to that.
 ///
 /// With x and y on a device nothing waits, and a graph may capture the call. The graph works in memory of the plan, which must
 /// outlive it; of two instances of one such graph only one may run at a time.

@@ -5,6 +5,7 @@
 //! | [`options`], [`info`] | options of a plan, and its report |
 //! | [`kind`] | the operators of a matrix |
 //! | [`terms`] | the terms of an operator beside its matrix |
+//! | `walk` | weights near the ends of the range, for the random-walk Laplacian |
 //! | [`plan`] | statistics of the rows, the choice of a method |
 //! | `tiles` | shares of the work |
 //! | [`renumber`] | products in another order of rows and columns |
@@ -33,6 +34,7 @@ pub mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tiles;
+mod walk;
 
 pub use gpu::Space;
 pub use info::Info;

@@ -10,6 +10,7 @@ use super::operator::Operator;
 use super::options::{Method, Op, Options};
 use super::renumber::Renumbering;
 use super::tiles::{Shares, TILE, Tile, binned, csr, row_of, search, tiles, whole_rows};
+use super::walk;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -25,7 +26,8 @@ pub struct Plan {
     options: Options,
     info: Info,
     shape: (usize, usize, usize),
-    /// The matrix of the product, if it is not A itself: A^T or A^H, or a copy in the requested order.
+    /// The matrix of the product, if it is not A itself: A^T or A^H, a copy in the requested order, or one whose rows are
+    /// multiplied by powers of two.
     other: Option<Matrix>,
     renumbering: Option<Arc<Renumbering>>,
     /// The starts of the shares, and the end of the last one.
@@ -43,14 +45,15 @@ pub struct Plan {
 impl Plan {
     /// Examines the rows of a sparse matrix, O(rows). With [`Op::Transpose`] or [`Op::Adjoint`] of a matrix that is not
     /// symmetric, copies the transpose, O(nnz). With an order, makes a copy in that order, O(nnz log(longest row)).
-    /// Kinds of graphs compute the row sums, O(nnz). In a context on a GPU the structure is copied to the device, and
+    /// Kinds of graphs compute the row sums, O(nnz). The random-walk Laplacian of weights near the ends of the range copies
+    /// the matrix, with rows multiplied by powers of two. In a context on a GPU the structure is copied to the device, and
     /// so are the values if they are not there.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for another storage, and for [`Method::Sweeps`] on the CPU;
     /// [`Error::InvalidArgument`] for `symmetric`, an order, a shift or a graph's kind with a matrix that is not
     /// square, for an op or an order with a kind that has none, and for row sums that the kind does not allow;
-    /// [`Error::OutOfMemory`].
+    /// [`Error::Numerical`] for row sums that are too large for it; [`Error::OutOfMemory`].
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
         a.expect_context("a", context)?;
@@ -60,12 +63,15 @@ impl Plan {
         }
         let from = csr(a)?;
         let renumbering = options.ordering.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
-        let other = multiplied_by(context, a, &options, renumbering.as_deref())?;
-        let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
+        let balanced = walk::balanced(context, a, options.kind)?;
+        let source = balanced.as_ref().unwrap_or(a);
+        let other = multiplied_by(context, source, &options, renumbering.as_deref())?;
+        let multiplied = csr(other.as_ref().unwrap_or(source))?;
         let rows = Rows::new(multiplied)?;
         let statistics = statistics(&rows);
         let row_lanes = row_lanes(&statistics);
-        let held = other.as_ref().map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
+        let copy = other.as_ref().or(balanced.as_ref());
+        let held = copy.map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
         let info = Info {
             method: options.method,
             reason: "asked for",
@@ -92,7 +98,8 @@ impl Plan {
             })?,
         }
         plan.other = other;
-        plan.make_operator(a)?;
+        plan.make_operator(source)?;
+        plan.other = plan.other.take().or(balanced);
         plan.info.seconds = start.elapsed().as_secs_f64();
         Ok(plan)
     }
@@ -212,14 +219,32 @@ impl Plan {
         if known::operator(a).is_some() {
             return self.make_operator(a);
         }
-        if self.other.is_some() {
-            self.other = multiplied_by(&self.context, a, &self.options, self.renumbering.as_deref())?;
-        }
-        let from = csr(self.other.as_ref().unwrap_or(a))?;
+        let balanced = walk::balanced(&self.context, a, self.options.kind)?;
+        let source = balanced.as_ref().unwrap_or(a);
+        let bytes = |other: &Option<Matrix>| other.as_ref().map_or(0, |m| m.storage_bytes());
+        let (had_copy, had_bytes) = (self.other.is_some(), bytes(&self.other));
+        self.other = None;
+        let other = multiplied_by(&self.context, source, &self.options, self.renumbering.as_deref())?;
+        let is_copied = other.is_some() || balanced.is_some();
+        let from = csr(other.as_ref().unwrap_or(source))?;
         if let (Some(device), Backend::Gpu(gpu)) = (&mut self.device, self.context.backend()) {
-            with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))?;
+            let (method, row_lanes) = (self.info.method, self.info.row_lanes);
+            with_scalar!(a.dtype(), "a", T => {
+                if is_copied == had_copy {
+                    return device.update::<T>(gpu, from);
+                }
+                // The plan may read the indices in the matrix's device memory, which a copy does not have.
+                self.info.bytes -= device.figures().1;
+                **device = gpu::Prepared::new::<T>(gpu, from, method, row_lanes)?;
+                self.info.bytes += device.figures().1;
+                Ok(())
+            })?;
         }
-        self.make_operator(a)
+        self.other = other;
+        self.make_operator(source)?;
+        self.other = self.other.take().or(balanced);
+        self.info.bytes = self.info.bytes - had_bytes + bytes(&self.other);
+        Ok(())
     }
 
     /// The terms of the operator; `None` if products are with the matrix only.

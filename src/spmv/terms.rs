@@ -6,6 +6,7 @@
 use super::kind::Kind;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
@@ -29,8 +30,16 @@ pub struct Terms<P> {
     pub(crate) sides: (bool, bool),
     /// Numbers d of the rows; `None` for zeros.
     pub diagonal: Option<Vec<P>>,
-    /// The degrees and `inverse`, 1 over their sum; for the modularity.
+    /// The degrees over a power of two p, and `inverse`, p^2 over their sum; for the modularity.
     pub rank_one: Option<(Vec<P>, f64)>,
+}
+
+/// The power of two p for which numbers of the size `most` over p neither overflow in a sum nor are so small that 1 over
+/// them does: 1 for all but the ends of double precision, so that other numbers keep their digits.
+fn range_factor(most: f64) -> f64 {
+    const END: f64 = 512.0;
+    let exponent = if most > 0.0 { most.log2().floor() } else { 0.0 };
+    (exponent - exponent.clamp(-END, END)).exp2()
 }
 
 impl<P: Real> Terms<P> {
@@ -44,7 +53,8 @@ impl<P: Real> Terms<P> {
     /// # Errors
     /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalized operators; whose
     /// inverse overflows, for the random-walk Laplacian; whose total is not above 0, for the modularity.
-    /// [`Error::OutOfMemory`].
+    /// [`Error::Numerical`] for a Laplacian, a signless Laplacian and a modularity if twice a row sum, which bounds their
+    /// norm, overflows. [`Error::OutOfMemory`].
     pub fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
         if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
@@ -55,6 +65,19 @@ impl<P: Real> Terms<P> {
             parts.extend(degrees.iter().map(|d| P::from_f64(of(*d))));
             Ok(parts)
         };
+        let is_of_sums = matches!(kind, Kind::Laplacian | Kind::SignlessLaplacian | Kind::Modularity);
+        let doubled_overflows = |d: f64| !P::from_f64(2.0 * d).to_f64().is_finite();
+        if let Some(i) = degrees.iter().position(|d| is_of_sums && doubled_overflows(*d)) {
+            let (sum, row, most) = (
+                real(degrees[i]),
+                row_of(i),
+                real(if P::EPSILON.to_f64() > 1e-10 { f64::from(f32::MAX) } else { f64::MAX } / 2.0),
+            );
+            return Err(Error::Numerical(format!(
+                "a: has row sum {sum} in row {row} (from 0), at most {most}: products with its {} overflow",
+                word(kind)
+            )));
+        }
         let unless_isolated = |d: f64, of: f64| if d == 0.0 { 0.0 } else { of };
         match kind {
             Kind::Matrix | Kind::Gram | Kind::OuterGram | Kind::Augmented => {}
@@ -84,11 +107,15 @@ impl<P: Real> Terms<P> {
                 }
             }
             Kind::Modularity => {
-                let total: f64 = degrees.iter().sum();
+                // d d^T / sum(d) is the same for degrees over p and p^2 / sum(d), but their total is in range.
+                let most = degrees.iter().fold(0.0f64, |most, d| most.max(d.abs()));
+                let scale = range_factor(most);
+                let total: f64 = degrees.iter().map(|d| d / scale).sum();
                 if total.is_nan() || total <= 0.0 {
-                    return Err(Error::invalid("a", format!("has entries of sum {}: no modularity", real(total))));
+                    let total = real(total * scale);
+                    return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
                 }
-                made.rank_one = Some((parts(&|d| d)?, 1.0 / total));
+                made.rank_one = Some((parts(&|d| d / scale)?, scale / total));
             }
         }
         Ok(made)
@@ -101,7 +128,7 @@ impl<P: Real> Terms<P> {
         let rank_one = self
             .rank_one
             .as_ref()
-            .map_or(0.0, |(d, inverse)| d.iter().map(|d| d.to_f64() * d.to_f64()).sum::<f64>() * inverse);
+            .map_or(0.0, |(d, inverse)| d.iter().map(|d| d.to_f64() * (d.to_f64() * inverse)).sum::<f64>());
         diagonal + rank_one
     }
 

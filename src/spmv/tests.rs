@@ -1,4 +1,5 @@
 mod checksums;
+pub(super) mod ends;
 pub(crate) mod filters;
 pub(super) mod kinds;
 pub(super) mod orders;

@@ -13,7 +13,7 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, filters, kinds, matrix,
+    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, ends, entries, filters, kinds, matrix,
     orders, reference, value,
 };
 use crate::spmv::{Kind, Method, Op, Options};
@@ -80,6 +80,16 @@ fn operators_are_applied_without_being_formed() {
         kinds::check::<f32>(&c, true, Op::Transpose, location);
         kinds::check::<Complex<f64>>(&c, false, Op::Adjoint, location);
         kinds::check::<Complex<f32>>(&c, true, Op::Plain, location);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn operators_of_weights_at_both_ends_of_the_range_are_right() {
+    let c = gpu();
+    for location in [Location::Host, Location::Device] {
+        ends::check::<f64>(&c, location);
+        ends::check::<f32>(&c, location);
     }
 }
 
