@@ -37,14 +37,24 @@ pub fn put<K: Krylov + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -
     krylov.write(&scaled, column)
 }
 
-fn refuse<T: Scalar>(y: &[T]) -> Result<()> {
+/// The error of products of which `what` says how small they are.
+pub fn underflow(what: &str) -> Error {
+    Error::Numerical(format!("{what}: squares of residuals underflow. Multiply the matrix by a power of two"))
+}
+
+/// Refuses a product of a vector of norm 1 that is not 0, but so small that squares of residuals underflow; after a
+/// solve that `has_failed`, also one whose rounding errors are so small.
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
+    let least = least::<T>() / if has_failed { T::Part::EPSILON.to_f64() } else { 1.0 };
     let size = largest(y);
     // A product of 0 or of normal size is fine: with known vectors locked, the remaining operator may be 0.
-    if size == 0.0 || size >= least::<T>() {
+    if size == 0.0 || size >= least {
         return Ok(());
     }
-    let problem = "squares of residuals underflow. Multiply the matrix by a power of two";
-    Err(Error::Numerical(format!("products with vectors of norm 1 are as small as {size:e}: {problem}")))
+    Err(underflow(&format!("products with vectors of norm 1 are as small as {size:e}")))
 }
 
 /// Refuses an operator whose norm, as estimated by the solve, is too small, unless the operator is 0. Overwrites
@@ -60,7 +70,7 @@ pub fn expect_scale<K: Krylov + ?Sized>(krylov: &mut K, norm: f64, work: usize) 
     krylov.apply(work, work + 1)?;
     let mut y = alloc::filled(WHAT, krylov.order(), K::Number::default())?;
     krylov.read(work + 1, &mut y)?;
-    refuse(&y)
+    refuse(&y, false)
 }
 
 /// As [`expect_scale`] for a matrix between two sides. Overwrites column `work` of both sides.
@@ -76,5 +86,5 @@ pub fn expect_scale_between<T: Scalar>(sides: &mut dyn Sides<T>, norm: f64, work
     let long = sides.side(Side::Long);
     let mut y = alloc::filled(WHAT, long.order(), T::default())?;
     long.read(work, &mut y)?;
-    refuse(&y)
+    refuse(&y, false)
 }

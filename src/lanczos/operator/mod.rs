@@ -17,6 +17,8 @@ mod rows;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::algorithm::PROBES;
+use super::algorithm::scale::{refuse, underflow};
 use super::krylov::Affine;
 use super::krylov::PIECE;
 use crate::alloc;
@@ -29,8 +31,9 @@ use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::matrix::sparse::{Ordering, first_not_finite, has_symmetric_values};
 use crate::matrix::{Matrix, OnDevice, Storage};
+use crate::rng;
 use crate::scalar::{Real, Scalar};
-use crate::shape::product;
+use crate::shape::{product, to_u64};
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Way;
 use crate::spmv::terms::{Terms, add_along, dot, scaled};
@@ -236,12 +239,53 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(())
     }
 
-    /// Replaces a numerical error of a solve by one that names an entry that is not finite, if the matrix on the host
-    /// has one.
-    pub(super) fn explained(&self, error: Error) -> Error {
-        match (&error, &self.products) {
-            (Error::Numerical(_), Products::Sparse { matrix, .. }) => entry_not_finite(matrix).unwrap_or(error),
+    /// Replaces a numerical error of a solve by one that says the cause: an entry that is not finite, if the matrix on the
+    /// host has one, or products that underflow.
+    pub(super) fn explained(&mut self, error: Error) -> Error {
+        if !matches!(error, Error::Numerical(_)) {
+            return error;
+        }
+        if let Products::Sparse { matrix, .. } = &self.products
+            && let Some(named) = entry_not_finite(matrix)
+        {
+            return named;
+        }
+        match self.expect_products(true) {
+            Err(cause @ Error::Numerical(_)) => cause,
             _ => error,
+        }
+    }
+
+    /// Refuses an operator of a sparse matrix whose products with a vector of norm 1 are not 0, but so small
+    /// that squares of residuals underflow. That holds too for a product A^H A x of 0 where A x is not 0. After a solve that
+    /// `has_failed`, products whose rounding errors are so small are refused too. O(entries).
+    ///
+    /// # Errors
+    /// [`Error::Numerical`]; [`Error::OutOfMemory`].
+    pub(super) fn expect_products(&mut self, has_failed: bool) -> Result<()> {
+        if !matches!(self.products, Products::Sparse { .. }) {
+            return Ok(());
+        }
+        let n = self.order();
+        let mut x = alloc::filled(WHAT, n, T::default())?;
+        let length = (n as f64 / 3.0).sqrt();
+        let probe = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), PROBES) / length, 0.0);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = probe(i));
+        let mut y = alloc::filled(WHAT, n, T::default())?;
+        self.apply(&x, &mut y)?;
+        refuse(&y, has_failed)?;
+        if !matches!(self.kind, Kind::Gram | Kind::OuterGram)
+            || self.shift != 0.0
+            || y.iter().any(|y| *y != T::default())
+        {
+            return Ok(());
+        }
+        // A^H y is 0 for no y of the range of A but 0.
+        match self.between.iter().all(|t| *t == T::default()) {
+            true => Ok(()),
+            false => {
+                Err(underflow("products of the matrix and its adjoint underflow to 0, although the matrix is not 0"))
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use crate::shape::Order;
 
 const WHAT: &str = "Krylov space of several contexts";
 
-/// The factor 1 / sum(d) of the modularity's second term. Its vector d is column 0 of every part.
+/// The factor p^2 / sum(d) of the modularity's second term. Its vector d / p, p a power of two, is column 0 of every part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RankOne(pub(super) f64);
 

@@ -33,13 +33,14 @@ use crate::backend::Backend;
 use crate::backend::memory::Memory;
 use crate::choice::word;
 use crate::context::Context;
-use crate::error::{Error, Result, real};
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::instances::compiled_here;
 use crate::matrix::sparse::row_sums;
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
+use crate::spmv::terms::Terms;
 use krylov::{RankOne, SharedKrylov};
 
 pub(super) use part::{Part, Reading, Sums};
@@ -93,10 +94,12 @@ fn eigenpairs_over_of<T: Scalar>(
     }
     let partition = Partition::cached(contexts, a)?;
     let degrees = if kind == Kind::Matrix { None } else { Some(degrees(a, &partition)?) };
-    let rank_one = match (kind, &degrees) {
-        (Kind::Modularity, Some(degrees)) => Some(modularity(degrees)?),
+    let second = match (kind, &degrees) {
+        (Kind::Modularity, Some(degrees)) => Some(Terms::<T::Part>::new(kind, degrees, |row| row)?),
         _ => None,
     };
+    let second_norm = second.as_ref().map_or(0.0, Terms::norm);
+    let second = second.and_then(|terms| terms.rank_one);
     let mut operators = alloc::with_capacity(WHAT, partition.blocks().len())?;
     for block in partition.blocks() {
         // The parts multiply by W, the modularity's first term. The space adds the second one.
@@ -107,11 +110,9 @@ fn eigenpairs_over_of<T: Scalar>(
         let place = block.matrix.context();
         operators.push(Symmetric::<T>::of_rows(place, &block.matrix, (kind, shift), &block.rows, own.as_deref())?);
     }
-    let columns = job.columns().max(3) + usize::from(rank_one.is_some());
-    let second = rank_one.zip(degrees.as_ref());
-    let second = second.map_or(0.0, |(RankOne(inverse), d)| d.iter().map(|d| d * d).sum::<f64>() * inverse);
-    let terms_norm = operators.iter().fold(0.0f64, |most, own| most.max(own.terms_norm())) + second;
-    let second = (rank_one, degrees.as_deref());
+    let columns = job.columns().max(3) + usize::from(second.is_some());
+    let terms_norm = operators.iter().fold(0.0f64, |most, own| most.max(own.terms_norm())) + second_norm;
+    let second = second.as_ref().map(|(d, inverse)| (RankOne(*inverse), &d[..]));
     let finish = |krylov: &mut Columns<'_, T>| {
         if is_elsewhere || options.check_symmetry {
             sample(krylov)?;
@@ -214,21 +215,10 @@ fn degrees(a: &Matrix, partition: &Partition) -> Result<Vec<f64>> {
 }
 
 /// The entries of `degrees` for the rows of a block.
-fn of_block(block: &Block, degrees: &[f64]) -> Result<Vec<f64>> {
-    let mut own = alloc::filled(WHAT, block.len(), 0.0)?;
+fn of_block<P: Real>(block: &Block, degrees: &[P]) -> Result<Vec<P>> {
+    let mut own = alloc::filled(WHAT, block.len(), P::ZERO)?;
     block.take(degrees, &mut own);
     Ok(own)
-}
-
-fn modularity(degrees: &[f64]) -> Result<RankOne> {
-    if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
-        return Err(Error::invalid("a", format!("has row sum {} in row {i} (from 0)", degrees[i])));
-    }
-    let total: f64 = degrees.iter().sum();
-    if total.is_nan() || total <= 0.0 {
-        return Err(Error::invalid("a", format!("has entries of sum {}: no modularity", real(total))));
-    }
-    Ok(RankOne(1.0 / total))
 }
 
 /// The space of all parts. With a second term, column 0 of each part is filled with its row sums.
@@ -237,16 +227,16 @@ fn space<'p, 's, T: Scalar, P: Part<T>>(
     partition: &'p Partition,
     mut parts: Vec<P>,
     inverse: Option<Symmetric<'s, T>>,
-    (rank_one, degrees): (Option<RankOne>, Option<&[f64]>),
+    second: Option<(RankOne, &[T::Part])>,
     terms_norm: f64,
 ) -> Result<SharedKrylov<'p, 's, T, P>> {
-    if let (Some(_), Some(degrees)) = (rank_one, degrees) {
+    if let Some((_, degrees)) = second {
         for (part, block) in parts.iter_mut().zip(partition.blocks()) {
             let own = of_block(block, degrees)?;
             let mut column = alloc::with_capacity(WHAT, own.len())?;
-            column.extend(own.iter().map(|d| T::from_parts(*d, 0.0)));
+            column.extend(own.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
             part.columns().write(&column, 0)?;
         }
     }
-    Ok(SharedKrylov::new(context, partition, parts, inverse, rank_one, terms_norm))
+    Ok(SharedKrylov::new(context, partition, parts, inverse, second.map(|s| s.0), terms_norm))
 }

@@ -75,6 +75,55 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
     }
 }
 
+pub(super) fn grams_whose_products_underflow_are_refused(c: &Arc<Context>) {
+    fn of<T: Scalar>(c: &Arc<Context>, scale: f64) -> Matrix {
+        let entry = |k: usize| T::from_parts(scale * (1.0 + (k * k % 7) as f64), 0.0);
+        let entries: Vec<_> = (0..90).map(|k| (k % 30, (k * k / 3 + k) % 12, entry(k))).collect();
+        from_entries(c, (30, 12), &entries)
+    }
+    fn refused<T: Scalar>(c: &Arc<Context>, scale: f64) {
+        let options = Options { count: 3, ..Options::default() };
+        let a = of::<T>(c, scale);
+        for kind in [Kind::Gram, Kind::OuterGram] {
+            let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+            let found = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none());
+            let e = found.map(|p| p.values).unwrap_err();
+            let is_named = e.to_string().contains("underflow") && !e.to_string().contains("not finite");
+            assert!(matches!(e, Error::Numerical(_)) && is_named, "{kind:?} {scale:e}: {e}");
+            let found = tridiagonalize(c, &mut operator, 5, 0, None, &Progress::none()).map(|r| r.alpha);
+            let is_right = |r: &[f64]| scale == 1e-19 && r.iter().all(|v| *v > 1e-37);
+            let is_known = found.as_ref().map_or_else(|e| matches!(e, Error::Numerical(_)), |r| is_right(r));
+            assert!(is_known, "{kind:?} {scale:e}: {found:?}");
+        }
+    }
+    for scale in [1e-19, 1e-20, 1e-22, 1e-24, 1e-25, 1e-30] {
+        refused::<f32>(c, scale);
+    }
+    for scale in [1e-100, 1e-155, 1e-161, 1e-165, 1e-200, 1e-300] {
+        refused::<f64>(c, scale);
+    }
+    // Singular values are not squared.
+    let options = Options { count: 3, ..Options::default() };
+    let none = Progress::none();
+    let want = singular_triplets::<f64>(c, &of::<f64>(c, 1.0), Request::default(), &options, &none).unwrap().values;
+    for scale in [1e-20, 1e-25, 1e-30] {
+        let found = singular_triplets::<f32>(c, &of::<f32>(c, scale), Request::default(), &options, &none).unwrap();
+        near(
+            &found.values.iter().map(|v| v / scale).collect::<Vec<_>>(),
+            &want,
+            1e-5 * want[0],
+            "tiny singular values",
+        );
+    }
+    let found = singular_triplets::<f64>(c, &of::<f64>(c, 1e-100), Request::default(), &options, &none).unwrap();
+    near(&found.values.iter().map(|v| v / 1e-100).collect::<Vec<_>>(), &want, 1e-12 * want[0], "tiny singular values");
+    // A matrix of zeros has the values 0.
+    let zeros = from_entries::<f32>(c, (30, 12), &[(3, 4, 0.0)]);
+    let mut operator = Symmetric::<f32>::new(c, &zeros, Kind::Gram, 0.0).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &none).unwrap();
+    assert_eq!((found.values, found.info.converged), (vec![0.0; 3], 3));
+}
+
 pub(super) fn spaces_of_many_vectors_are_solved_at_every_scale(c: &Arc<Context>) {
     let n = 150;
     for scale in [1e-10, 1.0, 1e6] {
