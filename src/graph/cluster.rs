@@ -5,7 +5,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::small::{self, Matrix};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::progress::Progress;
 use crate::rng;
 use crate::scalar::power_of_two;
@@ -62,6 +62,9 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
 /// Squared distances, and sums of them, below this have lost digits to underflow or are 0: one far point scales the others down.
 const SMALL2: f64 = 1e-280;
 
+/// Sums of squared distances of scaled points below the square of this may be sums of digits that scaling lost.
+const LEAST: f64 = 1e-290;
+
 /// The distance itself, whose squares do not underflow.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     let most = a.iter().zip(b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
@@ -111,8 +114,8 @@ fn relative_squares(rows: &[f64], dims: usize, centres: &[f64], out: &mut [f64])
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more clusters than points, or no
-/// starts; [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after
-/// [`Context::cancel`]; [`Error::OutOfMemory`].
+/// starts; [`Error::Numerical`] for squared distances whose sum overflows, and for points that differ by so little beside the
+/// largest number that one unit does not hold both; [`Error::Cancelled`] after [`Context::cancel`]; [`Error::OutOfMemory`].
 pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, starts: u32, seed: u64) -> Result<Labels> {
     let progress = Progress::new(context.cancel_epoch(), None);
     k_means_until(context, points, n, (clusters, starts, seed), &progress)
@@ -137,8 +140,7 @@ pub(super) fn k_means_until(
     let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
     let _charge = charged(context, points.len().saturating_add(3 * n).saturating_add(sums))?;
     let mut rows = by_rows(points, n, dims)?;
-    // Scale the points so that squared distances neither overflow nor underflow.
-    let scale = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+    let scale = unit(points);
     rows.iter_mut().for_each(|x| *x /= scale);
     let mut best: Option<(f64, Labels)> = None;
     for start in 0..starts {
@@ -153,13 +155,44 @@ pub(super) fn k_means_until(
             best = Some((root, found));
         }
     }
-    let (_, best) = best.ok_or_else(|| Error::Internal("no clusters".into()))?;
+    let (root, best) = best.ok_or_else(|| Error::Internal("no clusters".into()))?;
+    if root < LEAST && has_lost_digits(points, scale) && !are_equal_within(points, n, &best.labels)? {
+        return Err(Error::Numerical(format!(
+            "points: some that differ are equal beside the largest number, {}, which is more than 1e440 times their distance",
+            real(points.iter().fold(0.0f64, |most, x| most.max(x.abs())))
+        )));
+    }
     if !best.inertia.is_finite() {
         return Err(Error::Numerical(
             "the sum of squared distances overflows: divide the points by a power of two".into(),
         ));
     }
     Ok(best)
+}
+
+/// The power of two that the points are divided by. Their largest number is then 2^470, so that sums of squared distances
+/// do not overflow, and numbers that are far smaller keep their digits. What underflows when it is squared is compared
+/// without squares.
+fn unit(points: &[f64]) -> f64 {
+    let most = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+    (most.log2() - 470.0).max(-1000.0).exp2()
+}
+
+/// Whether a number over `scale` is too small for all of its digits.
+fn has_lost_digits(points: &[f64], scale: f64) -> bool {
+    points.iter().any(|x| (x / scale) * scale != *x)
+}
+
+/// Whether the points of each cluster are equal, so that each is its centre.
+fn are_equal_within(points: &[f64], n: usize, labels: &[usize]) -> Result<bool> {
+    let clusters = labels.iter().fold(0, |most, c| most.max(c + 1));
+    let mut first = alloc::filled(WHAT, clusters, usize::MAX)?;
+    Ok(labels.iter().enumerate().all(|(i, c)| {
+        if first[*c] == usize::MAX {
+            first[*c] = i;
+        }
+        points.chunks_exact(n).all(|column| column[i] == column[first[*c]])
+    }))
 }
 
 /// The root of the sum of squared distances of points from the centres of their clusters.

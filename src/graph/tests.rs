@@ -181,6 +181,31 @@ fn a_far_point_hides_no_clusters() {
     }
 }
 
+/// Numbers that are up to 1e440 apart have clusters; one unit does not hold those that are further apart.
+#[test]
+fn clusters_beside_the_farthest_point_are_found_or_refused() {
+    let c = cpu(2);
+    let near = |i: usize| (i % 2 * 50) as f64 + (i as f64 * 12.9898).sin();
+    let start = k_means(&c, &(0..40).map(near).collect::<Vec<_>>(), 40, 2, 10, 0).unwrap();
+    for (small, far) in [(1e-100, 1e240), (1e-150, 1e280), (1e-20, -1e308), (1e-310, 1e10), (1e-300, 1.0)] {
+        let points: Vec<f64> = (0..40).map(|i| small * near(i)).chain([far]).collect();
+        let found = k_means(&c, &points, 41, 3, 10, 0).unwrap();
+        let of = |k: usize| found.labels[k];
+        assert!((0..40).all(|i| of(i) == of(i % 2)) && of(0) != of(1) && of(40) != of(0) && of(40) != of(1), "{far:e}");
+        let want = start.inertia * small * small;
+        assert!((found.inertia - want).abs() <= 1e-12 * want + 1e-320, "{small:e} {far:e}: {}", found.inertia);
+    }
+    for (small, far) in [(1e-300, 1e300), (1e-200, -1e290)] {
+        let points: Vec<f64> = (0..40).map(|i| small * near(i)).chain([far]).collect();
+        let e = k_means(&c, &points, 41, 3, 10, 0).unwrap_err();
+        let is_named = e.to_string().contains("points: some that differ are equal beside the largest number");
+        assert!(matches!(e, crate::error::Error::Numerical(_)) && is_named, "{small:e} {far:e}: {e}");
+        let all: Vec<f64> = (0..40).map(|_| small).chain([far]).collect();
+        let found = k_means(&c, &all, 41, 2, 10, 0).unwrap();
+        assert!(found.inertia == 0.0 && found.labels[0] != found.labels[40], "{small:e} {far:e}");
+    }
+}
+
 #[test]
 fn cuts_and_clusters_of_degenerate_input_are_refused() {
     let c = cpu(1);
