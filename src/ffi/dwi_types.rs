@@ -84,7 +84,7 @@ pub struct purlin_dwi_options {
     pub absolute_threshold: f64,
     /// Peaks: smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
     pub relative_threshold: f64,
-    /// Peaks: smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
+    /// Peaks: smallest angle between two peaks, radians; the lower one goes; 0 for none; default pi/12, 15 degrees.
     pub min_separation: f64,
     /// Peaks: relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
     pub tolerance: f64,

@@ -127,7 +127,7 @@ class PeaksOptions(TypedDict, total=False):
     seed: int  # default 0
     absolute_threshold: float  # default 0
     relative_threshold: float  # default 0.1
-    min_separation: float  # default 15
+    min_separation: float  # default pi/12
     tolerance: float  # default 0
     merge_angle: float  # default 0
 

@@ -99,8 +99,9 @@ fn table(text: &mut String, uses: &Uses<'_>, has_defaults: bool) {
 
 /// What a function of a family's object does, and the families that have it: more than one.
 fn verbs(interface: &Interface) -> BTreeMap<&str, Vec<&str>> {
-    let objects: Vec<&str> =
-        interface.functions.iter().filter_map(|f| f.name.strip_prefix("purlin_")?.strip_suffix("_destroy")).collect();
+    let made = interface.functions.iter().filter_map(|f| f.name.strip_prefix("purlin_")?.strip_suffix("_destroy"));
+    // A device is no object that is made, but has functions as one.
+    let objects: Vec<&str> = made.chain(["device"]).collect();
     let mut verbs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Function { name, .. } in &interface.functions {
         let Some(rest) = name.strip_prefix("purlin_") else { continue };
