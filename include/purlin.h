@@ -2257,11 +2257,11 @@ typedef struct purlin_fdk_geometry {
    */
   double row_offset;
   /**
-   * Pixels along u, at least 2.
+   * Pixels along u, 2 to 8388608.
    */
   int64_t detector_columns;
   /**
-   * Pixels along v, at least 1.
+   * Pixels along v, 1 to 8388608.
    */
   int64_t detector_rows;
   /**

@@ -13,9 +13,9 @@ use crate::range;
 /// The panel: columns along u, rows along v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detector {
-    /// Pixels along u, at least 2.
+    /// Pixels along u, 2 to 2^23.
     pub columns: usize,
-    /// Pixels along v, at least 1.
+    /// Pixels along v, 1 to 2^23.
     pub rows: usize,
     /// Distance of two columns, mm.
     pub column_pitch: f64,
@@ -23,13 +23,19 @@ pub struct Detector {
     pub row_pitch: f64,
 }
 
+/// Most columns, and most rows, of a panel: the filter's longest transform holds twice as many columns, and indices of pixels keep
+/// their fractions in the views' matrices.
+const MOST_PIXELS: usize = super::plan::MOST_LENGTH / 2;
+
 impl Detector {
     fn check(&self) -> Result<()> {
-        if self.columns < 2 {
-            return Err(Error::invalid("detector_columns", format!("is {}, less than 2", self.columns)));
-        }
-        if self.rows < 1 {
-            return Err(Error::invalid("detector_rows", format!("is {}, less than 1", self.rows)));
+        for (name, count, least) in [("detector_columns", self.columns, 2), ("detector_rows", self.rows, 1)] {
+            if count < least {
+                return Err(Error::invalid(name, format!("is {count}, less than {least}")));
+            }
+            if count > MOST_PIXELS {
+                return Err(Error::invalid(name, format!("is {count}, more than {MOST_PIXELS}")));
+            }
         }
         range::positive("column_pitch", self.column_pitch)?;
         range::positive("row_pitch", self.row_pitch).map(drop)
@@ -528,6 +534,18 @@ mod tests {
         assert!(text(Geometry::from_matrices(PANEL, &[m])).contains("view 0: has an entry that is not finite"));
         let narrow = Detector { columns: 1, ..PANEL };
         assert_eq!(text(Geometry::circular(narrow, &ORBIT, &[0.0])), "detector_columns: is 1, less than 2");
+        let identity = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 500.0];
+        for count in [MOST_PIXELS + 1, 1 << 40, 1 << 62, usize::MAX] {
+            let wide = Detector { columns: count, ..PANEL };
+            let problem = format!("detector_columns: is {count}, more than 8388608");
+            assert_eq!(text(Geometry::circular(wide, &ORBIT, &[0.0])), problem);
+            assert_eq!(text(Geometry::from_matrices(wide, &[identity])), problem);
+            let high = Detector { rows: count, ..PANEL };
+            let problem = format!("detector_rows: is {count}, more than 8388608");
+            assert_eq!(text(Geometry::circular(high, &ORBIT, &[0.0])), problem);
+        }
+        let largest = Detector { columns: MOST_PIXELS, rows: MOST_PIXELS, ..PANEL };
+        assert!(Geometry::circular(largest, &ORBIT, &[0.0, 1.0]).is_ok());
     }
 
     #[test]

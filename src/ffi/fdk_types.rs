@@ -84,9 +84,9 @@ pub struct purlin_fdk_geometry {
     pub column_offset: f64,
     /// Shift of the panel along e_v; default 0; 0 with matrices.
     pub row_offset: f64,
-    /// Pixels along u, at least 2.
+    /// Pixels along u, 2 to 8388608.
     pub detector_columns: i64,
-    /// Pixels along v, at least 1.
+    /// Pixels along v, 1 to 8388608.
     pub detector_rows: i64,
     /// Number of views, at least 1.
     pub views: i64,
