@@ -16,6 +16,7 @@
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`] | the state of a run in a file |
+//! | [`pace`] | the passes of a run and its progress |
 
 pub mod algorithm;
 pub mod basis;

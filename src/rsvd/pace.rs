@@ -1,4 +1,54 @@
-//! Progress within a pass, counted in blocks.
+//! Passes of a run, and its progress, which is counted in blocks.
+
+use super::traffic::Traffic;
+
+/// Passes at the last report, and those of the interrupted run that this one goes on with.
+#[derive(Debug, Clone, Default)]
+pub struct Passes {
+    /// Passes done, expected passes and measure of the last report.
+    last: (i64, i64, f64),
+    /// Passes over the data at the last report.
+    reported: u64,
+    /// Passes of the interrupted run.
+    earlier: u64,
+}
+
+impl Passes {
+    /// Sets the expected passes.
+    pub fn expect(&mut self, passes: i64) {
+        self.last.1 = passes;
+    }
+
+    /// Goes on with a run that made `passes` passes.
+    pub fn go_on(&mut self, passes: u64) {
+        self.earlier = passes;
+        self.last.0 = i64::try_from(passes).unwrap_or(i64::MAX);
+    }
+
+    /// Counts a pass for means, which an interrupted run has made, too.
+    pub fn repeat_means(&mut self) {
+        self.earlier += u64::from(self.earlier > 0);
+    }
+
+    /// Whether the next pass is the second, fourth, ... of the run, which may run backwards.
+    pub fn is_second(&self, traffic: &Traffic) -> bool {
+        (traffic.passes + self.earlier) % 2 == 1
+    }
+
+    /// Notes a report; what it says is [`Pace::between`] of the result.
+    pub fn note(&mut self, step: i64, steps: i64, measure: f64, traffic: &Traffic) -> Pace {
+        (self.last, self.reported) = ((step, steps, measure), traffic.passes);
+        self.pace(traffic)
+    }
+
+    /// The steps so far.
+    pub fn pace(&self, traffic: &Traffic) -> Pace {
+        let (step, steps, measure) = self.last;
+        let since = traffic.passes.saturating_sub(self.reported);
+        let step = step.saturating_add(i64::try_from(since).unwrap_or(i64::MAX));
+        Pace { passes: (step, steps, measure), blocks: traffic.blocks }
+    }
+}
 
 /// The steps of a run so far: blocks of all passes.
 #[derive(Debug, Clone, Copy)]

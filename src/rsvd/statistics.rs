@@ -89,6 +89,9 @@ pub fn square_of(x: Complex<f64>, mean: Complex<f64>, factor: f64) -> f64 {
     unless_lost(square, square == 0.0 && !is_constant((x - mean).norm(), mean.norm()))
 }
 
+/// 2^-64. Fewer than 2^64 numbers times this have a sum that does not overflow.
+pub const DOWN: f64 = 1.0 / (1u128 << 64) as f64;
+
 /// The sum of `count` numbers over their count. `sum` gives the sum of the numbers times its argument.
 pub fn average(count: usize, sum: impl Fn(f64) -> Complex<f64>) -> Complex<f64> {
     let count = count.max(1) as f64;
@@ -96,9 +99,8 @@ pub fn average(count: usize, sum: impl Fn(f64) -> Complex<f64>) -> Complex<f64> 
     if plain.re.is_finite() && plain.im.is_finite() {
         return plain / count;
     }
-    // The sum overflows. Fewer than 2^64 numbers times 2^-64 do not.
-    let down = (-64f64).exp2();
-    sum(down) / count / down
+    // The sum overflows.
+    sum(DOWN) / count / DOWN
 }
 
 /// `from` moved by `step` / `factor`. The quotient may overflow where the result does not.

@@ -191,7 +191,8 @@ impl<T: Scalar> CpuOps<'_, T> {
             self.zeros_of::<T>("block of the data", height, if direct { 0 } else { self.problem.columns })?;
         let mut survey = self.statistics.is_none().then(Survey::default);
         let mut algebra = CpuAlgebra::new(context);
-        let outcome = self.each_part(height, &mut |part: Part<'_>, count, place| {
+        let backwards = self.is_backwards();
+        let outcome = self.each_part(height, backwards, &mut |part: Part<'_>, count, place| {
             let (x, found) = if direct {
                 let found = context.pool().run(|| part.look_direct::<T>(0, count))?;
                 (part.direct(0, count)?, found)

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use super::data::{Center, Data, Problem, Setting};
 use super::ops::{Local, RsvdOps};
-use super::pace::Pace;
+use super::pace::{Pace, Passes};
 use super::statistics::{Moments, Statistics};
 use super::traffic::Traffic;
 use crate::backend::memory::{Charge, HostMemory};
@@ -86,12 +86,7 @@ pub struct CpuOps<'a, T: Scalar> {
     columns: Option<sparse::Columns<T>>,
     /// Two blocks of a source, one being read while the other is used.
     buffers: Vec<HostMemory>,
-    /// Passes, expected passes and measure of the last progress report.
-    step: (i64, i64, f64),
-    /// Passes over the data at the last progress report.
-    reported: u64,
-    /// Passes of the interrupted run that this one goes on with; by them every second pass runs backwards.
-    earlier: u64,
+    passes: Passes,
     /// Rows of a panel that is converted at once.
     panel_rows: usize,
     /// Memory of means and deviations.
@@ -127,9 +122,7 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
             transform: None,
             columns: None,
             buffers: Vec::new(),
-            step: (0, 0, 0.0),
-            reported: 0,
-            earlier: 0,
+            passes: Passes::default(),
             panel_rows: 1,
             moments: None,
             traffic: Traffic::default(),
@@ -174,10 +167,12 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
     }
 
     fn pace(&self) -> Pace {
-        let (step, steps, measure) = self.step;
-        let since = self.traffic.passes.saturating_sub(self.reported);
-        let step = step.saturating_add(i64::try_from(since).unwrap_or(i64::MAX));
-        Pace { passes: (step, steps, measure), blocks: self.traffic.blocks }
+        self.passes.pace(&self.traffic)
+    }
+
+    /// Whether the next pass runs backwards.
+    fn is_backwards(&self) -> bool {
+        self.setting.alternate && self.passes.is_second(&self.traffic)
     }
 
     /// Rows of a block that is read at once.
@@ -334,12 +329,11 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
     }
 
     fn expect_steps(&mut self, steps: i64) {
-        self.step.1 = steps;
+        self.passes.expect(steps);
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
-        (self.step, self.reported) = ((step, steps, measure), self.traffic.passes);
-        let (step, steps, measure) = self.pace().between();
+        let (step, steps, measure) = self.passes.note(step, steps, measure, &self.traffic).between();
         self.progress.report(step, steps, measure)
     }
 
@@ -393,8 +387,7 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
     }
 
     fn go_on(&mut self, passes: u64) {
-        self.earlier = passes;
-        self.step.0 = i64::try_from(passes).unwrap_or(i64::MAX);
+        self.passes.go_on(passes);
     }
 
     fn set_means(&mut self, means: &[f64]) -> Result<bool> {

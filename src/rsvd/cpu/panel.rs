@@ -7,7 +7,7 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{Moments, average, moved, unless_lost};
+use crate::rsvd::statistics::{DOWN, Moments, average, moved, unless_lost};
 use crate::scalar::{Complex, Scalar};
 
 /// The transform of an entry a of column j: (a - mean_j) / scale_j, or (a - mean_j) factor, or (a - mean of its row) factor.
@@ -252,8 +252,8 @@ impl<'b> Part<'b> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
         let mut values = Values::new(self.number, count)?;
         let size = self.number.size();
-        // Sums may overflow. Fewer than 2^64 numbers times 2^-64 do not.
-        for down in [1.0, (-64f64).exp2()] {
+        // Sums may overflow.
+        for down in [1.0, DOWN] {
             means.fill(Complex::default());
             for line in 0..self.columns {
                 let place = self.line(first, count, line).0 * size;

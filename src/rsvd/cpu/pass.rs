@@ -234,7 +234,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let transform = self.transform.take().unwrap_or_default();
         let is_direct = transform.is_nothing() && self.dtype() == Some(T::DTYPE);
         let is_gram = work.gram.is_some();
-        let height = self.panel_rows;
+        let (height, backwards) = (self.panel_rows, self.is_backwards());
         let width = |wanted: bool, width: usize| if wanted { width } else { 0 };
         let drawn = matches!(work.left, Left::Drawn(_));
         let mut panels = Panels {
@@ -254,7 +254,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             survey: self.statistics.is_none().then(Survey::default),
             begun: false,
         };
-        let outcome = self.each_part(usize::MAX, &mut |part, count, place| panels.part(part, count, place));
+        let outcome = self.each_part(usize::MAX, backwards, &mut |part, count, place| panels.part(part, count, place));
         let survey = outcome.and_then(|()| panels.finish());
         if let Ok(Some(found)) = survey {
             self.statistics = Some(found.finish(&transform, T::IS_COMPLEX)?);
@@ -274,17 +274,18 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
     }
 
-    /// Calls `body(part, rows, first row)` for one block of rows after the other. A block of a source is passed on when it
-    /// has been read; an array in memory is passed on in blocks of `height` rows. Counts the bytes read.
+    /// Calls `body(part, rows, first row)` for one block of rows after the other, `backwards` from the last one on. A block
+    /// of a source is passed on when it has been read; an array in memory is passed on in blocks of `height` rows. Counts
+    /// the bytes read.
     pub(super) fn each_part(
         &mut self,
         height: usize,
+        backwards: bool,
         body: &mut dyn FnMut(Part<'_>, usize, usize) -> Result<()>,
     ) -> Result<()> {
         let (rows, columns) = (self.problem.rows, self.problem.columns);
         let block_rows = self.block_rows();
         let (pace, progress) = (self.pace(), self.progress);
-        let backwards = self.setting.alternate && (self.traffic.passes + self.earlier) % 2 == 1;
         let turned = |item: usize, items: usize| if backwards { items - 1 - item } else { item };
         match &mut self.problem.data {
             Data::Dense { memory, dtype, row_stride, column_stride } => {
@@ -357,9 +358,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             self.moments = Some(context.host_budget().charge_host("means of columns", bytes)?);
             let mut moments = ColumnMoments::new(columns)?;
             let height = self.panel_rows;
-            // An interrupted run made this pass, too, and forwards.
-            let earlier = std::mem::take(&mut self.earlier);
-            self.each_part(usize::MAX, &mut |part, rows, _| {
+            self.each_part(usize::MAX, false, &mut |part, rows, _| {
                 for first in (0..rows).step_by(height) {
                     let count = height.min(rows - first);
                     let new = context.pool().run(|| part.moments(first, count, factor))?;
@@ -368,7 +367,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                 Ok(())
             })?;
             self.traffic.passes += 1;
-            self.earlier = if earlier > 0 { earlier + 1 } else { 0 };
+            self.passes.repeat_means();
             moments.write(&mut transform, centred, self.setting.scale, factor)?;
         }
         self.transform = Some(transform);

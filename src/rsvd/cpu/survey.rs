@@ -72,12 +72,14 @@ impl ColumnMoments {
             transform.means.extend(self.columns.iter().map(|column| column.mean));
         }
         if scaled {
-            let of = |column: &Moments| scaling(column, self.rows, factor, centred);
-            transform.lost = self.columns.iter().position(|column| of(column).is_lost);
             transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
-            transform.scales.extend(self.columns.iter().map(|column| of(column).divisor));
             transform.gains = crate::alloc::with_capacity("factors of columns", count)?;
-            transform.gains.extend(self.columns.iter().map(|column| of(column).gain));
+            for (j, column) in self.columns.iter().enumerate() {
+                let scaling = scaling(column, self.rows, factor, centred);
+                transform.scales.push(scaling.divisor);
+                transform.gains.push(scaling.gain);
+                transform.lost = transform.lost.or(scaling.is_lost.then_some(j));
+            }
         }
         Ok(())
     }

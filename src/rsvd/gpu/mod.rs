@@ -34,7 +34,7 @@ mod tests;
 use std::sync::Arc;
 
 use super::data::{Data, Problem, Setting};
-use super::pace::Pace;
+use super::pace::Passes;
 use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::backend::gpu::GpuStream;
@@ -74,12 +74,7 @@ pub struct GpuOps<'a, T: Scalar> {
     columns: usize,
     setting: Setting,
     progress: &'a Progress<'a>,
-    /// Passes, expected passes and measure of the last progress report.
-    step: (i64, i64, f64),
-    /// Passes over the data at the last progress report.
-    reported: u64,
-    /// Passes of the interrupted run that this one goes on with; by them every second pass runs backwards.
-    earlier: u64,
+    passes: Passes,
     statistics: Option<Statistics>,
     columns_known: Option<statistics::Known>,
     traffic: Traffic,
@@ -145,9 +140,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             columns,
             setting,
             progress,
-            step: (0, 0, 0.0),
-            reported: 0,
-            earlier: 0,
+            passes: Passes::default(),
             statistics: None,
             columns_known: None,
             traffic: Traffic::default(),
@@ -257,13 +250,6 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         }
         self.planned_host = self.planned_host.max(bytes);
         Ok(())
-    }
-
-    fn pace(&self) -> Pace {
-        let (step, steps, measure) = self.step;
-        let since = self.traffic.passes.saturating_sub(self.reported);
-        let step = step.saturating_add(i64::try_from(since).unwrap_or(i64::MAX));
-        Pace { passes: (step, steps, measure), blocks: self.traffic.blocks }
     }
 
     /// Planned bytes of host memory, for the device that needs most.

@@ -124,8 +124,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
     }
 
     fn go_on(&mut self, passes: u64) {
-        self.earlier = passes;
-        self.step.0 = i64::try_from(passes).unwrap_or(i64::MAX);
+        self.passes.go_on(passes);
     }
 
     fn traffic(&self) -> &Traffic {
@@ -133,7 +132,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
     }
 
     fn expect_steps(&mut self, steps: i64) {
-        self.step.1 = steps;
+        self.passes.expect(steps);
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
@@ -141,8 +140,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         if self.parts.iter().any(|p| p.feed.clocks() > MANY_CLOCKS) {
             self.read_clocks()?;
         }
-        (self.step, self.reported) = ((step, steps, measure), self.traffic.passes);
-        let (step, steps, measure) = self.pace().between();
+        let (step, steps, measure) = self.passes.note(step, steps, measure, &self.traffic).between();
         self.progress.report(step, steps, measure)
     }
 

@@ -33,7 +33,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<Vec<L>> {
         self.gather_moments()?;
-        let backwards = self.setting.alternate && (self.traffic.passes + self.earlier) % 2 == 1;
+        let backwards = self.setting.alternate && self.passes.is_second(&self.traffic);
         let turn = Turn { tallies: self.statistics.is_none(), moments: false, backwards };
         let (loads, moved) = self.each(turn, loads, body)?;
         self.count(turn, moved)?;
@@ -47,7 +47,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         mut loads: Vec<L>,
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<(Vec<L>, Vec<Moved>)> {
-        let (flag, pace) = (self.progress.flag(), self.pace());
+        let (flag, pace) = (self.progress.flag(), self.passes.pace(&self.traffic));
         let input = match &self.matrix {
             Matrix::Dense(input) => input,
             Matrix::Implicit(matrix) => {

@@ -9,7 +9,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{ComplexSum, Moments, Statistics, scaling, square_of};
+use crate::rsvd::statistics::{ComplexSum, DOWN, Moments, Statistics, scaling, square_of};
 use crate::scalar::{Complex, Scalar};
 
 /// The matrix or its adjoint.
@@ -202,8 +202,8 @@ struct Line {
 fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], length: usize, places: impl Fn() -> I) {
     let is_number = |mean: Complex<f64>| mean.re.is_finite() && mean.im.is_finite();
     let share = 1.0 / length.max(1) as f64;
-    // Sums, and distances from the first entry, may overflow. Fewer than 2^64 numbers times 2^-64 do not.
-    for (down, is_near) in [(1.0, true), ((-64f64).exp2(), true), ((-64f64).exp2(), false)] {
+    // Sums, and distances from the first entry, may overflow.
+    for (down, is_near) in [(1.0, true), (DOWN, true), (DOWN, false)] {
         for line in lines.iter_mut() {
             line.sum = ComplexSum::default();
             if !is_near || line.stored < length {

@@ -32,10 +32,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let loads: Vec<()> = self.parts.iter().map(|_| ()).collect();
         let (_, moved) = self.each(turn, loads, |_, (), _| Ok(()))?;
         self.count(turn, moved)?;
-        if self.earlier > 0 {
-            // The interrupted run made this pass, too.
-            self.earlier += 1;
-        }
+        self.passes.repeat_means();
         let factor = self.setting.factor;
         let mut columns = crate::alloc::filled("means of the columns", self.columns, Moments::default())?;
         let mut seen = 0;
