@@ -193,7 +193,10 @@ int main(void) {
   purlin_tt *x = NULL;
   double with_thread[2] = {0}, without[2] = {0};
 
-  if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 0;
+  if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) {
+    puts("root may not become another user here, and the limit does not hold for root");
+    return 77;
+  }
   family_inputs();
   others = make();
   without_others(&others, before);
