@@ -51,11 +51,53 @@ function test_tt_contraction()
               @() purlin.tt_rayleigh(purlin.tt_identity(n), x, 'conjugate', 'none'));
   check_error('purlin:invalidArgument', 'kernel: is set, a distance', ...
               @() purlin.tt_distance_scaled(x, y, 'kernel', 'chain'));
+  without_effect(x, y, n);
   check(isstruct(purlin.tt_norm_scaled(x, 'conjugate', 'bra', 'assume_hermitian', 0)), 'defaults are taken');
   check_error('purlin:invalidArgument', 'cut: belongs to rings', @() purlin.tt_inner(big, big, 'cut', 2));
   operators();
   algebra(x, y, A, B);
   check(purlin.live_handles() == before, 'no handle is left');
+end
+
+function without_effect(x, y, n)
+% Each call refuses what it does not use, and takes it with the default value.
+  h = purlin.tt_identity(n);
+  op = eye(2);
+  z = random_ring([2 2], [2 2 2], false);
+  lists = {'a Gram matrix', {@(varargin) purlin.tt_gram({x, y}, [], varargin{:}), ...
+                             @(varargin) purlin.tt_gram_scaled({x}, {y}, varargin{:}), ...
+                             @(varargin) purlin.tt_plan_gram({x}, {y}, varargin{:})}, {'norm_method', 'assume_hermitian'}
+           'a batch', {@(varargin) purlin.tt_inner_batch({x}, {y}, varargin{:}), ...
+                       @(varargin) purlin.tt_inner_batch_scaled({x}, {y}, varargin{:}), ...
+                       @(varargin) purlin.tt_plan_batch({x}, {y}, varargin{:})}, {'norm_method', 'assume_hermitian'}
+           'an inner product', {@(varargin) purlin.tt_plan_inner(x, y, varargin{:})}, {'norm_method', 'assume_hermitian'}
+           'a norm', {@(varargin) purlin.tt_plan_norm(x, varargin{:})}, {'conjugate', 'assume_hermitian'}
+           'a norm by QR factors', {@(varargin) purlin.tt_plan_norm(x, 'norm_method', 'qr', varargin{:}), ...
+                                    @(varargin) purlin.tt_norm_scaled(x, 'norm_method', 'qr', varargin{:})}, ...
+             {'method', 'kernel', 'block'}
+           'a distance', {@(varargin) purlin.tt_plan_distance(x, y, varargin{:})}, ...
+             {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'}
+           'a sandwich', {@(varargin) purlin.tt_plan_sandwich(y, h, x, varargin{:}), ...
+                          @(varargin) purlin.tt_sandwich(y, h, x, varargin{:}), ...
+                          @(varargin) purlin.tt_sandwich_scaled(y, h, x, varargin{:})}, {'norm_method', 'kernel'}
+           'a Rayleigh quotient', {@(varargin) purlin.tt_plan_rayleigh(h, x, varargin{:}), ...
+                                   @(varargin) purlin.tt_rayleigh(h, x, varargin{:})}, {'norm_method', 'conjugate', 'kernel'}
+           'an expectation value', {@(varargin) purlin.tt_expect_local(z, op, [], varargin{:})}, ...
+             {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'}
+           'a correlation', {@(varargin) purlin.tt_correlation(z, op, op, varargin{:})}, ...
+             {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'}};
+  values = struct('norm_method', {{'auto', 'triangle'}}, 'conjugate', {{'bra', 'none'}}, 'assume_hermitian', {{false, true}}, ...
+                  'method', {{'auto', 'full'}}, 'kernel', {{'auto', 'chain'}}, 'block', {{0, 1}});
+  for k = 1:size(lists, 1)
+    [of, calls, names] = lists{k, :};
+    for call = calls
+      for name = names
+        value = values.(name{1});
+        call{1}(name{1}, value{1});
+        check_error('purlin:invalidArgument', [name{1} ': is set, ' of ' does not use it'], @() call{1}(name{1}, value{2}));
+      end
+    end
+  end
 end
 
 function plans(x, y)

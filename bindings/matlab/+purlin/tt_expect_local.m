@@ -1,7 +1,8 @@
 function [values, info] = tt_expect_local(x, op, sites, varargin)
 %TT_EXPECT_LOCAL  Expectation values of an operator at single sites of a tensor train.
 %   values = purlin.tt_expect_local(x, op, sites, name, value, ...) is a column: <x|A_k|x> / <x|x> for each k of SITES, by
-%   default all, with the n-by-n matrix OP at site k. Names are those of purlin.tt_inner.
+%   default all, with the n-by-n matrix OP at site k. Names are those of
+%   purlin.tt_inner but 'conjugate', 'method', 'kernel' and 'block'.
 %   [values, info] = ... also has the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %
@@ -21,5 +22,7 @@ function [values, info] = tt_expect_local(x, op, sites, varargin)
       sites = 1:s.length;
     end
   end
-  [values, info] = purlin_mex('tt_expect_local', given, op, double(sites), purlin.internal.tt_options(varargin));
+  idle = {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'};
+  opts = purlin.internal.tt_options(varargin, 'an expectation value', idle);
+  [values, info] = purlin_mex('tt_expect_local', given, op, double(sites), opts);
 end

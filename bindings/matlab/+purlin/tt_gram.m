@@ -18,5 +18,6 @@ function G = tt_gram(x, y, varargin)
   if iscell(y)
     y = keys(y);
   end
-  G = purlin_mex('tt_gram', keys(x), y, purlin.internal.tt_options(varargin), false, false);
+  opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
+  G = purlin_mex('tt_gram', keys(x), y, opts, false, false);
 end

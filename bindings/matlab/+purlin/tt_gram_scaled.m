@@ -18,6 +18,7 @@ function s = tt_gram_scaled(x, y, varargin)
   if iscell(y)
     y = keys(y);
   end
-  [m, e] = purlin_mex('tt_gram', keys(x), y, purlin.internal.tt_options(varargin), false, true);
+  opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
+  [m, e] = purlin_mex('tt_gram', keys(x), y, opts, false, true);
   s = purlin.internal.scaled_list(m, e);
 end

@@ -12,5 +12,6 @@ function values = tt_inner_batch(x, y, varargin)
 %     v = purlin.tt_inner_batch(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_inner_batch');
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
-  values = purlin_mex('tt_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true, false);
+  opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
+  values = purlin_mex('tt_gram', keys(x), keys(y), opts, true, false);
 end

@@ -13,6 +13,7 @@ function s = tt_inner_batch_scaled(x, y, varargin)
 %     s = purlin.tt_inner_batch_scaled(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_inner_batch_scaled');
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
-  [m, e] = purlin_mex('tt_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true, true);
+  opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
+  [m, e] = purlin_mex('tt_gram', keys(x), keys(y), opts, true, true);
   s = purlin.internal.scaled_list(m, e);
 end

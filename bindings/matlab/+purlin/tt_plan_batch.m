@@ -12,5 +12,6 @@ function info = tt_plan_batch(x, y, varargin)
 %     info = purlin.tt_plan_batch(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_plan_batch');
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
-  info = purlin_mex('tt_plan_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true);
+  opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
+  info = purlin_mex('tt_plan_gram', keys(x), keys(y), opts, true);
 end

@@ -11,6 +11,7 @@ function info = tt_plan_distance(x, y, varargin)
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};
 %     info = purlin.tt_plan_distance(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_plan_distance');
-  opts = purlin.internal.tt_options(varargin);
+  idle = {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'};
+  opts = purlin.internal.tt_options(varargin, 'a distance', idle);
   info = purlin_mex('tt_plan_distance', purlin.internal.train(x), purlin.internal.train(y), opts);
 end

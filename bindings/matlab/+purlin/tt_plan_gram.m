@@ -18,5 +18,6 @@ function info = tt_plan_gram(x, y, varargin)
   if iscell(y)
     y = keys(y);
   end
-  info = purlin_mex('tt_plan_gram', keys(x), y, purlin.internal.tt_options(varargin), false);
+  opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
+  info = purlin_mex('tt_plan_gram', keys(x), y, opts, false);
 end

@@ -10,6 +10,6 @@ function info = tt_plan_inner(x, y, varargin)
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};
 %     info = purlin.tt_plan_inner(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_plan_inner');
-  opts = purlin.internal.tt_options(varargin);
+  opts = purlin.internal.tt_options(varargin, 'an inner product', {'norm_method', 'assume_hermitian'});
   info = purlin_mex('tt_plan_inner', purlin.internal.train(x), purlin.internal.train(y), opts);
 end

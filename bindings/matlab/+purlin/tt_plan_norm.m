@@ -11,5 +11,6 @@ function info = tt_plan_norm(x, varargin)
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};
 %     info = purlin.tt_plan_norm(x, 'norm_method', 'qr');
   purlin.internal.at_least(nargin, 1, 'tt_plan_norm');
-  info = purlin_mex('tt_plan_norm', purlin.internal.train(x), purlin.internal.tt_options(varargin));
+  opts = purlin.internal.tt_options(varargin, 'a norm', {'conjugate', 'assume_hermitian'});
+  info = purlin_mex('tt_plan_norm', purlin.internal.train(x), opts);
 end

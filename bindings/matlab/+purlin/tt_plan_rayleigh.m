@@ -11,6 +11,6 @@ function info = tt_plan_rayleigh(H, x, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     info = purlin.tt_plan_rayleigh(purlin.tt_ising(2, 1, 1), x);
   purlin.internal.at_least(nargin, 2, 'tt_plan_rayleigh');
-  opts = purlin.internal.tt_options(varargin);
+  opts = purlin.internal.tt_options(varargin, 'a Rayleigh quotient', {'norm_method', 'conjugate', 'kernel'});
   info = purlin_mex('tt_plan_rayleigh', purlin.internal.train(H), purlin.internal.train(x), opts);
 end

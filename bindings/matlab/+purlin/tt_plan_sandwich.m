@@ -11,6 +11,6 @@ function info = tt_plan_sandwich(y, H, x, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     info = purlin.tt_plan_sandwich(x, purlin.tt_ising(2, 1, 1), x);
   purlin.internal.at_least(nargin, 3, 'tt_plan_sandwich');
-  opts = purlin.internal.tt_options(varargin);
+  opts = purlin.internal.tt_options(varargin, 'a sandwich', {'norm_method', 'kernel'});
   info = purlin_mex('tt_plan_sandwich', purlin.internal.train(y), purlin.internal.train(H), purlin.internal.train(x), opts);
 end

@@ -13,7 +13,7 @@ function [value, info, numerator, denominator] = tt_rayleigh(H, x, varargin)
 %   Example
 %     e = purlin.tt_rayleigh(purlin.tt_heisenberg(2), {rand(1, 2, 3), rand(3, 2)});
   purlin.internal.at_least(nargin, 2, 'tt_rayleigh');
-  opts = purlin.internal.tt_options(varargin, 'a Rayleigh quotient', {'norm_method', 'conjugate'});
+  opts = purlin.internal.tt_options(varargin, 'a Rayleigh quotient', {'norm_method', 'conjugate', 'kernel'});
   [value, info, numerator, denominator] = purlin_mex('tt_rayleigh', purlin.internal.train(H), ...
     purlin.internal.train(x), opts);
 end

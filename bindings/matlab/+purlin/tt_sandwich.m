@@ -6,7 +6,7 @@ function [value, info] = tt_sandwich(y, H, x, varargin)
 %   H is a purlin.TTMatrix or a cell array of cores w-by-m-by-n-by-v.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:
-%     'method'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
+%     'method'        'auto' (default), 'open', 'full', 'reduced', 'blocked'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
 %     'conjugate'        'bra' (default), 'none'
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
@@ -21,6 +21,6 @@ function [value, info] = tt_sandwich(y, H, x, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     e = purlin.tt_sandwich(x, purlin.tt_ising(2, 1, 1), x);
   purlin.internal.at_least(nargin, 3, 'tt_sandwich');
-  opts = purlin.internal.tt_options(varargin, 'a sandwich', {'norm_method'});
+  opts = purlin.internal.tt_options(varargin, 'a sandwich', {'norm_method', 'kernel'});
   [value, info] = purlin_mex('tt_sandwich', purlin.internal.train(y), purlin.internal.train(H), purlin.internal.train(x), opts, false);
 end

@@ -11,6 +11,6 @@ function [result, info] = tt_sandwich_scaled(y, H, x, varargin)
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     e = purlin.tt_sandwich_scaled(x, purlin.tt_ising(2, 1, 1), x);
   purlin.internal.at_least(nargin, 3, 'tt_sandwich_scaled');
-  opts = purlin.internal.tt_options(varargin, 'a sandwich', {'norm_method'});
+  opts = purlin.internal.tt_options(varargin, 'a sandwich', {'norm_method', 'kernel'});
   [result, info] = purlin_mex('tt_sandwich', purlin.internal.train(y), purlin.internal.train(H), purlin.internal.train(x), opts, true);
 end

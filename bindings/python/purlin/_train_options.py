@@ -48,7 +48,7 @@ def scaled_of(raw: Any) -> Scaled:
 
 def refuse_idle(options: Any, call: str, names: list[str], is_ring: bool) -> None:
     """Refuses options that have no effect on a call that the C library has for objects alone."""
-    defaults = {"conjugate": "bra", "norm_method": "auto"}
+    defaults = {"conjugate": "bra", "norm_method": "auto", "kernel": "auto"}
     for name in names:
         if options.get(name, defaults[name]) != defaults[name]:
             raise ValueError(f"{name}: is {options[name]!r}, {call} does not use it")

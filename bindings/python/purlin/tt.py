@@ -544,7 +544,7 @@ def sandwich(y: object, h: object, x: object, *, context: Context | None = None,
     with Contraction(context=context, **options) as contraction:
         bra, ket = contraction._pair(y, x)
         operator = TrainMatrix.of(h, contraction.context)
-        refuse_idle(options, "a sandwich", ["norm_method"], any(t.cyclic for t in (bra, operator, ket)))
+        refuse_idle(options, "a sandwich", ["norm_method", "kernel"], any(t.cyclic for t in (bra, operator, ket)))
         return contraction.sandwich(bra, operator, ket)
 
 
@@ -552,7 +552,7 @@ def rayleigh(h: object, x: object, *, context: Context | None = None, **options:
     """<x|H|x> / <x|x>, with x conjugated in both. Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
         operator, train = TrainMatrix.of(h, contraction.context), Train.of(x, contraction.context)
-        refuse_idle(options, "a Rayleigh quotient", ["conjugate", "norm_method"], operator.cyclic or train.cyclic)
+        refuse_idle(options, "a Rayleigh quotient", ["conjugate", "norm_method", "kernel"], operator.cyclic or train.cyclic)
         return contraction.rayleigh(operator, train)
 
 

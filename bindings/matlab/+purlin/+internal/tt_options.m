@@ -12,6 +12,10 @@ function opts = tt_options(given, call, idle)
   end
   defaults = struct('norm_method', 'auto', 'conjugate', 'bra', 'assume_hermitian', false, 'method', 'auto', ...
                     'kernel', 'auto', 'block', 0);
+  if ~any(strcmp(idle, 'norm_method')) && isfield(opts, 'norm_method') && isequal(opts.norm_method, 'qr')
+    % QR factors of one train.
+    [call, idle] = deal([call ' by QR factors'], [idle, {'method', 'kernel', 'block'}]);
+  end
   for k = 1:numel(idle)
     name = idle{k};
     if isfield(opts, name) && ~isempty(opts.(name)) && ~isequal(opts.(name), defaults.(name))
