@@ -109,7 +109,11 @@ static void end(int number) {
     Dl_info found;
     if (!dladdr(frames[k], &found) || !found.dli_fname) continue;
     if (strstr(found.dli_fname, "libpurlin") && least >= LARGE && !is_of_loader) _exit(OURS);
-    if (strstr(found.dli_fname, "libcu") || strstr(found.dli_fname, "libnv")) break;
+    if (strstr(found.dli_fname, "libpurlin") || strstr(found.dli_fname, "libcu") || strstr(found.dli_fname, "libnv")) {
+      if (getenv("PURLIN_TEST_VERBOSE"))
+        fprintf(stderr, "  signal %d in %s%s\n", number, found.dli_fname, is_of_loader ? ", an initialiser's fault" : "");
+      break;
+    }
   }
   signal(number, SIG_DFL);
   raise(number);
