@@ -231,12 +231,13 @@ impl Plan {
             let (method, row_lanes) = (self.info.method, self.info.row_lanes);
             with_scalar!(a.dtype(), "a", T => {
                 if is_copied == had_copy {
-                    return device.update::<T>(gpu, from);
+                    device.update::<T>(gpu, from)?;
+                } else {
+                    // The plan may read the indices in the matrix's device memory, which a copy does not have.
+                    self.info.bytes -= device.figures().1;
+                    **device = gpu::Prepared::new::<T>(gpu, from, method, row_lanes)?;
+                    self.info.bytes += device.figures().1;
                 }
-                // The plan may read the indices in the matrix's device memory, which a copy does not have.
-                self.info.bytes -= device.figures().1;
-                **device = gpu::Prepared::new::<T>(gpu, from, method, row_lanes)?;
-                self.info.bytes += device.figures().1;
                 Ok(())
             })?;
         }
