@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::{Pca, PcaInfo, PcaOptions, Samples, rounding_of};
 use crate::alloc;
+use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Storage};
 use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, estimate, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
@@ -89,11 +90,15 @@ impl Rsvd {
         let components = Matrix::create(&context, plan.dtype, Location::Host, Order::ColumnMajor, features, plan.rank)?;
         let bytes = numbers.saturating_mul(size_of::<f64>());
         let charge = context.host_budget().charge_host("means and scales of features", bytes)?;
+        // A GPU subtracts means from products of sparse matrices after it has rounded these to the type.
+        let is_rounded_first = matches!(x.storage(), Storage::Csr(_)) && matches!(context.backend(), Backend::Gpu(_));
+        let mean_epsilon = if is_rounded_first { plan.dtype.epsilon() } else { f64::EPSILON };
         let mut fit = Fit {
             options: &own,
             plan: &plan,
             context: &context,
             pca: *options,
+            mean_epsilon,
             scores,
             components,
             values: Vec::new(),
@@ -117,7 +122,7 @@ impl Rsvd {
             PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
         let session = self.for_products(plan.dtype)?;
         let info = self.reported(info, start);
-        let rounding = rounding_of(&values, &means, &scales, count, plan.dtype);
+        let rounding = rounding_of(&values, (&means, mean_epsilon), &scales, count, plan.dtype);
         Ok((Pca { session, info: found, components, values, rounding, means, scales, _charge: charge }, info))
     }
 
@@ -147,6 +152,8 @@ struct Fit<'a> {
     plan: &'a Plan,
     context: &'a Arc<Context>,
     pca: PcaOptions,
+    /// The rounding of means in products, relative to them.
+    mean_epsilon: f64,
     scores: Option<&'a mut Matrix>,
     components: Matrix,
     values: Vec<f64>,
@@ -192,7 +199,8 @@ impl Call for Fit<'_> {
         if let (Some(mut u), Some(v), Some(scores)) = (factors.u, &factors.v, self.scores.as_deref_mut()) {
             let whole = ((self.plan.rows - 1) as f64).sqrt();
             let has_other = has_other_scores(self.plan.method);
-            let rounding = rounding_of(&self.values, &self.means, &self.scales, self.plan.rows, self.plan.dtype);
+            let means = (&self.means[..], self.mean_epsilon);
+            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.rows, self.plan.dtype);
             let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
                 // A direction without variance has no scores.
                 (_, true) if *s <= rounding => 0.0,

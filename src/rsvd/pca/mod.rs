@@ -87,13 +87,19 @@ pub struct Pca {
 const ROUNDINGS: f64 = 64.0;
 
 /// The largest singular value that counts as 0: roundings of the largest one in the type of the computation, or of the means
-/// of `count` samples in double precision.
-fn rounding_of(values: &[f64], means: &[f64], scales: &[f64], count: usize, dtype: DType) -> f64 {
+/// of `count` samples, by `mean_epsilon`.
+fn rounding_of(
+    values: &[f64],
+    (means, mean_epsilon): (&[f64], f64),
+    scales: &[f64],
+    count: usize,
+    dtype: DType,
+) -> f64 {
     let of = |j: usize| scales.get(j % scales.len().max(1)).copied().unwrap_or(1.0);
     let mean = means.iter().enumerate().fold(0.0f64, |norm, (j, m)| norm.hypot(m / of(j)));
     let largest = values.first().copied().unwrap_or(0.0);
     let degrees = count.saturating_sub(1) as f64;
-    ROUNDINGS * (dtype.epsilon() * largest).max(f64::EPSILON * mean * degrees.sqrt())
+    ROUNDINGS * (dtype.epsilon() * largest).max(mean_epsilon * mean * degrees.sqrt())
 }
 
 impl Pca {
