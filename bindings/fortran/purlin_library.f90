@@ -139,21 +139,26 @@ contains
       if (word == '') return
       if (index(o%message, 'outside 1 to ') == 0) then
         o%message = trim(o%message) // ' (counted from 0)'
-      else if (index(word, ': is') == 0) then
+      else if (index(word, ': is') == 0 .and. index(word, '[') == 0) then
         ! The value and its range are from 1, its place is not.
         o%message = trim(o%message) // ' (' // trim(word) // ' counted from 0)'
       end if
     end associate
   end subroutine
 
-  !> Counts the indices of a message from one, if it is one of those below as a whole: each % is an index, each # another number,
-  !> and a 0 the first index. Other messages may speak of indices, sizes and values in one sentence.
+  !> Counts the indices of a message from one, if it is one of those below as a whole: each % is an index, and a 0 the first
+  !> index. Other messages may speak of indices, sizes and values in one sentence. MATLAB has the same list, and a test compares
+  !> both with the library's calls.
   function is_counted_from_one(message) result(is_counted)
     character(*), intent(inout) :: message
-    character(37), parameter :: forms(10) = [character(37) :: 'bond: is %, outside 0 to %', 'cut: is %, outside 0 to %', &
-      'k: is %, outside 0 to %', 'site: is %, outside 0 to %', 'sites: element % is %, outside 0 to %', &
-      'cut: is %, the last of # bonds is %', 'first: is %, the train has # cores', 'centre: is %, the train has # cores', &
-      'first: is %, less than 0', 'centre: is %, less than 0']
+    character(50), parameter :: forms(16) = [character(50) :: &
+      'bond: is %, outside 0 to %', 'cut: is %, outside 0 to %', 'k: is %, outside 0 to %', &
+      'site: is %, outside 0 to %', 'first: is %, outside 0 to %', 'last: is %, outside 0 to %', &
+      'centre: is %, outside 0 to %', 'sites: element % is %, outside 0 to %', &
+      'views: element % is %, outside 0 to %', 'rows: element % is %, outside 0 to %', &
+      'cols: element % is %, outside 0 to %', 'views: element % is %, which was pushed before', &
+      'views: name view % twice', 'rows: elements % and % are both %', 'cols: elements % and % are both %', &
+      'first, last: are % and %, not in order from 0 to %']
     character(:), allocatable :: text
     character(24) :: digits
     integer(c_int64_t) :: number
@@ -166,12 +171,11 @@ contains
       do j = 1, len_trim(forms(i))
         if (at > len(message)) exit
         select case (forms(i)(j:j))
-        case ('%', '#')
+        case ('%')
           length = verify(message(at:) // ' ', '-0123456789') - 1
           read (message(at:at + length - 1), *, iostat=failed) number
           if (length == 0 .or. failed /= 0) exit
-          if (forms(i)(j:j) == '%') number = number + 1
-          write (digits, '(i0)') number
+          write (digits, '(i0)') number + 1
           text = text // trim(digits)
           at = at + length
         case default
@@ -192,21 +196,25 @@ contains
   !> a part of an argument, or an argument that is itself an index. Blank without such a number.
   function word_of_index(message) result(word)
     character(*), intent(in) :: message
-    character(13), parameter :: words(33) = [character(13) :: 'core', 'cores', 'bond', 'site', 'sites', 'tuple', 'element', &
-      'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'tensor', 'tensors from', 'vector', 'pair', 'row', &
-      'rows', 'column', 'vertex', 'component', 'mode', 'axis', 'not finite in', 'cut: is', 'centre: is', 'first: is', &
-      'last: is', 'bond: is', 'site: is', 'k: is']
+    character(13), parameter :: words(41) = [character(13) :: &
+      'core', 'cores', 'bond', 'bonds', 'site', 'sites', 'tuple', 'element', 'elements', 'entry', 'index', 'term', &
+      'operator', 'train', 'view', 'voxel', 'pixel', 'tensor', 'tensors from', 'vector', 'pair', 'row', 'rows', &
+      'column', 'vertex', 'component', 'feature', 'number', 'mode', 'axis', 'not finite in', 'x[', 'y[', &
+      'contexts[', 'cut: is', 'centre: is', 'first: is', 'last: is', 'bond: is', 'site: is', 'k: is']
     character(len(words)) :: word
+    character(:), allocatable :: key
     integer :: i, at, next, before
     word = ''
     if (index(message, 'from 0)') > 0) return
     do i = 1, size(words)
+      key = trim(words(i))
+      if (index(key, '[') == 0) key = key // ' '
       at = 1
       do
-        next = index(message(at:), trim(words(i)) // ' ')
+        next = index(message(at:), key)
         if (next == 0) exit
         before = at + next - 2
-        at = at + next + len_trim(words(i))
+        at = at + next + len(key) - 1
         if (at > len(message)) exit
         if (before > 0) then
           if (index('abcdefghijklmnopqrstuvwxyz_', message(before:before)) > 0) cycle

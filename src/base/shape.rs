@@ -148,6 +148,30 @@ pub fn size(argument: &str, value: i64, least: i64) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::invalid(argument, format!("is {value}, negative")))
 }
 
+/// Converts a caller-given index of one of `count` things. Fortran and MATLAB, where indices count from 1, rewrite this
+/// message for the arguments in their lists; `tests/header/tests/indices.rs` compares these with the calls of this function
+/// and of [`index_in_list`].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an index that is not there.
+pub fn index(argument: &str, value: i64, count: usize) -> Result<usize> {
+    within(value, count)
+        .ok_or_else(|| Error::invalid(argument, format!("is {value}, outside 0 to {}", to_i64(count) - 1)))
+}
+
+/// [`index`] for element `k` of a list.
+///
+/// # Errors
+/// As [`index`].
+pub fn index_in_list(argument: &str, k: usize, value: i64, count: usize) -> Result<usize> {
+    within(value, count)
+        .ok_or_else(|| Error::invalid(argument, format!("element {k} is {value}, outside 0 to {}", to_i64(count) - 1)))
+}
+
+fn within(value: i64, count: usize) -> Option<usize> {
+    usize::try_from(value).ok().filter(|&k| k < count)
+}
+
 /// `a * b` elements, or an error that names `argument`.
 #[inline]
 pub fn product(argument: &str, a: usize, b: usize) -> Result<usize> {

@@ -23,7 +23,7 @@ use crate::log::Level;
 use crate::progress::Progress;
 use crate::range;
 use crate::scalar::{DType, Element};
-use crate::shape::Order;
+use crate::shape::{self, Order};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -159,13 +159,7 @@ impl Fdk {
         let count = self.plan().views.len();
         let mut checked = alloc::with_capacity("views", views.len())?;
         for (k, &view) in views.iter().enumerate() {
-            match usize::try_from(view) {
-                Ok(v) if v < count => checked.push(v),
-                _ => {
-                    let last = count - 1;
-                    return Err(Error::invalid("views", format!("element {k} is {view}, outside 0 to {last}")));
-                }
-            }
+            checked.push(shape::index_in_list("views", k, view, count)?);
         }
         Ok(checked)
     }

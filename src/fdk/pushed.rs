@@ -24,7 +24,7 @@ use crate::blocks::tensor::TensorSink;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
-use crate::shape::{Order, to_i64, to_u64};
+use crate::shape::{self, Order, to_i64, to_u64};
 use crate::stream::{self, Stream};
 use crate::tensor::{Location, Tensor};
 
@@ -498,11 +498,7 @@ fn leaves_scan(e: &Error) -> bool {
 fn check_views(seen: &[bool], views: &[i64]) -> Result<Vec<usize>> {
     let mut checked: Vec<usize> = alloc::with_capacity("views", views.len())?;
     for (k, &view) in views.iter().enumerate() {
-        let index = usize::try_from(view).ok().filter(|v| *v < seen.len());
-        let Some(index) = index else {
-            let last = seen.len() - 1;
-            return Err(Error::invalid("views", format!("element {k} is {view}, outside 0 to {last}")));
-        };
+        let index = shape::index_in_list("views", k, view, seen.len())?;
         if seen[index] {
             return Err(Error::invalid("views", format!("element {k} is {view}, which was pushed before")));
         }

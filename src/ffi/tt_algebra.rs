@@ -251,7 +251,7 @@ pub unsafe extern "C" fn purlin_tt_rotate(
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
-        let first = shape::size("first", first, 0)?;
+        let first = shape::index("first", first, x.shape().len())?;
         tt::put(target, algebra::rotate(&beside(&context, stream.as_deref(), &x), &x, first)?)
     })
 }
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn purlin_tt_canonicalize(
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: the caller promises NULL or a valid pointer.
         let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
-        let centre = shape::size("centre", centre, 0)?;
+        let centre = shape::index("centre", centre, x.shape().len())?;
         let found = algebra::canonicalize(&beside(&context, stream.as_deref(), &x), &x, centre)?;
         *exponent = found.exponent;
         tt::put(target, found.train)

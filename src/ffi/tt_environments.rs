@@ -90,11 +90,7 @@ fn elements<'a, T: Scalar>(argument: &str, tensor: &'a Tensor) -> Result<&'a [T]
 
 /// A bond of the caller's.
 fn bond_of(object: &EnvironmentsObject, bond: i64) -> Result<usize> {
-    let last = object.inner.sites();
-    usize::try_from(bond)
-        .ok()
-        .filter(|k| *k <= last)
-        .ok_or_else(|| Error::invalid("bond", format!("is {bond}, outside 0 to {last}")))
+    shape::index("bond", bond, object.inner.sites() + 1)
 }
 
 fn expect_packed(argument: &str, tensor: &Tensor) -> Result<()> {
@@ -187,11 +183,7 @@ pub extern "C" fn purlin_tt_environments_update_core(
 ) -> purlin_status {
     guard::run(|| {
         let mut object = handle::exclusive::<EnvironmentsObject, _>("environments", environments)?;
-        let sites = object.inner.sites();
-        let k = usize::try_from(k)
-            .ok()
-            .filter(|k| *k < sites)
-            .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {}", sites - 1)))?;
+        let k = shape::index("k", k, object.inner.sites())?;
         object.inner.update_core(k);
         Ok(())
     })
@@ -224,7 +216,8 @@ pub extern "C" fn purlin_tt_environments_set_trains(
         let (bra, ket) = (tt::input("y", y)?, tt::input("x", x)?);
         let matrix = |key| handle::lock_shared("h", handle::get::<TrainMatrix>("h", key)?);
         let operator = object.operator.map(matrix).transpose()?;
-        let (first, last) = (shape::size("first", first, 0)?, shape::size("last", last, 0)?);
+        let d = object.inner.sites();
+        let (first, last) = (shape::index("first", first, d)?, shape::index("last", last, d)?);
         object.inner.set_trains(&Trains::new(&bra, operator.as_deref(), &ket), first, last)?;
         (object.bra, object.ket) = (y.addr(), x.addr());
         Ok(())
@@ -352,7 +345,10 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         // SAFETY: the caller promises NULL or a valid pointer.
         let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         overlap::check(&[Range::of("v", &v)], &[Range::of("out", &out)])?;
-        let (k, sites) = (shape::size("k", k, 0)?, shape::size("sites", sites, 0)?);
+        let sites = shape::size("sites", sites, 0)?;
+        // More sites than two, or than there are, are refused behind.
+        let d = object.inner.sites();
+        let k = shape::index("k", k, d + 1 - sites.min(2).min(d))?;
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;
@@ -469,7 +465,8 @@ pub unsafe extern "C" fn purlin_tt_environments_local(
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::pointer::output("result", result) }?;
         let matrix = read_operator("op", &op)?;
-        *result = object.inner.local(stream.as_deref(), &locked.trains(), shape::size("k", k, 0)?, &matrix)?.into();
+        let k = shape::index("k", k, object.inner.sites())?;
+        *result = object.inner.local(stream.as_deref(), &locked.trains(), k, &matrix)?.into();
         Ok(())
     })
 }

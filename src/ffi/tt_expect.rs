@@ -237,10 +237,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         if count > 0 {
             // SAFETY: as promised above.
             for (k, &site) in unsafe { list("sites", count, sites) }?.iter().enumerate() {
-                let site = usize::try_from(site).map_err(|_| {
-                    Error::invalid("sites", format!("element {k} is {site}, outside 0 to {}", x.shape().len() - 1))
-                })?;
-                wanted.push(site);
+                wanted.push(shape::index_in_list("sites", k, site, x.shape().len())?);
             }
         }
         values.expect_dims("values", &[count])?;

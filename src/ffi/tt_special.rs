@@ -192,7 +192,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
                 let end = shape::size("factors", factors[t], 0)?.checked_add(first);
                 let end = end.ok_or_else(|| Error::invalid("factors", "add up to more than 2^64"))?;
                 // SAFETY: as promised above: there are at least `end` of both.
-                let term = unsafe { Term::read(first, end, sites, operators) }?;
+                let term = unsafe { Term::read((first, end), modes.len(), sites, operators) }?;
                 terms.add(Complex::new(pair[0], pair[1]), &term.factors())?;
                 first = end;
             }
@@ -205,11 +205,13 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
 struct Term(Vec<(usize, Vec<Complex<f64>>)>);
 
 impl Term {
+    /// The factors `first` to `end`, of sites below `length`.
+    ///
     /// # Safety
     /// `sites` and `operators` are NULL or valid for `end` elements.
     unsafe fn read(
-        first: usize,
-        end: usize,
+        (first, end): (usize, usize),
+        length: usize,
         sites: *const i64,
         operators: *const *const purlin_tensor,
     ) -> Result<Self> {
@@ -220,8 +222,7 @@ impl Term {
             // SAFETY: as promised by the caller.
             let operators = unsafe { list("operators", end, operators) }?;
             for k in first..end {
-                let site = usize::try_from(sites[k])
-                    .map_err(|_| Error::invalid("sites", format!("element {k} is {}, less than 0", sites[k])))?;
+                let site = shape::index_in_list("sites", k, sites[k], length)?;
                 let op = tensor::input("operators", operators[k])?;
                 factors.push((site, read_operator("operators", &op)?));
             }

@@ -15,7 +15,7 @@ use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
-use crate::shape::{to_i64, to_u64};
+use crate::shape::{self, to_i64, to_u64};
 use crate::tensor::train::Shape;
 
 /// The contraction to plan. `x` and `y` are those of [`super::ops::Work`].
@@ -229,10 +229,7 @@ impl<'a> Planner<'a> {
         let middle = sizes.middle();
         let cost = |c: usize| sizes.pair(c, options.repeat, middle);
         let cut = match options.cut {
-            Some(c) if c >= d => {
-                return Err(Error::invalid("cut", format!("is {c}, the last of {d} bonds is {}", d - 1)));
-            }
-            Some(c) => c,
+            Some(c) => shape::index("cut", to_i64(c), d)?,
             None => {
                 // OPEN has a single environment, so its cut needs a bond with one pair, even where the pairs of another
                 // bond are cheaper.

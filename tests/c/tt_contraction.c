@@ -462,8 +462,8 @@ static void operators(void) {
   BAD_ARGUMENT("dtype: is I32", purlin_tt_matrix_ising(context, PURLIN_I32, 3, 0, 1, 1, &one));
   BAD_ARGUMENT("twice_spin: is 0", purlin_tt_matrix_heisenberg(context, PURLIN_F64, 3, 0, 0, couplings, 0, &one));
   BAD_ARGUMENT("modes: is NULL", purlin_tt_matrix_identity(context, PURLIN_F64, 3, NULL, &one));
-  BAD_ARGUMENT("site", purlin_tt_matrix_from_terms(context, PURLIN_F64, 1, modes, 0, 5, coefficients, factors, sites, list,
-                                                   &one));
+  BAD_ARGUMENT("sites: element 1 is 1, outside 0 to 0", purlin_tt_matrix_from_terms(context, PURLIN_F64, 1, modes, 0, 5,
+                                                                                    coefficients, factors, sites, list, &one));
   BAD_ARGUMENT("factors: is NULL", purlin_tt_matrix_from_terms(context, PURLIN_F64, 3, modes, 0, 5, coefficients, NULL,
                                                                sites, list, &one));
   OK(purlin_tensor_destroy(square));

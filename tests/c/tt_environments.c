@@ -78,6 +78,9 @@ static void environments(void) {
   BAD_ARGUMENT("bond: is 5, outside 0 to 4", purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, 5));
   BAD_ARGUMENT("bond: is -1", purlin_tt_environments_value(e, NULL, -1, &s));
   BAD_ARGUMENT("k: is 4, outside 0 to 3", purlin_tt_environments_update_core(e, 4));
+  BAD_ARGUMENT("k: is 4, outside 0 to 3", purlin_tt_environments_apply(e, NULL, 4, 1, v, w, &exponent));
+  BAD_ARGUMENT("k: is -1, outside 0 to 2", purlin_tt_environments_apply(e, NULL, -1, 2, v, w, &exponent));
+  BAD_ARGUMENT("k: is -1, outside 0 to 3", purlin_tt_environments_local(plain, NULL, -1, op, &s));
   BAD_ARGUMENT("sites: is 3", purlin_tt_environments_apply(e, NULL, 1, 3, v, w, &exponent));
   BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 0, env, &exponent));
   BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, NULL, 1, 1, v, w, NULL));
@@ -103,7 +106,7 @@ static void environments(void) {
   BAD_ARGUMENT("x: has rank 2 at bond 2, 3 before, though only cores 0 to 1 are said to differ",
                purlin_tt_environments_set_trains(e, x.tt, other.tt, 0, 1));
   BAD_ARGUMENT("first, last: are 2 and 1", purlin_tt_environments_set_trains(e, other.tt, other.tt, 2, 1));
-  BAD_ARGUMENT("first, last: are 1 and 4", purlin_tt_environments_set_trains(e, other.tt, other.tt, 1, 4));
+  BAD_ARGUMENT("last: is 4, outside 0 to 3", purlin_tt_environments_set_trains(e, other.tt, other.tt, 1, 4));
   BAD_ARGUMENT("first: is -1", purlin_tt_environments_set_trains(e, other.tt, other.tt, -1, 2));
   BAD_HANDLE("x: is NULL", purlin_tt_environments_set_trains(e, other.tt, NULL, 1, 2));
   OK(purlin_tt_environments_value(e, NULL, 2, &s));

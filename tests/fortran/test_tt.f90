@@ -128,6 +128,7 @@ contains
     complex(real64) :: matrices(2, 2, 3)
     real(real64) :: energy, same
     integer :: stat
+    character(128) :: text
     matrices(:, :, 1) = reshape([0.0_real64, 0.5_real64, 0.5_real64, 0.0_real64], [2, 2])
     matrices(:, :, 2) = reshape([(0.0_real64, 0.0_real64), (0.0_real64, 0.5_real64), (0.0_real64, -0.5_real64), &
       (0.0_real64, 0.0_real64)], [2, 2])
@@ -143,6 +144,12 @@ contains
     call h%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: 1], [1_int64], [1_int64], [2], matrices, &
       stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'one of them alone is not real')
+    call h%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: 1], [2_int64], [1_int64, 0_int64], [1, 1], &
+      matrices, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'sites: element 2 is 0, outside 1 to 3', text)
+    call h%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: 1], [2_int64], [4_int64, 1_int64], [1, 1], &
+      matrices, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'sites: element 1 is 4, outside 1 to 3', text)
   end subroutine
 
   subroutine contractions()
@@ -174,7 +181,7 @@ contains
     call c%create(context, options)
     call purlin_tt_plan_inner(c, x, y, info, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. &
-      text == 'cut: is 9, the last of 3 bonds is 3', text)
+      text == 'cut: is 9, outside 1 to 3', text)
     options%cut = 3
     call c%create(context, options)
     options%cut = -1
@@ -418,6 +425,14 @@ contains
     call check(near(value%re * 2.0_real64**value%exponent, 4 * energy), 'a core that changed')
     call e%update_core(4_int64, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'k: is 4, outside 1 to 3', text)
+    call e%apply(0_int64, 1_int64, a(:, :, :, 2), out, exponent, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'k: is 0, outside 1 to 3', text)
+    call e%set_trains(x, x, 0_int64, 2_int64, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'first: is 0, outside 1 to 3', text)
+    call e%set_trains(x, x, 1_int64, 4_int64, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'last: is 4, outside 1 to 3', text)
+    call e%set_trains(x, x, 3_int64, 2_int64, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'first, last: are 3 and 2, not in order from 1 to 3', text)
   end subroutine
 
   subroutine algebra()
@@ -459,9 +474,9 @@ contains
     call check(near(several(1), tensor(1, 1, 1)) .and. near(several(2), tensor(2, 2, 1)), 'elements')
     call purlin_tt_rotate(x, 0_int64, z, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. &
-      text == 'first: is 0, less than 1', text)
+      text == 'first: is 0, outside 1 to 3', text)
     call purlin_tt_canonicalize(x, 0_int64, z, stat=stat, errmsg=text)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'centre: is 0, less than 1', text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'centre: is 0, outside 1 to 3', text)
     call purlin_tt_rotate(x, 2_int64, z)
     call purlin_tt_element(z, [1_int64, 2_int64, 2_int64], value)
     call check(near(value, tensor(2, 1, 2)), 'rotate')

@@ -104,8 +104,25 @@ function counting()
   check_error('purlin:invalidArgument', 'k: is 3, outside 1 to 2', @() update_core(e, 3));
   check_error('purlin:invalidArgument', 'bond: is 4, outside 1 to 3', @() value(e, 4));
   check_error('purlin:invalidArgument', 'sites: element 1 is 5, outside 1 to 2', @() purlin.tt_expect_local(x, eye(2), 5));
-  check_error('purlin:invalidArgument', 'first: is 3, the train has 2 cores', @() purlin.tt_rotate(x, 3));
-  check_error('purlin:invalidArgument', 'centre: is 9, the train has 2 cores', @() purlin.tt_canonicalize(x, 9));
+  check_error('purlin:invalidArgument', 'first: is 3, outside 1 to 2', @() purlin.tt_rotate(x, 3));
+  check_error('purlin:invalidArgument', 'centre: is 9, outside 1 to 2', @() purlin.tt_canonicalize(x, 9));
+  Z = [1 0; 0 -1];
+  check_error('purlin:invalidArgument', 'sites: element 2 is 0, outside 1 to 3', ...
+              @() purlin.tt_from_terms([2 2 2], {{1, 1, Z, 0, Z}}));
+  check_error('purlin:invalidArgument', 'sites: element 3 is 4, outside 1 to 3', ...
+              @() purlin.tt_from_terms([2 2 2], {{1, 1, Z, 2, Z}, {1, 4, Z}}));
+  check_error('purlin:invalidArgument', 'first, last: are 2 and 1, not in order from 1 to 2', ...
+              @() set_trains(e, purlin.TT(x), purlin.TT(x), 2, 1));
+  g = struct('detector_columns', 16, 'detector_rows', 12, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+             'source_to_detector', 1000, 'angles', (0:19) * pi / 10);
+  f = purlin.Fdk(g);
+  begin(f);
+  check_error('purlin:invalidArgument', 'views: element 2 is 21, outside 1 to 20', @() push(f, [1 21], zeros(16, 12, 2)));
+  push(f, 3, zeros(16, 12));
+  check_error('purlin:invalidArgument', 'views: element 1 is 3, which was pushed before', @() push(f, 3, zeros(16, 12)));
+  check_error('purlin:invalidArgument', 'views: name view 5 twice', @() push(f, [5 5], zeros(16, 12, 2)));
+  delete(f);
+  check_error('purlin:invalidArgument', 'is 0, less than 1 (counted from 0)', @() purlin.tt_ones([2 0]));
   A = eye(3);
   A(2, 3) = NaN;
   A(3, 2) = NaN;

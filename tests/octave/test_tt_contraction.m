@@ -40,7 +40,7 @@ function test_tt_contraction()
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'method', @() purlin.tt_inner(x, x, 'method', 'fast'));
   check_error('purlin:invalidArgument', 'mode size', @() purlin.tt_inner(x, {rand(1, 2), rand(1, 2), rand(1, 2)}));
-  check_error('purlin:invalidArgument', 'cut: is 99, the last of', @() purlin.tt_inner(x, x, 'cut', 99));
+  check_error('purlin:invalidArgument', 'cut: is 99, outside 1 to 3', @() purlin.tt_inner(x, x, 'cut', 99));
   % Options without effect are refused in calls of their own.
   check_error('purlin:invalidArgument', 'norm_method: is QR, an inner product does', @() purlin.tt_inner(x, x, 'norm_method', 'qr'));
   check_error('purlin:invalidArgument', 'conjugate: is NONE, a norm does', @() purlin.tt_norm(x, 'conjugate', 'none'));

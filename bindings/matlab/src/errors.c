@@ -95,10 +95,11 @@ static const char *name_of(purlin_status status) {
 /* The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
  * a part of an argument, or an argument that is itself an index. NULL without such a number. */
 static const char *word_of_index(const char *message) {
-  static const char *const words[] = {"core ", "cores ", "bond ", "site ", "sites ", "tuple ", "element ", "entry ", "index ",
-    "term ", "operator ", "train ", "view ", "voxel ", "tensor ", "tensors from ", "vector ", "pair ", "row ", "rows ",
-    "column ", "vertex ", "component ", "mode ", "axis ", "not finite in ", "x[", "y[", "cut: is ", "centre: is ",
-    "first: is ", "last: is ", "bond: is ", "site: is ", "k: is "};
+  static const char *const words[] = {"core ", "cores ", "bond ", "bonds ", "site ", "sites ", "tuple ", "element ",
+    "elements ", "entry ", "index ", "term ", "operator ", "train ", "view ", "voxel ", "pixel ", "tensor ",
+    "tensors from ", "vector ", "pair ", "row ", "rows ", "column ", "vertex ", "component ", "feature ", "number ",
+    "mode ", "axis ", "not finite in ", "x[", "y[", "cut: is ", "centre: is ", "first: is ", "last: is ", "bond: is ",
+    "site: is ", "k: is "};
   const char *at;
   size_t i, length;
   if (strstr(message, "from 0)")) return NULL;
@@ -113,22 +114,26 @@ static const char *word_of_index(const char *message) {
   return NULL;
 }
 
-/* Writes a message with its indices counted from one, if it is one of those below as a whole: each % is an index, each # another
- * number, and a 0 the first index. Other messages may speak of indices, sizes and values in one sentence. */
+/* Writes a message with its indices counted from one, if it is one of those below as a whole: each % is an index, and a 0 the
+ * first index. Other messages may speak of indices, sizes and values in one sentence. Fortran has the same list, and a test
+ * compares both with the library's calls. */
 static int is_counted_from_one(const char *message, char *out, size_t size) {
   static const char *const forms[] = {
     "bond: is %, outside 0 to %", "cut: is %, outside 0 to %", "k: is %, outside 0 to %", "site: is %, outside 0 to %",
-    "sites: element % is %, outside 0 to %", "cut: is %, the last of # bonds is %", "first: is %, the train has # cores",
-    "centre: is %, the train has # cores", "first: is %, less than 0", "centre: is %, less than 0"};
+    "first: is %, outside 0 to %", "last: is %, outside 0 to %", "centre: is %, outside 0 to %",
+    "sites: element % is %, outside 0 to %", "views: element % is %, outside 0 to %",
+    "rows: element % is %, outside 0 to %", "cols: element % is %, outside 0 to %",
+    "views: element % is %, which was pushed before", "views: name view % twice", "rows: elements % and % are both %",
+    "cols: elements % and % are both %", "first, last: are % and %, not in order from 0 to %"};
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     const char *form = forms[i], *from = message;
     char *to = out, *end;
     for (; *form && (size_t)(to - out) + 24 < size; form++) {
-      if (*form == '%' || *form == '#') {
+      if (*form == '%') {
         if ((*from < '0' || *from > '9') && *from != '-') break;
         long long number = strtoll(from, &end, 10);
         if (end == from || number > LLONG_MAX - 1) break;
-        to += snprintf(to, 24, "%lld", *form == '%' ? number + 1 : number);
+        to += snprintf(to, 24, "%lld", number + 1);
         from = end;
       } else if (*form == *from) {
         *to++ = *form == '0' ? '1' : *from;
@@ -162,7 +167,8 @@ void fail_with(purlin_status status, const char *message) {
   const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
   size_t length = word ? strlen(word) : 0;
   char shifted[256];
-  if (word && is_counted_from_one(message, shifted, sizeof shifted)) fail(name_of(status), "%s", shifted);
+  if (status != PURLIN_ERROR_IO && is_counted_from_one(message, shifted, sizeof shifted))
+    fail(name_of(status), "%s", shifted);
   if (!word || strstr(message, "(counted from 0)"))
     fail(name_of(status), "%s", message);
   else if (!strstr(message, "outside 1 to "))

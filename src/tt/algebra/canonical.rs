@@ -6,8 +6,9 @@ use super::place::{Place, check, expect_finite};
 use super::round::{check_finite, expect_open, in_one_core};
 use crate::alloc;
 use crate::dense::{Algebra, Op};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::{Scalar, with_scalar};
+use crate::shape::{self, to_i64};
 use crate::tensor::train::TensorTrain;
 use crate::tt::balance;
 
@@ -32,9 +33,7 @@ pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     check(at, "x", x)?;
     expect_open("x", x.shape())?;
     let d = x.shape().len();
-    if centre >= d {
-        return Err(Error::invalid("centre", format!("is {centre}, the train has {d} cores")));
-    }
+    shape::index("centre", to_i64(centre), d)?;
     expect_finite(at, "x", x, false)?;
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);

@@ -5,6 +5,7 @@ use super::sum::level_for_single;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar, with_scalar};
+use crate::shape::{self, to_i64};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, copy_strided};
 use crate::tt::balance;
@@ -129,9 +130,7 @@ pub fn rotate(at: &Place<'_>, x: &TensorTrain, first: usize) -> Result<TensorTra
     at.check()?;
     let x = read(at, "x", x)?;
     let d = x.shape().len();
-    if first >= d {
-        return Err(Error::invalid("first", format!("is {first}, the train has {d} cores")));
-    }
+    shape::index("first", to_i64(first), d)?;
     let (mut modes, mut ranks) = sizes(d)?;
     let order = (first..d).chain(0..first);
     modes.extend(order.clone().map(|k| x.shape().modes()[k]));
@@ -160,7 +159,7 @@ pub fn to_open(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     let ring = shape.ranks()[0];
     let (_, mut ranks) = sizes(d)?;
     for (k, &r) in shape.ranks().iter().enumerate() {
-        let inner = crate::shape::product("x", r, ring)?;
+        let inner = shape::product("x", r, ring)?;
         ranks.push(if k == 0 || k == d { 1 } else { inner });
     }
     let mut result = begin(at, x.dtype(), Shape::new("x", shape.modes(), &ranks)?)?;

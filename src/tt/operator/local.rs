@@ -20,6 +20,7 @@ use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::{self, to_i64};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use crate::tt::balance::{self, Risk, with_balanced};
@@ -65,9 +66,7 @@ pub(super) fn expect_local_watched(
     let start = Instant::now();
     let (d, modes) = (x.shape().len(), x.shape().modes());
     for (at, &k) in sites.iter().enumerate() {
-        if k >= d {
-            return Err(Error::invalid("sites", format!("element {at} is {k}, outside 0 to {}", d - 1)));
-        }
+        shape::index_in_list("sites", at, to_i64(k), d)?;
         expect_operator("op", op, modes[k])?;
     }
     let mut wanted = alloc::filled(WHAT, d, false)?;
@@ -125,7 +124,7 @@ pub(super) fn correlation_watched(
     }
     expect_operator("a", a, modes[0])?;
     expect_operator("b", b, modes[0])?;
-    let count = crate::shape::product("x", d, d)?;
+    let count = shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
     let mut parts = alloc::filled(WHAT, count, Scaled::ZERO)?;

@@ -8,7 +8,7 @@ use super::trains::Trains;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use crate::shape::{to_i64, to_u64};
+use crate::shape::{self, to_i64, to_u64};
 use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Method, Options};
@@ -47,10 +47,7 @@ const ROWS: usize = 256;
 pub(super) fn cut_of(trains: &Trains<'_>, options: &Options) -> Result<usize> {
     let d = trains.len();
     if let Some(cut) = options.cut {
-        if cut >= d {
-            return Err(Error::invalid("cut", format!("is {cut}, outside 0 to {}", d - 1)));
-        }
-        return Ok(cut);
+        return shape::index("cut", to_i64(cut), d);
     }
     let (bra, ket) = (trains.bra.shape().ranks(), trains.ket.shape().ranks());
     let values = |k: usize| bra[k] as f64 * trains.operator_rank(k) as f64 * ket[k] as f64;

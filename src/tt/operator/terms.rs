@@ -8,6 +8,7 @@ use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::{self, to_i64};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::scaled::{exponent_of, scale};
@@ -66,10 +67,7 @@ impl Terms {
             return Err(Error::invalid("coefficient", format!("is {coefficient}, not finite")));
         }
         for &(site, matrix) in factors {
-            let Some(&n) = self.modes.get(site) else {
-                let problem = format!("is {site}, outside 0 to {}", self.modes.len() - 1);
-                return Err(Error::invalid("site", problem));
-            };
+            let n = self.modes[shape::index("site", to_i64(site), self.modes.len())?];
             super::environments::expect_operator("operator", matrix, n)?;
             if matrix.iter().any(|x| !x.re.is_finite() || !x.im.is_finite()) {
                 return Err(Error::invalid("operator", format!("at site {site} has numbers that are not finite")));

@@ -76,7 +76,7 @@ fn options_that_do_not_fit_are_refused_by_name() {
     let message = |options: Options| session(&c, options).inner(None, &ring, &other, None).unwrap_err().to_string();
     assert!(message(Options { method: Method::Open, ..Options::default() }).starts_with("method: is OPEN"));
     assert!(message(Options { method: Method::Power, ..Options::default() }).starts_with("method: is POWER"));
-    assert!(message(Options { cut: Some(3), ..Options::default() }).starts_with("cut: is 3, the last of 3 bonds is 2"));
+    assert!(message(Options { cut: Some(3), ..Options::default() }).starts_with("cut: is 3, outside 0 to 2"));
     let repeated = Options { repeat: 2, method: Method::Halves, ..Options::default() };
     assert!(message(repeated).starts_with("method: is HALVES"));
     let none = Options { repeat: 0, ..Options::default() };

@@ -10,7 +10,7 @@ use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::shape::to_i64;
+use crate::shape::index_in_list;
 
 /// The entries of the transpose. They are counted by column, then placed row by row, so that columns ascend.
 pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
@@ -66,9 +66,7 @@ fn checked(argument: &str, list: &Indices<'_>, size: usize, all: bool) -> Result
     let mut place = alloc::filled(WHAT, size, none)?;
     for k in 0..list.len() {
         let found = list.at(k);
-        let index = usize::try_from(found).ok().filter(|&i| i < size).ok_or_else(|| {
-            Error::invalid(argument, format!("element {k} is {found}, outside 0 to {}", to_i64(size) - 1))
-        })?;
+        let index = index_in_list(argument, k, found, size)?;
         if place[index] != none {
             let problem = format!("elements {} and {k} are both {found}", place[index]);
             return Err(Error::invalid(argument, problem));

@@ -3,7 +3,7 @@
 use super::storage::TensorTrain;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::shape::{Layout, Order};
+use crate::shape::{self, Layout, Order};
 use crate::stream::{self, Stream};
 use crate::tensor::{Tensor, copy_parts};
 
@@ -12,11 +12,7 @@ use crate::tensor::{Tensor, copy_parts};
 /// # Errors
 /// [`Error::InvalidArgument`] for one that there is not.
 pub fn core_number(train: &TensorTrain, k: i64) -> Result<usize> {
-    let d = train.shape().len();
-    usize::try_from(k)
-        .ok()
-        .filter(|k| *k < d)
-        .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {}", d - 1)))
+    shape::index("k", k, train.shape().len())
 }
 
 /// Checks that `core` can be core k of `train`, whose axes are `dims`.
@@ -95,7 +91,7 @@ pub fn copy(
     let (from, to) = (source.shape(), destination.shape());
     to.expect_modes("destination", from.modes(), "source")?;
     if let Some(k) = (0..from.ranks().len()).find(|&k| from.ranks()[k] != to.ranks()[k]) {
-        let problem = format!("rank {k} is {}, that of source is {}", to.ranks()[k], from.ranks()[k]);
+        let problem = format!("bond {k} has the rank {}, that of source has {}", to.ranks()[k], from.ranks()[k]);
         return Err(Error::invalid("destination", problem));
     }
     if !source.is_uniform() {
@@ -155,6 +151,6 @@ mod tests {
         copy(&context, None, &x, &mut y).unwrap();
         assert_eq!(y.cores::<f64>("y").unwrap().core(1), x.cores::<f64>("x").unwrap().core(1));
         let e = copy(&context, None, &x, &mut train(&context, &[2, 3], &[1, 5, 1])).unwrap_err().to_string();
-        assert_eq!(e, "destination: rank 1 is 5, that of source is 4");
+        assert_eq!(e, "destination: bond 1 has the rank 5, that of source has 4");
     }
 }

@@ -58,7 +58,7 @@ impl Shape {
             return Err(Error::invalid(argument, format!("core {k} has mode size 0, at least 1 is needed")));
         }
         if let Some(k) = ranks.iter().position(|&r| r == 0) {
-            return Err(Error::invalid(argument, format!("rank {k} is 0, at least 1 is needed")));
+            return Err(Error::invalid(argument, format!("bond {k} has the rank 0, at least 1 is needed")));
         }
         if ranks[0] != ranks[d] {
             let problem = format!("the first rank is {} and the last {}; they must be equal", ranks[0], ranks[d]);

@@ -20,7 +20,7 @@ fn shapes_are_checked_by_core() {
         (&[][..], &[1][..], "x: has no cores, at least 1 is needed"),
         (&[2], &[1], "x: has 1 ranks, 2 are needed for d = 1"),
         (&[2, 0], &[1, 1, 1], "x: core 1 has mode size 0, at least 1 is needed"),
-        (&[2, 2], &[1, 0, 1], "x: rank 1 is 0, at least 1 is needed"),
+        (&[2, 2], &[1, 0, 1], "x: bond 1 has the rank 0, at least 1 is needed"),
         (&[2, 2], &[2, 1, 3], "x: the first rank is 2 and the last 3; they must be equal"),
     ] {
         assert_eq!(Shape::new("x", modes, ranks).unwrap_err().to_string(), problem);

@@ -32,8 +32,8 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(text(scale(&at, factor, &x, Spread::Auto)), "factor: has the imaginary part 3 for F64");
     assert_eq!(text(add(&at, ONE, &x, C::new(f64::NAN, 0.0), &x)), "beta: is NaN + 0 i, not finite");
     assert_eq!(text(scale(&at, Scaled::real(f64::INFINITY), &x, Spread::Auto)), "factor: is inf + 0 i, not finite");
-    assert_eq!(text(rotate(&at, &x, 2)), "first: is 2, the train has 2 cores");
-    assert_eq!(text(canonicalize(&at, &x, 2)), "centre: is 2, the train has 2 cores");
+    assert_eq!(text(rotate(&at, &x, 2)), "first: is 2, outside 0 to 1");
+    assert_eq!(text(canonicalize(&at, &x, 2)), "centre: is 2, outside 0 to 1");
     assert_eq!(text(elements(&at, &x, &[0, 1, 1, 3])), "indices: tuple 1: index 1 is 3, the mode has the size 3");
     assert_eq!(text(elements(&at, &x, &[0, 1, 1])), "indices: has 3 numbers, not a multiple of the 2 cores");
     let h = matrix::<f64>(&c, &[2, 2], &[2, 2], &[1, 2, 1], 1);

@@ -3,6 +3,7 @@
 use super::Extent;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::{self, to_i64};
 
 pub(super) fn expect_length(found: usize, extent: Extent) -> Result<()> {
     let count = extent.elements()?;
@@ -21,10 +22,10 @@ pub(super) fn expect_type<T: Scalar>(argument: &str, dtype: DType) -> Result<()>
 }
 
 pub(super) fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
-    if k <= d && sites <= d - k {
-        return Ok(());
+    if sites > d {
+        return Err(Error::invalid("sites", format!("is {sites}, the trains have {d} cores")));
     }
-    Err(Error::invalid("k", format!("is {k}, outside 0 to {}", d.saturating_sub(sites))))
+    shape::index("k", to_i64(k), d - sites + 1).map(drop)
 }
 
 pub(in super::super) fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
