@@ -1829,8 +1829,9 @@ typedef struct purlin_sshopm_options {
    */
   int32_t compatibility;
   /**
-   * 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
-   * even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
+   * 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector. 0: always
+   * on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps for n = 3, whose
+   * steps are the same on both, and for TENSOR_TOOLBOX, which iterates on A: 0 is what is done there, and is not refused.
    */
   int32_t remove_isotropic;
   /**
@@ -2646,12 +2647,13 @@ typedef struct purlin_rsvd_options {
    */
   size_t struct_size;
   /**
-   * k, at most min(m, n); default 0, which is refused unless there is a tolerance.
+   * k, at most min(m, n); default 0, which is refused unless there is a tolerance. Not used by purlin_rsvd_range, whose
+   * result has as many columns as its memory.
    */
   int64_t rank;
   /**
    * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
-   * DIRECT and with a tolerance, which have no use for it.
+   * DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
    */
   int64_t oversampling;
   /**
@@ -2706,7 +2708,7 @@ typedef struct purlin_rsvd_options {
   int32_t dtype;
   /**
    * One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
-   * 39, 2018), AUTO or RANGE. Not used by purlin_rsvd_range.
+   * 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
    */
   int32_t method;
   /**
@@ -2718,7 +2720,7 @@ typedef struct purlin_rsvd_options {
    */
   int32_t sketch;
   /**
-   * One of PURLIN_RSVD_CENTER_*; default NONE.
+   * One of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an option of its own.
    */
   int32_t center;
   /**
@@ -2727,15 +2729,15 @@ typedef struct purlin_rsvd_options {
    */
   int32_t scale;
   /**
-   * One of PURLIN_RSVD_SIGN_*; default V_MAX.
+   * One of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and purlin_pca_fit need.
    */
   int32_t sign;
   /**
-   * PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH.
+   * PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH: the form of `v` of purlin_rsvd_compute and the functions that take it.
    */
   int32_t right;
   /**
-   * One of PURLIN_RSVD_ERROR_*; default IDENTITY.
+   * One of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes IDENTITY and NONE.
    */
   int32_t error;
   /**
@@ -3494,7 +3496,8 @@ typedef struct purlin_tt_round_options {
    */
   int64_t max_rank;
   /**
-   * 1: `epsilon` is the error itself and not relative to the norm; default 0. Without effect where `epsilon` is 0.
+   * 1: `epsilon` is the error itself and not relative to the norm; default 0. Refused where `epsilon` is 0: rounding noise
+   * is relative to the norm.
    */
   int32_t absolute;
   /**
@@ -6633,8 +6636,7 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
 
 /**
  * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
- * Halko, Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not
- * used.
+ * Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is `right`.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -6642,7 +6644,9 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
  * @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
  * @param      b       dense, l x n, likewise; NULL if not wanted.
  * @param[out] info    what was done; may be NULL.
- * @return as purlin_rsvd_compute.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a `method`
+ * other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
+ * `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6765,8 +6769,9 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
  * less its mean, which is never formed; a sparse matrix stays sparse.
  *
- * Rank, method, seed, the type of computing and what is found of the error are the session's options; its centring,
- * scaling and sign are not used: of each component the entry of largest modulus is positive.
+ * Rank, method, seed, the type of computing and what is found of the error are the session's options. What is centred and
+ * scaled is an option of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
+ * `scale` and `sign` are refused unless they are the defaults. Its `right` is not used.
  *
  * @param      rsvd     the decomposition to use.
  * @param      stream   NULL for the context's own.
@@ -6778,8 +6783,8 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  *                      NULL if not wanted.
  * @param[out] pca      the components; destroy them with purlin_pca_destroy.
  * @param[out] info     what was done; may be NULL.
- * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or
- * `scale` without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
+ * `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
  *
  * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
  */

@@ -71,11 +71,14 @@ pub use __with_defaults as with_defaults;
 use crate::error::{Error, Result, real};
 use crate::shape;
 
-/// The word of a variant in messages, as in the name of its constant: `word(Method::RowFused)` is `ROW_FUSED`.
+/// The word of a variant in messages, as in the name of its constant: `word(Method::RowFused)` is `ROW_FUSED`,
+/// `word(Sign::VMax)` is `V_MAX`.
 pub fn word(variant: impl std::fmt::Debug) -> String {
     let (name, mut word, mut before) = (format!("{variant:?}"), String::new(), ' ');
-    for letter in name.chars() {
-        if letter.is_uppercase() && (before.is_lowercase() || before.is_numeric()) {
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let begins = letters.peek().is_some_and(|next| next.is_lowercase()) && before.is_uppercase();
+        if letter.is_uppercase() && (before.is_lowercase() || before.is_numeric() || begins) {
             word.push('_');
         }
         word.push(letter.to_ascii_uppercase());
@@ -283,9 +286,10 @@ mod tests {
             Cholesky2,
             ShiftedCholesky3,
             Tf32x3,
+            UMax,
         }
-        let words = [Of::Auto, Of::RowFused, Of::Cholesky2, Of::ShiftedCholesky3, Of::Tf32x3].map(word);
-        assert_eq!(words, ["AUTO", "ROW_FUSED", "CHOLESKY2", "SHIFTED_CHOLESKY3", "TF32X3"]);
+        let words = [Of::Auto, Of::RowFused, Of::Cholesky2, Of::ShiftedCholesky3, Of::Tf32x3, Of::UMax].map(word);
+        assert_eq!(words, ["AUTO", "ROW_FUSED", "CHOLESKY2", "SHIFTED_CHOLESKY3", "TF32X3", "U_MAX"]);
         let values = [Value::from(u64::MAX), Value::from(-1i32), Value::from(1i64 << 62), Value::from(1e-300)];
         let text = values.map(|v| v.to_string());
         assert_eq!(text, ["18446744073709551615", "-1", "4611686018427387904", "1e-300"]);

@@ -71,8 +71,9 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 /// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
 /// less its mean, which is never formed; a sparse matrix stays sparse.
 ///
-/// Rank, method, seed, the type of computing and what is found of the error are the session's options; its centring,
-/// scaling and sign are not used: of each component the entry of largest modulus is positive.
+/// Rank, method, seed, the type of computing and what is found of the error are the session's options. What is centred and
+/// scaled is an option of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
+/// `scale` and `sign` are refused unless they are the defaults. Its `right` is not used.
 ///
 /// @param      rsvd     the decomposition to use.
 /// @param      stream   NULL for the context's own.
@@ -84,8 +85,8 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 ///                      NULL if not wanted.
 /// @param[out] pca      the components; destroy them with purlin_pca_destroy.
 /// @param[out] info     what was done; may be NULL.
-/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or
-/// `scale` without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
+/// `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
 ///
 /// # Safety
 /// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.

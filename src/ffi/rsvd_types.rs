@@ -101,10 +101,11 @@ pub const PURLIN_RSVD_PRECISION_FAST: i32 = 1;
 pub struct purlin_rsvd_options {
     /// Size of the caller's struct; set by purlin_rsvd_options_init.
     pub struct_size: usize,
-    /// k, at most min(m, n); default 0, which is refused unless there is a tolerance.
+    /// k, at most min(m, n); default 0, which is refused unless there is a tolerance. Not used by purlin_rsvd_range, whose
+    /// result has as many columns as its memory.
     pub rank: i64,
     /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
-    /// DIRECT and with a tolerance, which have no use for it.
+    /// DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
     pub oversampling: i64,
     /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
     /// than 0 is refused but for the default.
@@ -135,22 +136,22 @@ pub struct purlin_rsvd_options {
     /// sparse matrices and operators are not.
     pub dtype: i32,
     /// One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
-    /// 39, 2018), AUTO or RANGE. Not used by purlin_rsvd_range.
+    /// 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
     pub method: i32,
     /// One of PURLIN_RSVD_ORTH_*; default AUTO.
     pub orthonormalization: i32,
     /// One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused for DIRECT, which has none.
     pub sketch: i32,
-    /// One of PURLIN_RSVD_CENTER_*; default NONE.
+    /// One of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an option of its own.
     pub center: i32,
     /// 1: each column is divided by its standard deviation (of m - 1); one whose deviation is at most 8 2^-52 times its mean
     /// counts as constant and is divided by 1. CENTER_COLUMNS is needed; default 0.
     pub scale: i32,
-    /// One of PURLIN_RSVD_SIGN_*; default V_MAX.
+    /// One of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and purlin_pca_fit need.
     pub sign: i32,
-    /// PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH.
+    /// PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH: the form of `v` of purlin_rsvd_compute and the functions that take it.
     pub right: i32,
-    /// One of PURLIN_RSVD_ERROR_*; default IDENTITY.
+    /// One of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes IDENTITY and NONE.
     pub error: i32,
     /// 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
     /// default 0.

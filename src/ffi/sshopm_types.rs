@@ -133,8 +133,9 @@ pub struct purlin_sshopm_options {
     pub sign: i32,
     /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
     pub compatibility: i32,
-    /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
-    /// even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
+    /// 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector. 0: always
+    /// on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps for n = 3, whose
+    /// steps are the same on both, and for TENSOR_TOOLBOX, which iterates on A: 0 is what is done there, and is not refused.
     pub remove_isotropic: i32,
     /// Most iterations of a start, up to 2147483647; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX),
     /// or 200 Newton steps for all pairs.

@@ -26,7 +26,8 @@ pub struct purlin_tt_round_options {
     pub epsilon: f64,
     /// Largest rank; 0, the default, for any. The error may then exceed `epsilon`.
     pub max_rank: i64,
-    /// 1: `epsilon` is the error itself and not relative to the norm; default 0. Without effect where `epsilon` is 0.
+    /// 1: `epsilon` is the error itself and not relative to the norm; default 0. Refused where `epsilon` is 0: rounding noise
+    /// is relative to the norm.
     pub absolute: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,

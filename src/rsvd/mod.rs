@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`session`], [`calls`], [`sketch`], [`outputs`] | a configured decomposition, its calls, its sketch, its outputs |
 //! | `omega` | the random matrix that is drawn as a sketch |
-//! | [`options`], [`info`] | options of a run; its report |
+//! | [`options`], `unused`, [`info`] | options of a run; those that a call has no use for; its report |
 //! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
@@ -41,6 +41,7 @@ pub mod session;
 pub mod sketch;
 pub mod statistics;
 pub mod traffic;
+mod unused;
 
 pub use info::Info;
 pub use options::Options;

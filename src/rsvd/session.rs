@@ -217,6 +217,7 @@ impl Rsvd {
     ) -> Result<Info> {
         let (start, progress) = (Instant::now(), self.progress(report));
         self.refuse_restart("a basis of the range")?;
+        self.options.expect_used_by_range()?;
         if self.options.tolerance > 0.0 {
             return Err(Error::NotSupported(
                 "tolerance: of a basis of the range, whose columns say how large it is".into(),

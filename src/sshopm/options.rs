@@ -212,7 +212,7 @@ with_defaults! {
         pub compatibility: Compatibility = Compatibility::None,
         /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added
         /// to lambda afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not
-        /// need it.
+        /// need it and iterates on the tensor itself, as `false` says.
         pub remove_isotropic: bool = true,
         /// Pairs closer than this angle (rad) are merged; 0 for one degree. All pairs: 0 for 1e-5 (F64) or 1e-3 (F32).
         pub merge_angle: f64 = 0.0,

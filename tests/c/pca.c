@@ -187,6 +187,22 @@ static void refusals(void) {
   OK(purlin_rsvd_create(context, &o, &other));
   UNSUPPORTED("tolerance", purlin_pca_fit(other, NULL, x, &p, t, &made, NULL));
   OK(purlin_rsvd_destroy(other));
+  /* Options of a decomposition in whose place the fit has its own. */
+#define IDLE(text, change)                                                        \
+  do {                                                                            \
+    o = rsvd_options();                                                           \
+    o.rank = K;                                                                   \
+    change;                                                                       \
+    OK(purlin_rsvd_create(context, &o, &other));                                  \
+    BAD_ARGUMENT(text, purlin_pca_fit(other, NULL, x, NULL, NULL, &made, NULL));  \
+    OK(purlin_rsvd_destroy(other));                                               \
+  } while (0)
+  IDLE("center: is COLUMNS for principal components", o.center = PURLIN_RSVD_CENTER_COLUMNS);
+  IDLE("center: is ROWS for principal components", o.center = PURLIN_RSVD_CENTER_ROWS);
+  IDLE("center: is COLUMNS for principal components", (o.center = PURLIN_RSVD_CENTER_COLUMNS, o.scale = 1));
+  IDLE("sign: is U_MAX for principal components", o.sign = PURLIN_RSVD_SIGN_U_MAX);
+  IDLE("sign: is NONE for principal components", o.sign = PURLIN_RSVD_SIGN_NONE);
+#undef IDLE
   CHECK(made == NULL);
   OK(purlin_pca_fit(rsvd, NULL, x, NULL, NULL, &pca, NULL));
   BAD_HANDLE("pca: is NULL", purlin_pca_properties(NULL, &info));

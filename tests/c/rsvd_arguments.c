@@ -205,6 +205,20 @@ static void others(void) {
   BAD_ARGUMENT("q: has 41 columns, more than min(m, n) = 40", purlin_rsvd_range(rsvd, NULL, a, wide, NULL, NULL));
   BAD_ARGUMENT("q: is 40 x 6, 90 x 6 is needed", purlin_rsvd_range(rsvd, NULL, a, mv, NULL, NULL));
   BAD_ARGUMENT("b: is 40 x 6, 6 x 40 is needed", purlin_rsvd_range(rsvd, NULL, a, mu, mv, NULL));
+#define IDLE(text, change)                                                       \
+  do {                                                                           \
+    purlin_rsvd_options p = rsvd_options();                                      \
+    purlin_rsvd *idle;                                                           \
+    change;                                                                      \
+    idle = make(&p);                                                             \
+    BAD_ARGUMENT(text, purlin_rsvd_range(idle, NULL, a, mu, NULL, NULL));        \
+    OK(purlin_rsvd_destroy(idle));                                               \
+  } while (0)
+  IDLE("method: is FUSED for a basis of the range", p.method = PURLIN_RSVD_METHOD_FUSED);
+  IDLE("smallest_ratio: is 0.1 for a basis of the range", p.smallest_ratio = 0.1);
+  IDLE("sign: is U_MAX for a basis of the range", p.sign = PURLIN_RSVD_SIGN_U_MAX);
+  IDLE("error: is PROBES for a basis of the range", p.error = PURLIN_RSVD_ERROR_PROBES);
+#undef IDLE
   BAD_ARGUMENT("a: is 90 x 40, not square", purlin_rsvd_symmetric(rsvd, NULL, a, ts, mv, NULL));
   BAD_ARGUMENT("lambda: has dimensions [2]", purlin_rsvd_symmetric(rsvd, NULL, h, few, mv, NULL));
   BAD_ARGUMENT("v: is 90 x 6, 40 x 6 is needed", purlin_rsvd_symmetric(rsvd, NULL, h, ts, mu, NULL));

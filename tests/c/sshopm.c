@@ -249,6 +249,25 @@ static void unshifted(void) {
   release(&r);
 }
 
+/* HYBRID takes the same steps on A and on A less a multiple of the identity for n = 3: `remove_isotropic` changes no bit. */
+static void isotropic(void) {
+  struct published p = published(4);
+  static struct solution plain, removed;
+  purlin_sshopm_results r = over(context, &plain, 1, 32), s = over(context, &removed, 1, 32);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_options o = defaults();
+  CHECK(o.remove_isotropic == 1 && o.method == PURLIN_SSHOPM_HYBRID);
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &s, NULL));
+  o.remove_isotropic = 0;
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
+  CHECK(plain.count[0] > 0 && plain.count[0] == removed.count[0]);
+  CHECK(memcmp(plain.values[0], removed.values[0], (size_t)plain.count[0] * sizeof(double)) == 0);
+  CHECK(memcmp(plain.start_iterations[0], removed.start_iterations[0], sizeof plain.start_iterations[0]) == 0);
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+  release(&s);
+}
+
 /* One bad tensor of a batch gets a status; the others' results are bitwise what they are alone. */
 static void bad_tensors(void) {
   struct published p = published(4);
@@ -369,6 +388,7 @@ int main(void) {
   tensor_toolbox(PURLIN_SSHOPM_SHIFT_FIXED, 2, 46);
   tensor_toolbox(PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0, 23);
   unshifted();
+  isotropic();
   bad_tensors();
   empty_batch();
   strides_and_threads();

@@ -120,6 +120,9 @@ static void truncation(void) {
   o.epsilon = 0;
   o.absolute = 2;
   BAD_ARGUMENT("absolute: is 2", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
+  o.absolute = 1;
+  BAD_ARGUMENT("absolute: is set without epsilon", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));
+  BAD_ARGUMENT("absolute: is set without epsilon", purlin_tt_hadamard_round(context, NULL, z, z, &o, &w, NULL));
   o.absolute = 0;
   o.reserved = 1;
   BAD_ARGUMENT("reserved: is 1, 0 is needed", purlin_tt_round(context, NULL, z, &o, &w, NULL, NULL));

@@ -483,6 +483,10 @@ contains
     call purlin_tt_to_open(x, z)
     call purlin_tt_svd(context, tensor, w)
     call purlin_init(options)
+    options%absolute = 1
+    call purlin_tt_round(z, y, options, info, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'absolute: is set without epsilon') == 1, text)
+    options%absolute = 0
     options%epsilon = 1e-12_real64
     call purlin_tt_round(z, y, options, info)
     call w%shape(modes, ranks)

@@ -17,6 +17,7 @@ function test_pca()
   check(abs(p.explained_variance_ratio(1) * p.total_variance - p.explained_variance(1)) < 1e-12, 'variances');
   fit(p, X');
   delete(p);
+  check_error('purlin:invalidArgument', 'sign: is U_MAX for principal components', @() purlin.pca(X, 4, 'sign', 'u_max'));
 end
 
 function Q = cosines(n, k)

@@ -56,6 +56,8 @@ function test_rsvd()
   check(isequal(size(left), [5 1]) && left < 1e-10 && right < 1e-6, 'residuals');
   [Q, B] = purlin.rsvd_range(A, 12);
   check(norm(Q' * Q - eye(12)) < 1e-12 && norm(Q * B - A) < sigma(12), 'a basis of the range');
+  check_error('purlin:invalidArgument', 'method: is KRYLOV for a basis of the range', ...
+              @() purlin.rsvd_range(A, 12, 'method', 'krylov'));
   [W, D] = purlin.rsvd_symmetric(diag((-0.5) .^ (0:49)), 3, 'power_iterations', 8);
   check(abs(diag(D)' - [1 -0.5 0.25]) < 1e-12 && abs(abs(W(2, 2)) - 1) < 1e-10, 'eigenpairs');
   omega = purlin.rsvd_sketch(n, 15, 'seed', 3);

@@ -288,6 +288,8 @@ function algebra(x, y, A, B)
   check(isequal(purlin.tt_full(purlin.tt_zeros([2 3], 'dtype', 'single')), zeros(2, 3, 'single')), 'zeros');
   check(isequal(purlin.tt_full(purlin.tt_product_state({[1 2], [3 4 5]})), [1; 2] * [3 4 5]), 'product state');
   check_error('purlin:notSupported', '', @() purlin.tt_round(x));
+  check_error('purlin:invalidArgument', 'absolute: is set without epsilon', ...
+              @() purlin.tt_round(purlin.tt_to_open(x), 'absolute', true));
 end
 
 function cores = random_ring(n, r, is_complex)

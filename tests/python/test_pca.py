@@ -92,6 +92,8 @@ def test_a_fit_that_fails_leaves_the_model_before(cpu: purlin.Context) -> None:
     assert model.components_ is components and np.array_equal(model.transform(x), scores)
     with pytest.raises(purlin.Numerical, match="variances beyond"):
         PCA(1, context=cpu).fit(1e200 * x)
+    with pytest.raises(purlin.InvalidArgument, match="sign: is NONE for principal components"):
+        PCA(2, sign="none", context=cpu).fit(x)
     unfitted = PCA(2, context=cpu)
     with pytest.raises(purlin.InvalidArgument):
         unfitted.fit(np.full((9, 5), np.nan))

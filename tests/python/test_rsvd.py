@@ -316,6 +316,10 @@ def test_bases(cpu: purlin.Context) -> None:
     assert np.linalg.norm(a - q @ b) < 1.2 * tail("geo_200x120", 30)
     basis = rsvd.range_finder(a, 30, context=cpu)
     np.testing.assert_allclose(basis, q, atol=1e-12)
+    assert np.array_equal(rsvd.range_finder(a, 30, method="range", context=cpu), basis)
+    for name, value in (("method", "krylov"), ("sign", "none"), ("error", "probes"), ("smallest_ratio", 0.5)):
+        with pytest.raises(purlin.InvalidArgument, match=f"{name}: is .* for a basis of the range"):
+            rsvd.qb(a, 30, context=cpu, **{name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["auto", "nystrom"])

@@ -112,6 +112,10 @@ def test_refusals(cpu: purlin.Context) -> None:
         tt.rotate(x, 3, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="centre: is 5"):
         tt.canonicalize(x, 5, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="absolute: is set without epsilon"):
+        tt.round(x, absolute=True, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="absolute: is set without epsilon"):
+        tt.svd(np.ones((2, 3)), absolute=True, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="epsilon: is -1"):
         tt.round(x, -1, context=cpu)
     with pytest.raises(ValueError, match="has 2 numbers, the train has 3 cores"):

@@ -1,7 +1,7 @@
 classdef PcaModel < handle
 %PCAMODEL  A principal component analysis: fitted once, used for more data.
 %   p = purlin.PcaModel(k, name, value, ...). Names, besides those of purlin.rsvd but 'tolerance',
-%   'max_rank', 'block_columns', 'one_pass', 'restart_path' and 'omega', which a fit refuses:
+%   'max_rank', 'block_columns', 'one_pass', 'restart_path', 'omega' and 'sign', which a fit refuses:
 %     'samples'   'rows' (default) or 'columns' of the data
 %     'center'    true (default): the means are subtracted, without a copy
 %     'scale'     false (default); true divides each feature by its deviation

@@ -2,7 +2,8 @@ function [Q, B, info] = rsvd_range(A, columns, varargin)
 %RSVD_RANGE  An orthonormal basis that nearly spans the range of a matrix.
 %   Q = purlin.rsvd_range(A, columns) has orthonormal columns with A ~ Q*(Q'*A).
 %   [Q, B] = ... also has B = Q'*A, which costs less than the product afterwards.
-%   [Q, B, info] = purlin.rsvd_range(A, columns, name, value, ...) takes the names of purlin.rsvd.
+%   [Q, B, info] = purlin.rsvd_range(A, columns, name, value, ...) takes the names of purlin.rsvd, but of
+%   'method' 'auto' and 'range' alone, of 'error' 'identity' and 'none', and neither 'sign' nor 'smallest_ratio'.
 %
 %   Errors: as purlin.rsvd.
 %

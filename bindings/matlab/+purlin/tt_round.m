@@ -1,7 +1,7 @@
 function [z, info] = tt_round(x, varargin)
 %TT_ROUND  The tensor train of smallest ranks within an error of a given one.
 %   [z, info] = purlin.tt_round(x, 'epsilon', e, 'max_rank', r, 'absolute', false): norm(x - z) is at most e norm(x), or e; without
-%   an epsilon only rounding noise is dropped, and 'absolute' has no effect. info has error, log_norm and max_rank.
+%   an epsilon only rounding noise is dropped, and 'absolute' is refused. info has error, log_norm and max_rank.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

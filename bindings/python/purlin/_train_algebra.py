@@ -138,7 +138,7 @@ def round(
     x: object, epsilon: float = 0.0, max_rank: int = 0, *, absolute: bool = False, context: Context | None = None
 ) -> Truncated:
     """The train of smallest ranks with ||x - TT|| <= `epsilon` ||x||, or `epsilon` if `absolute`; 0 drops rounding noise alone,
-    with `absolute` as without."""
+    and `absolute` is then refused."""
     context = _on(context, x)
     train, options = Train.of(x, context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(len(train) - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()

@@ -41,7 +41,8 @@ class PCA:
     """Principal component analysis by randomized SVD.
 
     `components_` is (rank, features), whichever way the samples lie. With `samples="columns"` data are (features, count)
-    and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own.
+    and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own, and `sign`
+    is refused: of each component the entry of largest modulus is positive.
 
     Models can be copied and pickled. The copy has the default context, and neither `group` nor `progress`.
     """

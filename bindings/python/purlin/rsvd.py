@@ -290,7 +290,8 @@ def range_finder(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Any:
-    """Q (m, columns), orthonormal, whose range is nearly that of A."""
+    """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
+    than "range", `sign`, `smallest_ratio` and probed errors."""
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
@@ -303,7 +304,7 @@ def qb(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> tuple[Any, Any]:
-    """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B."""
+    """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses what `range_finder` refuses."""
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, stream=stream)
 

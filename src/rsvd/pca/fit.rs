@@ -47,6 +47,7 @@ impl Rsvd {
         if options.scale && !options.center {
             return Err(Error::invalid("scale", "is set without center: a deviation is one from the mean"));
         }
+        self.options().expect_used_by_components()?;
         let mut own = self.options().clone();
         if own.restart_path.is_some() {
             return Err(Error::NotSupported("restart_path: of principal components".into()));

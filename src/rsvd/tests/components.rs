@@ -10,7 +10,7 @@ use super::support::{
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::matrix::Matrix;
-use crate::rsvd::options::{Centering, Method};
+use crate::rsvd::options::{Centering, Method, Right, Sign};
 use crate::rsvd::pca::{Pca, PcaOptions, Samples};
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
@@ -241,6 +241,15 @@ fn bad_requests_are_named() {
     let one = matrix(&context, &Dense { rows: 1, columns: 4, data: vec![1.0f64; 4] }, PACKED);
     let e = rsvd.fit_pca(None, &one, &PcaOptions::default(), None, None);
     assert_eq!(e.err().unwrap().to_string(), "x: has 1 samples, at least 2 are needed");
+    let fit = |options: Options| {
+        let mut session = Rsvd::new(&context, Options { rank: 3, ..options }).unwrap();
+        session.fit_pca(None, &x, &PcaOptions::default(), None, None).err().map(|e| e.to_string())
+    };
+    let sign = fit(Options { sign: Sign::UMax, ..Options::default() }).unwrap();
+    assert_eq!(sign, "sign: is U_MAX for principal components, whose largest entries are positive");
+    let center = fit(Options { center: Centering::Columns, ..Options::default() }).unwrap();
+    assert_eq!(center, "center: is COLUMNS for principal components, whose own options say what is centred");
+    assert_eq!(fit(Options { right: Right::Vh, ..Options::default() }), None);
     let (pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
     let mut scores = blank::<f64>(&context, 200, 3);
     let other = matrix(&context, &read_npy::<f64>("wide_60x200.npy"), PACKED);

@@ -192,7 +192,8 @@ fn components_transforms_and_bases_report_alike() {
     let mut back = blank::<f64>(&context, 40, 20);
     watch("inverse transform", |report| pca.inverse_transform(None, &kept, &mut back, Some(report)).map(|_| ()));
     let (mut q, mut b) = (blank::<f64>(&context, 40, 5), blank::<f64>(&context, 5, 20));
-    watch("range", |report| session.range(None, &m, &mut q, Some(&mut b), Some(report)).map(|_| ()));
+    let mut bases = Rsvd::new(&context, options(Method::Range)).unwrap();
+    watch("range", |report| bases.range(None, &m, &mut q, Some(&mut b), Some(report)).map(|_| ()));
     let (u, v) = (blank::<f64>(&context, 40, 3), blank::<f64>(&context, 20, 3));
     let (s, mut left, mut right) = (vector(&context, 3), vector(&context, 3), vector(&context, 3));
     watch("error", |report| session.error(None, &m, (&u, &s, &v), Some(report)).map(|_| ()));

@@ -13,7 +13,7 @@ pub struct Truncation<'a> {
     /// noise: singular values that are together below 32 units of roundoff of the norm. For a dense tensor in double
     /// precision the number of units is the root of its number of elements, if that is larger.
     pub epsilon: f64,
-    /// Whether `epsilon` is the error itself, not relative to the norm. Without effect where `epsilon` is 0.
+    /// Whether `epsilon` is the error itself, not relative to the norm. Refused where `epsilon` is 0.
     pub absolute: bool,
     /// Largest rank; 0 for any. The error may then exceed `epsilon`.
     pub max_rank: usize,
@@ -27,10 +27,13 @@ impl Truncation<'_> {
         Self { epsilon, ..Self::default() }
     }
 
-    /// Returns an error for an `epsilon` that is not a finite number of at least 0, and for a list whose length is not
-    /// the number of inner bonds of d cores.
+    /// Returns an error for an `epsilon` that is not a finite number of at least 0, `absolute` without it, and a list whose
+    /// length is not the number of inner bonds of d cores.
     pub(super) fn check(&self, d: usize) -> Result<()> {
         range::not_negative("epsilon", self.epsilon)?;
+        if self.absolute && self.epsilon == 0.0 {
+            return Err(Error::invalid("absolute", "is set without epsilon: rounding noise is relative to the norm"));
+        }
         if !self.max_ranks.is_empty() && self.max_ranks.len() != d - 1 {
             let problem = format!("has {} ranks, the train has {} inner bonds", self.max_ranks.len(), d - 1);
             return Err(Error::invalid("max_ranks", problem));
