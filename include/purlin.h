@@ -2747,9 +2747,13 @@ typedef struct purlin_rsvd_options {
   int32_t one_pass;
   /**
    * File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
-   * and removes it at its end. Passes for means and errors, and those that a method adds, are made again. The state of
-   * RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not saved. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
-   * Default NULL: none.
+   * and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads, devices, the
+   * backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its data, is refused:
+   * the message names the first difference. Passes for means and errors, and those that a method adds, are made again. The
+   * state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not
+   * saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link are refused before the data are read. A
+   * file that appears at the path during a run is not replaced: PURLIN_ERROR_IO. Else it is written as a sink's file.
+   * Copied by purlin_rsvd_create. Default NULL: none.
    */
   const char *restart_path;
   /**
@@ -2836,11 +2840,11 @@ typedef struct purlin_rsvd_info {
    */
   int64_t power_iterations;
   /**
-   * Passes over the data that were made.
+   * Passes over the data that this run made, also that of a try which found that the data had to be scaled.
    */
   int64_t passes;
   /**
-   * Passes that a restart file saved.
+   * Passes that a restart file saved: with `passes` those of a run without interruption.
    */
   int64_t passes_restarted;
   /**
@@ -6590,11 +6594,11 @@ purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
  * @param[out] info    what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
  * or more than min(m, n); sizes, types, read-only outputs, overlap, another
- * context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
- * block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
- * tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`
- * (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options
- * that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * context, struct_size; a method that is not for this call; a restart file of another run; an entry that is NaN or infinite:
+ * the message names the block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
+ * `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold that rank),
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a
+ * combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
  * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *

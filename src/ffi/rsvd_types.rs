@@ -157,9 +157,13 @@ pub struct purlin_rsvd_options {
     /// default 0.
     pub one_pass: i32,
     /// File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
-    /// and removes it at its end. Passes for means and errors, and those that a method adds, are made again. The state of
-    /// RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not saved. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
-    /// Default NULL: none.
+    /// and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads, devices, the
+    /// backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its data, is refused:
+    /// the message names the first difference. Passes for means and errors, and those that a method adds, are made again. The
+    /// state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not
+    /// saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link are refused before the data are read. A
+    /// file that appears at the path during a run is not replaced: PURLIN_ERROR_IO. Else it is written as a sink's file.
+    /// Copied by purlin_rsvd_create. Default NULL: none.
     pub restart_path: *const c_char,
     /// Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
     /// added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
@@ -210,9 +214,9 @@ pub struct purlin_rsvd_info {
     pub columns: i64,
     /// Power iterations q of the plan.
     pub power_iterations: i64,
-    /// Passes over the data that were made.
+    /// Passes over the data that this run made, also that of a try which found that the data had to be scaled.
     pub passes: i64,
-    /// Passes that a restart file saved.
+    /// Passes that a restart file saved: with `passes` those of a run without interruption.
     pub passes_restarted: i64,
     /// Number of contexts at work.
     pub contexts: i64,

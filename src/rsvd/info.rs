@@ -36,9 +36,9 @@ with_defaults! {
         pub columns: i64 = 0,
         /// Power iterations q of the plan.
         pub power_iterations: i64 = 0,
-        /// Passes over the data that were made.
+        /// Passes over the data that this run made, also those of a try before the data were scaled.
         pub passes: i64 = 0,
-        /// Passes that a restart file saved.
+        /// Passes that a restart file saved: with `passes` those of a run without interruption.
         pub passes_restarted: i64 = 0,
         /// Contexts that the run used.
         pub contexts: i64 = 0,

@@ -15,7 +15,7 @@
 //! | [`memory`] | host memory of a run, computed before it starts |
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
-//! | [`restart`] | the state of a run in a file |
+//! | [`restart`], [`identity`] | the state of a run in a file; the properties of the run that it belongs to |
 //! | [`pace`] | the passes of a run and its progress |
 
 pub mod algorithm;
@@ -26,6 +26,7 @@ pub mod cpu;
 pub mod data;
 pub mod erased;
 pub mod gpu;
+pub mod identity;
 pub mod info;
 pub mod memory;
 mod omega;

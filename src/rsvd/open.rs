@@ -3,7 +3,7 @@
 use std::sync::MutexGuard;
 
 use super::data::{Data, Problem};
-use super::restart::{CHECKSUM_START, checksum};
+use super::identity::{CHECKSUM_START, checksum};
 use crate::backend::memory::Memory;
 use crate::blocks::array::Block;
 use crate::blocks::number::Number;

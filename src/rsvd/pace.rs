@@ -9,7 +9,7 @@ pub struct Passes {
     last: (i64, i64, f64),
     /// Passes over the data at the last report.
     reported: u64,
-    /// Passes of the interrupted run.
+    /// Passes of the interrupted run, but for those that this one makes again.
     earlier: u64,
 }
 
@@ -19,15 +19,10 @@ impl Passes {
         self.last.1 = passes;
     }
 
-    /// Goes on with a run that made `passes` passes.
+    /// Goes on with a run, of which `passes` passes need not be made again.
     pub fn go_on(&mut self, passes: u64) {
         self.earlier = passes;
         self.last.0 = i64::try_from(passes).unwrap_or(i64::MAX);
-    }
-
-    /// Counts a pass for means, which an interrupted run has made, too.
-    pub fn repeat_means(&mut self) {
-        self.earlier += u64::from(self.earlier > 0);
     }
 
     /// Whether the next pass is the second, fourth, ... of the run, which may run backwards.

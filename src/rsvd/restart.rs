@@ -1,35 +1,36 @@
 //! The state of a run in a file, so that a long run can continue after an interruption.
 //!
-//! The file is little-endian: the magic, then 64-bit words: version, element type, method, rows, columns, width, power
-//! iterations, seed, checksum of the options, checksum of the data, iterations done, passes done, rows and columns of the
-//! state; the version says which matrix the state is; the state's numbers in f64, column by column, complex ones as pairs; the checksum of everything before. It is
-//! written through [`crate::blocks::provisional`], so the file is complete at any time.
+//! The file is little-endian: the magic; 64-bit words; the state's numbers in f64, column by column, complex ones as pairs;
+//! the checksum of everything before. The words are the version, the progress of the run, and its properties
+//! ([`super::identity`]). The file is written through [`crate::blocks::provisional`], so it is complete at any time.
 //!
 //! A run removes its restart file when it is complete. Therefore the path must not be a symbolic link, and a file that
-//! this run neither read nor wrote is not removed.
+//! this run neither read nor wrote is neither replaced nor removed.
 
 use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use super::identity::{CHECKSUM_START, Identity, PROPERTIES, checksum};
+use super::statistics::Statistics;
 use crate::blocks::provisional::ProvisionalFile;
 use crate::blocks::regular::open_input;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 const MAGIC: &[u8; 8] = b"PURLINRS";
 
-/// Version of files whose state is a basis W, as long as a row of the data.
-const BASIS: u64 = 1;
+/// Version of the format.
+const VERSION: u64 = 3;
 
-/// Version of files whose state is a product A W.
-const PRODUCT: u64 = 2;
+/// Words of the progress of a run.
+const PROGRESS: usize = 9;
 
 /// Words between the magic and the state.
-const WORDS: usize = 14;
+const WORDS: usize = 1 + PROGRESS + PROPERTIES;
 
 /// Bytes of a number of the state in the file.
 pub fn bytes_of_number(is_complex: bool) -> usize {
@@ -42,55 +43,41 @@ const HEAD: usize = 8 + 8 * WORDS;
 /// Bytes that are read or written at a time: a multiple of a complex number's.
 const PIECE: usize = 1 << 16;
 
-/// FNV-1a, 64 bits, continued from `hash`.
-pub fn checksum(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3))
+/// A try of a run: the data are multiplied by a power of two if their squares leave the range of the type, which only a try
+/// without it finds out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attempt {
+    /// The power of two.
+    pub factor: f64,
+    /// Passes of the try before this one.
+    pub earlier_passes: u64,
 }
 
-/// Initial value of [`checksum`], the offset basis of FNV-1a.
-pub const CHECKSUM_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// Properties that a run must have in common with the run whose state it continues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// Number of the element type.
-    pub dtype: u64,
-    /// Number of the method, as in the C interface.
-    pub method: u64,
-    /// Rows of the oriented problem.
-    pub rows: u64,
-    /// Columns of the oriented problem.
-    pub columns: u64,
-    /// Columns l of the sketch.
-    pub width: u64,
-    /// Power iterations q asked for.
-    pub iterations: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Checksum of the other options that the result depends on.
-    pub options: u64,
-    /// Checksum of the data's first rows; 0 where they cannot be read.
-    pub data: u64,
-}
-
-impl Identity {
-    /// Whether the numbers of the state are complex.
-    fn is_complex(&self) -> bool {
-        [DType::CF32, DType::CF64].iter().any(|t| *t as u64 == self.dtype)
+impl Default for Attempt {
+    fn default() -> Self {
+        Self { factor: 1.0, earlier_passes: 0 }
     }
+}
 
-    fn words(&self) -> [(&'static str, u64); 9] {
-        [
-            ("type", self.dtype),
-            ("method", self.method),
-            ("rows", self.rows),
-            ("columns", self.columns),
-            ("width", self.width),
-            ("power_iterations", self.iterations),
-            ("seed", self.seed),
-            ("options", self.options),
-            ("data", self.data),
-        ]
+/// Figures of the data from the first pass, which those of a run that goes on must equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Figures {
+    /// Largest modulus of an entry; NaN if it is not known.
+    max_abs: f64,
+    /// ||A||_F^2; NaN for an estimate, and for centred data, whose norm may be rounding errors.
+    norm2: f64,
+}
+
+impl Figures {
+    const UNKNOWN: Self = Self { max_abs: f64::NAN, norm2: f64::NAN };
+
+    /// Whether both figures are those of `other`, where both are known, up to the rounding errors of sums whose terms have
+    /// the relative error `roundoff`.
+    fn agrees(&self, other: &Self, roundoff: f64) -> bool {
+        let limit = 1e3 * roundoff.max(1e-12);
+        let is_near =
+            |x: f64, y: f64| x.is_nan() || y.is_nan() || x == y || (x - y).abs() <= limit * x.abs().max(y.abs());
+        is_near(self.max_abs, other.max_abs) && is_near(self.norm2, other.norm2)
     }
 }
 
@@ -113,6 +100,9 @@ pub struct State {
 pub struct Saved {
     /// The state but for its numbers.
     pub state: State,
+    /// The try that it belongs to.
+    pub attempt: Attempt,
+    figures: Figures,
     path: PathBuf,
     file: File,
     /// The checksum of the head.
@@ -175,30 +165,58 @@ pub struct Restart {
     is_taken: bool,
     /// Device and number of the file that this run read or wrote last.
     ours: Option<(u64, u64)>,
+    /// The try that states are saved of.
+    attempt: Attempt,
+    figures: Figures,
 }
 
 impl Restart {
-    /// Opens the restart file at `path`. If the file exists, it must belong to the same problem and options.
+    /// Opens the restart file at `path`. If the file exists, it must belong to the same problem and options. If states could
+    /// not be written to `path`, this fails. `checksum_of_data` is called after all other properties were compared.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the property that differs, and for a symbolic link; [`Error::Io`].
-    pub fn open(path: &Path, identity: Identity) -> Result<Self> {
-        match fs::symlink_metadata(path) {
+    pub fn open(path: &Path, identity: Identity, checksum_of_data: &mut dyn FnMut() -> Result<u64>) -> Result<Self> {
+        let exists = match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => {
-                let problem = format!("{}: is a symbolic link, which would be removed at the end", path.display());
-                return Err(Error::invalid("restart_path", problem));
+                let problem = "is a symbolic link, which would be removed at the end";
+                return Err(refused(path, problem));
             }
-            Err(e) if e.kind() == ErrorKind::NotFound => {
-                file_fault(path, "open")?;
-                return Ok(Self { path: path.to_owned(), identity, saved: None, is_taken: false, ours: None });
-            }
-            _ => {}
+            Err(e) if e.kind() == ErrorKind::NotFound => false,
+            _ => true,
+        };
+        // A file that cannot be written is refused now, not after the first pass.
+        drop(ProvisionalFile::create(path)?);
+        let mut found = None;
+        if exists {
+            let (file, length) = open_input(path)?;
+            let number = number(&file.metadata().map_err(|e| io_error(path, "size", &e))?);
+            found = Some((parse(path, file, length, &identity)?, number));
         }
-        let (file, length) = open_input(path)?;
-        let found = file.metadata().map_err(|e| io_error(path, "size", &e))?;
-        let saved = parse(path, file, length, &identity)?;
-        let ours = Some(number(&found));
-        Ok(Self { path: path.to_owned(), identity, saved: Some(saved), is_taken: false, ours })
+        let identity = identity.with_data(checksum_of_data()?);
+        if let Some(((_, properties), _)) = &found {
+            compare(path, &identity, properties, true)?;
+        }
+        let (saved, ours) = found.map(|((saved, _), number)| (saved, number)).unzip();
+        let attempt = saved.as_ref().map_or(Attempt::default(), |saved: &Saved| saved.attempt);
+        Ok(Self { path: path.to_owned(), identity, saved, is_taken: false, ours, attempt, figures: Figures::UNKNOWN })
+    }
+
+    /// The try that a run has to make: that of the saved state.
+    pub fn attempt(&self) -> Attempt {
+        self.attempt
+    }
+
+    /// Begins another try.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if a run went on from the saved state: its data did not need that.
+    pub fn begin(&mut self, attempt: Attempt) -> Result<()> {
+        if attempt != self.attempt && self.is_taken && self.saved.is_some() {
+            return Err(self.of_other_data());
+        }
+        self.attempt = attempt;
+        Ok(())
     }
 
     /// The saved state, the first time; then `None`.
@@ -206,9 +224,22 @@ impl Restart {
         if std::mem::replace(&mut self.is_taken, true) { None } else { self.saved.as_ref() }
     }
 
-    /// Gives the saved state once more, to a run that is repeated with scaled data.
-    pub fn rewind(&mut self) {
-        self.is_taken = false;
+    /// Notes the statistics of the data, which have to be those of the saved state's data.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if they are not.
+    pub fn note(&mut self, statistics: &Statistics, roundoff: f64) -> Result<()> {
+        let has_norm = !statistics.is_estimate && !self.identity.is_centred();
+        let max_abs = if statistics.is_estimate { f64::NAN } else { statistics.max_abs };
+        self.figures = Figures { max_abs, norm2: if has_norm { statistics.norm2 } else { f64::NAN } };
+        match &self.saved {
+            Some(saved) if !saved.figures.agrees(&self.figures, roundoff) => Err(self.of_other_data()),
+            _ => Ok(()),
+        }
+    }
+
+    fn of_other_data(&self) -> Error {
+        refused(&self.path, "is of another run: its data differ behind the first MiB")
     }
 
     /// Writes the state.
@@ -228,10 +259,18 @@ impl Restart {
             Ok(())
         };
         piece.extend_from_slice(MAGIC);
-        let identity = self.identity.words().map(|(_, w)| w);
-        let tail = [to_u64(state.iteration), state.passes, to_u64(state.rows), to_u64(state.columns)];
-        let version = if state.is_product { PRODUCT } else { BASIS };
-        for w in [version].iter().chain(&identity).chain(&tail) {
+        let progress: [u64; PROGRESS] = [
+            u64::from(state.is_product),
+            to_u64(state.iteration),
+            state.passes,
+            to_u64(state.rows),
+            to_u64(state.columns),
+            self.attempt.factor.to_bits(),
+            self.attempt.earlier_passes,
+            self.figures.max_abs.to_bits(),
+            self.figures.norm2.to_bits(),
+        ];
+        for w in [VERSION].iter().chain(&progress).chain(self.identity.words()) {
             piece.extend_from_slice(&w.to_le_bytes());
         }
         pass(&mut piece)?;
@@ -245,11 +284,23 @@ impl Restart {
             pass(&mut piece)?;
         }
         file.write_at(&sum.to_le_bytes(), place)?;
-        let outcome = file.finish();
+        let outcome = self.put(&mut file);
         if file.has_name() {
             self.ours = Some(file.identity());
         }
         outcome
+    }
+
+    /// Gives the complete file its name, if no file has it or the one that this run read or wrote last.
+    fn put(&self, file: &mut ProvisionalFile) -> Result<()> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(found) if self.ours == Some(number(&found)) => file.finish(),
+            Ok(_) if self.ours.is_some() => {
+                let problem = "is not the file that this run wrote before, and is not replaced";
+                Err(Error::Io { path: self.path.display().to_string(), problem: problem.into() })
+            }
+            _ => file.finish_new(),
+        }
     }
 
     /// Removes the file of a run that is complete, if it is the one that this run read or wrote last.
@@ -271,19 +322,37 @@ fn number(found: &Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 
-/// The state in a file of `length` bytes. Its numbers are not kept: only their checksum is compared.
-fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Saved> {
-    let refuse = |problem: String| Error::invalid("restart_path", format!("{}: {problem}", path.display()));
-    let mut head = [0u8; HEAD];
-    let least = to_u64(HEAD) + 8;
-    if length >= least {
-        file_fault(path, "read")?;
-        file.read_exact_at(&mut head, 0).map_err(|e| io_error(path, "read", &e))?;
+fn refused(path: &Path, problem: impl std::fmt::Display) -> Error {
+    Error::invalid("restart_path", format!("{}: {problem}", path.display()))
+}
+
+fn compare(path: &Path, identity: &Identity, properties: &[u64], with_data: bool) -> Result<()> {
+    match identity.difference(properties, with_data) {
+        Some(difference) => Err(refused(path, format!("is of another run: {difference}"))),
+        None => Ok(()),
     }
-    if !head.starts_with(MAGIC) {
+}
+
+/// The state in a file of `length` bytes, and the properties of its run, which must be those of `identity` but for the data. The
+/// state's numbers are not kept: only their checksum is compared.
+fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<(Saved, [u64; PROPERTIES])> {
+    let refuse = |problem: String| refused(path, problem);
+    let mut head = [0u8; HEAD];
+    let begin = usize::try_from(length).map_or(HEAD, |length| length.min(HEAD));
+    file_fault(path, "read")?;
+    file.read_exact_at(&mut head[..begin], 0).map_err(|e| io_error(path, "read", &e))?;
+    if !head.starts_with(MAGIC) || begin < MAGIC.len() + 8 {
         return Err(refuse("is not a restart file".into()));
     }
-    let bytes = length - least;
+    let mut words = [0u64; WORDS];
+    for (w, bytes) in words.iter_mut().zip(head[MAGIC.len()..].chunks_exact(8)) {
+        *w = word(bytes);
+    }
+    if (1..VERSION).contains(&words[0]) {
+        return Err(refuse(format!("has version {}, which this library does not read: {VERSION} is needed", words[0])));
+    }
+    let least = to_u64(HEAD) + 8;
+    let Some(bytes) = length.checked_sub(least) else { return Err(refuse("is not a restart file".into())) };
     let head_sum = checksum(CHECKSUM_START, &head);
     let sum = for_pieces(path, &file, bytes, head_sum, |_| ())?;
     let mut last = [0u8; 8];
@@ -292,26 +361,25 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Sa
     if sum != word(&last) {
         return Err(refuse("is damaged: its checksum is wrong".into()));
     }
-    let mut words = [0u64; WORDS];
-    for (w, bytes) in words.iter_mut().zip(head[MAGIC.len()..].chunks_exact(8)) {
-        *w = word(bytes);
+    if words[0] != VERSION {
+        return Err(refuse(format!("has version {}, {VERSION} is needed", words[0])));
     }
-    if ![BASIS, PRODUCT].contains(&words[0]) {
-        return Err(refuse(format!("has version {}, {BASIS} or {PRODUCT} is needed", words[0])));
-    }
-    for ((name, needed), found) in identity.words().iter().zip(&words[1..]) {
-        if needed != found {
-            return Err(refuse(format!("is of another run: its {name} is {found}, this one's {needed}")));
-        }
-    }
+    let [_, is_product, iteration, passes, rows, columns, factor, earlier_passes, max_abs, norm2, properties @ ..] =
+        words;
+    compare(path, identity, &properties, false)?;
     let size = |w: u64| usize::try_from(w).map_err(|_| refuse(format!("holds the size {w}")));
-    let (rows, columns) = (size(words[12])?, size(words[13])?);
-    let parts = if identity.is_complex() { 2 } else { 1 };
-    let cells = words[12].checked_mul(words[13]).and_then(|c| c.checked_mul(8 * parts));
+    let cells = rows.checked_mul(columns).and_then(|c| c.checked_mul(to_u64(bytes_of_number(identity.is_complex()))));
     if cells != Some(bytes) {
         return Err(refuse(format!("holds {bytes} bytes for a state of {rows} x {columns}")));
     }
-    let (iteration, is_product) = (size(words[10])?, words[0] == PRODUCT);
-    let state = State { is_product, iteration, passes: words[11], rows, columns };
-    Ok(Saved { state, path: path.to_owned(), file, head_sum, sum })
+    let state = State {
+        is_product: is_product != 0,
+        iteration: size(iteration)?,
+        passes,
+        rows: size(rows)?,
+        columns: size(columns)?,
+    };
+    let attempt = Attempt { factor: f64::from_bits(factor), earlier_passes };
+    let figures = Figures { max_abs: f64::from_bits(max_abs), norm2: f64::from_bits(norm2) };
+    Ok((Saved { state, attempt, figures, path: path.to_owned(), file, head_sum, sum }, properties))
 }

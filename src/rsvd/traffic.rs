@@ -32,3 +32,21 @@ pub struct Traffic {
     /// Seconds of factorisations of small matrices.
     pub seconds_small: f64,
 }
+
+impl Traffic {
+    /// Adds the passes, bytes and seconds of a later try, and takes over its cut.
+    pub fn add(&mut self, later: &Self) {
+        *self = Self {
+            passes: self.passes + later.passes,
+            bytes_to_device: self.bytes_to_device + later.bytes_to_device,
+            bytes_tall: self.bytes_tall + later.bytes_tall,
+            bytes_read: self.bytes_read + later.bytes_read,
+            seconds_read: self.seconds_read + later.seconds_read,
+            seconds_link: self.seconds_link + later.seconds_link,
+            seconds_multiply: self.seconds_multiply + later.seconds_multiply,
+            seconds_orthonormalize: self.seconds_orthonormalize + later.seconds_orthonormalize,
+            seconds_small: self.seconds_small + later.seconds_small,
+            ..*later
+        };
+    }
+}

@@ -66,11 +66,11 @@ int main(void) {
   refused(PURLIN_ERROR_INVALID_ARGUMENT, "its seed is 0", &o, a);
   o.seed = 0;
   o.power_iterations = 2;
-  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its power_iterations is 3", &o, a);
+  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its power_iterations is 3, this one's 2", &o, a);
   o.power_iterations = 3;
   columns[0] = 0;
   other = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, N, columns);
-  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its data is", &o, other);
+  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its data differ in the first MiB", &o, other);
   columns[0] = entry(0, 0);
   CHECK(exists());
   /* What is left is made, with the same result, and the file goes. */

@@ -175,7 +175,7 @@ impl ProvisionalFile {
     }
 
     fn came_meanwhile(&self) -> Error {
-        let problem = "came into being after the sink was created, and is not replaced".into();
+        let problem = "came into being meanwhile, and is not replaced".into();
         Error::Io { path: self.path.display().to_string(), problem }
     }
 

@@ -114,7 +114,7 @@ pub struct Outcome {
     pub orthonormal: Counts,
     /// Whether a tolerance was met.
     pub converged: bool,
-    /// Passes that a restart file saved.
+    /// Passes that a restart file saved, those before a scaling included.
     pub passes_restarted: u64,
     /// Rank of the factors, at most the rank asked for.
     pub rank: usize,

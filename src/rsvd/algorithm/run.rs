@@ -57,6 +57,8 @@ pub struct Run<'a> {
     pub probed: u32,
     /// Whether to charge the memory of a saved state although nothing is saved.
     pub saves_state: bool,
+    /// Passes for means, which a run that goes on makes again.
+    pub repeated_passes: u64,
     passes_restarted: u64,
 }
 
@@ -100,6 +102,7 @@ impl<'a> Run<'a> {
             refined_norm2: None,
             confirmed: None,
             probed: 0,
+            repeated_passes: 0,
             passes_restarted: 0,
         }
     }
@@ -188,8 +191,8 @@ impl<'a> Run<'a> {
     pub fn resume_any(&mut self) -> Result<Option<(usize, Resumed)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
         let state = saved.state;
-        self.passes_restarted = state.passes;
-        self.ops.go_on(state.passes);
+        self.passes_restarted = state.passes.saturating_sub(self.repeated_passes);
+        self.ops.go_on(self.passes_restarted);
         if state.is_product {
             if state.rows != self.ops.rows() {
                 return Err(Error::invalid("restart_path", format!("holds a product of {} rows", state.rows)));
@@ -296,8 +299,12 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
-    /// whose deviation is lost in spite of the factor.
+    /// whose deviation is lost in spite of the factor, and data that are not those of a saved state.
     pub fn check_range(&mut self) -> Result<()> {
+        let roundoff = self.roundoff();
+        if let (Some(restart), Some(statistics)) = (self.restart.as_mut(), self.ops.statistics()) {
+            restart.note(statistics, roundoff)?;
+        }
         if self.ops.factor() == 1.0 {
             let max_abs = self.statistics()?.max_abs;
             self.rescale = safe_factor(self.ops.dtype(), max_abs);

@@ -9,11 +9,12 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{self, Factors, Outcome, Phase, Run, Task, passes};
 use crate::rsvd::erased::{Dense, Operations, Tall};
+use crate::rsvd::identity::Identity;
 use crate::rsvd::omega::sketch_of;
 use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
 use crate::rsvd::outputs::{Outputs, write_vector};
 use crate::rsvd::plan::Plan;
-use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
+use crate::rsvd::restart::{Attempt, Restart};
 use crate::shape::to_u64;
 
 /// Writes a matrix with n rows to the caller's factor.
@@ -140,35 +141,15 @@ impl<'a> Decompose<'a> {
 }
 
 impl Call for Decompose<'_> {
-    fn prepare(&mut self, checksum_of_data: &mut dyn FnMut() -> Result<u64>) -> Result<()> {
-        let Some(path) = &self.options.restart_path else { return Ok(()) };
-        let o = self.options;
-        let rest = format!(
-            "{:?} {:?} {:?} {:?} {:?} {} {} {} {} {}",
-            o.sketch,
-            o.center,
-            o.orthonormalization,
-            o.resident_rows,
-            o.iteration_precision,
-            o.scale,
-            o.block_rows,
-            self.plan.merge_width,
-            self.plan.transposed,
-            self.given.is_some()
-        );
-        let identity = Identity {
-            dtype: self.plan.dtype as u64,
-            method: self.plan.method as u64,
-            rows: to_u64(self.plan.rows),
-            columns: to_u64(self.plan.columns),
-            width: to_u64(self.plan.width),
-            iterations: to_u64(self.plan.iterations),
-            seed: o.seed,
-            options: checksum(CHECKSUM_START, rest.as_bytes()),
-            data: checksum_of_data()?,
-        };
-        self.restart = Some(Restart::open(path, identity)?);
-        Ok(())
+    fn prepare(&mut self, checksum_of_data: &mut dyn FnMut() -> Result<u64>) -> Result<Attempt> {
+        let Some(path) = &self.options.restart_path else { return Ok(Attempt::default()) };
+        let identity = Identity::new(self.options, self.plan, self.given)?;
+        let restart = self.restart.insert(Restart::open(path, identity, checksum_of_data)?);
+        Ok(restart.attempt())
+    }
+
+    fn begin(&mut self, attempt: Attempt) -> Result<()> {
+        self.restart.as_mut().map_or(Ok(()), |restart| restart.begin(attempt))
     }
 
     fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
@@ -182,19 +163,21 @@ impl Call for Decompose<'_> {
         };
         let mut run = Run::new(ops, &self.task, self.context, steps);
         (run.given, run.factor, run.restart) = (self.given, factor, self.restart.as_mut());
+        run.repeated_passes = to_u64(self.plan.passes_of_means);
+        let earlier = run.restart.as_ref().map_or(0, |restart| restart.attempt().earlier_passes);
         let factors = match algorithm::decompose(&mut run) {
             Ok(factors) => factors,
             Err(e) => {
                 *rescale = run.rescale;
-                if let Some(restart) = run.restart.filter(|_| rescale.is_some()) {
-                    restart.rewind();
-                }
                 return Err(e);
             }
         };
         let factors = if run.statistics()?.norm2 == 0.0 { zero_factors(&mut run, factors)? } else { factors };
         let error = error_of(&mut run, &factors)?;
-        let outcome = run.outcome(factors.s.len(), error)?;
+        let mut outcome = run.outcome(factors.s.len(), error)?;
+        if outcome.passes_restarted > 0 {
+            outcome.passes_restarted += earlier;
+        }
         run.complete()?;
         Self::write(&mut self.outputs, &mut run, factors, self.plan, self.options.right)?;
         Ok(outcome)

@@ -17,6 +17,8 @@ use super::open::Opened;
 use super::ops::RsvdOps;
 use super::options::{ErrorKind, Method, Options};
 use super::plan::Plan;
+use super::restart::Attempt;
+use super::traffic::Traffic;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
@@ -33,11 +35,20 @@ pub(in crate::rsvd) use symmetric::symmetric_task;
 
 /// A call, for every backend and element type.
 pub trait Call {
-    /// Runs before a backend reads the data, for example to open the restart file. `_checksum` is that of the data.
+    /// Runs before a backend reads the data, for example to open the restart file, and returns the first try. `_checksum` is
+    /// that of the data.
     ///
     /// # Errors
     /// Errors of the restart file and of the data.
-    fn prepare(&mut self, _checksum: &mut dyn FnMut() -> Result<u64>) -> Result<()> {
+    fn prepare(&mut self, _checksum: &mut dyn FnMut() -> Result<u64>) -> Result<Attempt> {
+        Ok(Attempt::default())
+    }
+
+    /// Runs before each try.
+    ///
+    /// # Errors
+    /// Errors of the restart file.
+    fn begin(&mut self, _: Attempt) -> Result<()> {
         Ok(())
     }
 
@@ -60,16 +71,18 @@ pub fn run<T: Scalar>(
     info: &mut Info,
 ) -> Result<()> {
     let mut opened = Opened::<T>::new("a", a)?;
-    let mut read = 0;
-    work.prepare(&mut || opened.checksum(&mut read))?;
+    // The work of the tries before the current one.
+    let mut earlier = Traffic::default();
+    let mut attempt = work.prepare(&mut || opened.checksum(&mut earlier.bytes_read))?;
     let base: Vec<(u64, u64)> =
         contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
-    let (mut factor, mut moved) = (1.0, 0);
     loop {
+        work.begin(attempt)?;
         let problem = opened.problem(plan.transposed)?;
         let mut setting = plan.setting;
-        setting.factor = factor;
+        setting.factor = attempt.factor;
         let mut rescale = None;
+        let mut traffic = earlier;
         let outcome = match (contexts[0].backend(), queue) {
             (Backend::Gpu(gpu), queue) => {
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
@@ -78,26 +91,24 @@ pub fn run<T: Scalar>(
                 info.host_bytes = number(ops.planned_host_bytes());
                 let outcome = work.run(&mut Typed::new(&mut ops), setting.result_factor(), &mut rescale);
                 let outcome = outcome.and_then(|outcome| ops.read_clocks().map(|()| outcome));
-                info.set_traffic(ops.traffic());
+                traffic.add(ops.traffic());
                 outcome
             }
             (Backend::Cpu, _) => {
                 let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, 0);
                 let outcome = work.run(&mut Typed::new(&mut ops), setting.result_factor(), &mut rescale);
-                info.set_traffic(ops.traffic());
+                traffic.add(ops.traffic());
                 outcome
             }
         };
         match (outcome, rescale) {
-            (Err(_), Some(needed)) if factor == 1.0 => {
-                factor = needed;
-                // The next run counts anew.
-                (read, moved) = (read + info.bytes_read.unsigned_abs(), info.bytes_to_device);
+            (Err(_), Some(needed)) if attempt.factor == 1.0 => {
+                attempt = Attempt { factor: needed, earlier_passes: traffic.passes };
+                earlier = traffic;
             }
             (outcome, _) => {
-                info.bytes_read = info.bytes_read.saturating_add(number(read));
-                info.bytes_to_device = info.bytes_to_device.saturating_add(moved);
+                info.set_traffic(&traffic);
                 info.set_outcome(&outcome?, 1.0 / setting.result_factor());
                 break;
             }

@@ -367,7 +367,6 @@ impl<T: Scalar> CpuOps<'_, T> {
                 Ok(())
             })?;
             self.traffic.passes += 1;
-            self.passes.repeat_means();
             moments.write(&mut transform, centred, self.setting.scale, factor)?;
         }
         self.transform = Some(transform);

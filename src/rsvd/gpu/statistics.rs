@@ -32,7 +32,6 @@ impl<T: Scalar> GpuOps<'_, T> {
         let loads: Vec<()> = self.parts.iter().map(|_| ()).collect();
         let (_, moved) = self.each(turn, loads, |_, (), _| Ok(()))?;
         self.count(turn, moved)?;
-        self.passes.repeat_means();
         let factor = self.setting.factor;
         let mut columns = crate::alloc::filled("means of the columns", self.columns, Moments::default())?;
         let mut seen = 0;

@@ -48,6 +48,8 @@ pub struct Plan {
     pub seconds: f64,
     /// Passes over the data; `None` if the number depends on the data.
     pub passes: Option<usize>,
+    /// Passes for means and deviations before all others, 0 or 1.
+    pub passes_of_means: usize,
     /// Whether ||A||_F is estimated from products instead of summed.
     pub estimates_norm: bool,
     /// How the data are read.
@@ -141,13 +143,17 @@ impl Plan {
             reason: String::new(),
             seconds: f64::NAN,
             passes: None,
+            passes_of_means: 0,
             estimates_norm: matches!(matrix.storage(), Storage::Operator(_)),
             setting,
             host_bytes: 0,
         };
         plan.choose(request)?;
         let has_blocks = matches!(matrix.storage(), Storage::Dense { .. } | Storage::Streamed(_));
-        plan.passes = plan.passes(options, goal, has_blocks);
+        // Those of sparse matrices and operators need none.
+        let needs_means = has_blocks && (plan.setting.center == Center::Columns || plan.setting.scale);
+        plan.passes_of_means = usize::from(needs_means);
+        plan.passes = plan.passes(options, goal);
         plan.set_sizes(options, goal);
         Ok(plan)
     }
@@ -260,17 +266,15 @@ impl Plan {
     }
 
     /// Passes of a run that repeats nothing; `None` for calls whose number of passes depends on the data.
-    fn passes(&self, options: &Options, goal: Goal, has_blocks: bool) -> Option<usize> {
+    fn passes(&self, options: &Options, goal: Goal) -> Option<usize> {
         let is_fixed = match goal {
             Goal::Decompose => options.tolerance == 0.0,
             Goal::Symmetric => true,
             Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => false,
         };
-        // Means and deviations of columns need a pass of their own before all others, but not of sparse matrices and operators.
-        let moments = usize::from(has_blocks && (self.setting.center == Center::Columns || self.setting.scale));
         let own = self.own_passes();
         let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
-        is_fixed.then(|| own.saturating_add(moments + options.error.passes() + probes))
+        is_fixed.then(|| own.saturating_add(self.passes_of_means + options.error.passes() + probes))
     }
 
     /// The input of the cost model.

@@ -18,14 +18,15 @@ use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{Order, to_i64};
 
-fn path(name: &str) -> PathBuf {
+/// A path in a folder of this process.
+pub fn path(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("purlin-restart-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder.join(name)
 }
 
 /// Runs until so many passes are reported, and cancels.
-fn interrupt(context: &Arc<Context>, a: &Matrix, options: &Options, passes: i64) {
+pub fn interrupt(context: &Arc<Context>, a: &Matrix, options: &Options, passes: i64) {
     let mut rsvd = Rsvd::new(context, options.clone()).unwrap();
     // Steps are blocks.
     let steps = passes * rsvd.plan(a).unwrap().blocks;
@@ -99,7 +100,8 @@ fn every_pass(context: &Arc<Context>, methods: &[Method], center: Centering) {
             interrupt(context, &m, &options, passes + means);
             assert!(file.exists(), "{method:?} after {passes}");
             let f = factor::<f64>(context, &m, options.clone()).unwrap();
-            assert_eq!(f.info.passes_restarted, passes + means, "{method:?}");
+            // The pass for means is made again.
+            assert_eq!(f.info.passes_restarted, passes, "{method:?}");
             assert_eq!(f.info.passes + passes, whole.info.passes, "{method:?} after {passes}");
             assert!(
                 f.s == whole.s && bits(&f.u) == bits(&whole.u) && bits(&f.v) == bits(&whole.v),
@@ -149,16 +151,56 @@ fn the_bytes_that_a_restart_file_needs_are_counted() {
         let f = factor::<f64>(&context, &m, options.clone()).unwrap();
         assert_eq!(f.info.bytes_read, to_i64(read.load(Ordering::Relaxed)), "{:?}", options.restart_path);
     }
-    // A run that is repeated with scaled data.
-    let huge = Dense { data: a.data.iter().map(|x| x * 1e200).collect(), ..a };
-    let (m, read) = streamed(&context, &huge, Order::RowMajor, None);
-    let options = Options { rank: 3, method: Method::Range, block_rows: 16, ..Options::default() };
-    let f = factor::<f64>(&context, &m, options).unwrap();
-    assert_eq!(f.info.bytes_read, to_i64(read.load(Ordering::Relaxed)));
+}
+
+/// A first try finds that the data cannot be squared. Its pass counts, and a run that goes on does not make it again.
+#[test]
+fn all_passes_over_data_that_are_scaled_count_and_none_is_made_twice() {
+    let context = cpu();
+    let plain = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for (unit, method, center) in [
+        (1e200, Method::Range, Centering::None),
+        (1e-200, Method::Range, Centering::None),
+        (1e200, Method::Fifo, Centering::Columns),
+        (1e-200, Method::Fused, Centering::Rows),
+        (1e200, Method::Merge, Centering::None),
+    ] {
+        let what = format!("{method:?} {center:?} {unit:e}");
+        let a = Dense { data: plain.data.iter().map(|x| x * unit).collect(), ..plain.clone() };
+        let bytes = to_i64(8 * a.data.len());
+        let file = path(&format!("scaled-{method:?}-{unit:e}"));
+        let options = Options { rank: 3, method, block_rows: 16, center, restart_path: None, ..Options::default() };
+        let (m, read) = streamed(&context, &a, Order::RowMajor, None);
+        let planned = Rsvd::new(&context, options.clone()).unwrap().plan(&m).unwrap().passes;
+        let whole = factor::<f64>(&context, &m, options.clone()).unwrap();
+        let means = i64::from(center == Centering::Columns);
+        assert_eq!(whole.info.passes, planned + 1 + means, "{what}");
+        assert_eq!(whole.info.bytes_read, to_i64(read.load(Ordering::Relaxed)), "{what}");
+        assert_eq!(whole.info.bytes_read, whole.info.passes * bytes, "{what}");
+        let options = Options { restart_path: Some(file.clone()), ..options };
+        let mut saved = 0;
+        // Three blocks a pass, and a sample before all of them.
+        for stop in 1..3 * usize::try_from(whole.info.passes).unwrap() {
+            let (m, _) = streamed(&context, &a, Order::RowMajor, Some(1 + stop));
+            assert!(matches!(factor::<f64>(&context, &m, options.clone()), Err(Error::Io { .. })), "{what} {stop}");
+            let has_state = file.exists();
+            let (m, read) = streamed(&context, &a, Order::RowMajor, None);
+            let f = factor::<f64>(&context, &m, options.clone()).unwrap();
+            assert_eq!(f.info.restarted, has_state, "{what} {stop}");
+            assert_eq!(f.info.passes + f.info.passes_restarted, whole.info.passes, "{what} {stop}");
+            assert_eq!(f.info.bytes_read, to_i64(read.load(Ordering::Relaxed)), "{what} {stop}");
+            // The whole matrix is the sample.
+            assert_eq!(f.info.bytes_read, (f.info.passes + 1) * bytes, "{what} {stop}");
+            assert!(f.s == whole.s && bits(&f.u) == bits(&whole.u) && bits(&f.v) == bits(&whole.v), "{what} {stop}");
+            assert!(!file.exists(), "{what} {stop}");
+            saved += usize::from(has_state);
+        }
+        assert!(saved >= 3, "{what}");
+    }
 }
 
 #[test]
-fn a_file_of_another_run_is_refused() {
+fn a_file_that_is_damaged_or_of_something_else_is_refused() {
     let context = cpu();
     let a = matrix(&context, &read_npy::<f64>("poly_150x150.npy"), PACKED);
     let file = path("other");
@@ -174,20 +216,15 @@ fn a_file_of_another_run_is_refused() {
         let e = factor::<f64>(&context, a, options).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(e.starts_with("restart_path: ") && e.contains(needed), "{e}, not {needed}");
     };
-    refused(Options { seed: 1, ..options.clone() }, &a, "its seed is 0, this one's 1");
-    refused(Options { method: Method::RowFused, ..options.clone() }, &a, "its method");
-    refused(Options { oversampling: Some(5), ..options.clone() }, &a, "its width is 16, this one's 11");
-    refused(Options { power_iterations: Some(4), ..options.clone() }, &a, "its power_iterations");
-    refused(Options { block_rows: 9, ..options.clone() }, &a, "its options");
-    let mut other = read_npy::<f64>("poly_150x150.npy");
-    other.data[3] += 1.0;
-    refused(options.clone(), &matrix(&context, &other, PACKED), "its data");
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[200] ^= 1;
     std::fs::write(&file, &bytes).unwrap();
     refused(options.clone(), &a, "is damaged");
     std::fs::write(&file, b"PURLINXX").unwrap();
     refused(options.clone(), &a, "is not a restart file");
+    // The first format, whose word after the magic is 1 or 2.
+    std::fs::write(&file, [b"PURLINRS".as_slice(), &2u64.to_le_bytes(), &[0; 112]].concat()).unwrap();
+    refused(options.clone(), &a, "has version 2, which this library does not read: 3 is needed");
     std::fs::remove_file(&file).unwrap();
     assert!(factor_with::<f64>(&mut Rsvd::new(&context, options).unwrap(), &a).is_ok());
 }

@@ -18,6 +18,7 @@ mod no_iterations;
 mod operators;
 mod plain;
 mod progress;
+mod restart_files;
 mod session;
 mod signs;
 mod spectra;

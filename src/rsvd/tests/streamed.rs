@@ -8,7 +8,7 @@ use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SharedSource};
 use crate::rsvd::options::{Centering, ErrorKind, Method, Right};
 use crate::rsvd::{Options, Rsvd};
@@ -38,13 +38,25 @@ pub fn streamed(
     order: Order,
     fail: Option<usize>,
 ) -> (Matrix, Arc<AtomicUsize>) {
+    let before = move |call: usize| match fail {
+        Some(fail) if fail == call => Err(Error::Io { path: "reader".into(), problem: "gave up".into() }),
+        _ => Ok(()),
+    };
+    watched(context, a, order, before)
+}
+
+/// A matrix over a reader that calls `before` with the number of each call, from 0 on, and counts the bytes that it gave.
+pub fn watched(
+    context: &Arc<Context>,
+    a: &Dense<f64>,
+    order: Order,
+    before: impl Fn(usize) -> Result<()> + Send + Sync + 'static,
+) -> (Matrix, Arc<AtomicUsize>) {
     let (info, data) = bytes(a, order);
     let (read, calls) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
     let (count, inner) = (Arc::clone(&read), info.clone());
     let reader = move |block: &Block, out: &mut [u8]| {
-        if Some(calls.fetch_add(1, Ordering::Relaxed)) == fail {
-            return Err(Error::Io { path: "reader".into(), problem: "gave up".into() });
-        }
+        before(calls.fetch_add(1, Ordering::Relaxed))?;
         count.fetch_add(out.len(), Ordering::Relaxed);
         HostSource::new(inner.clone(), &data)?.read(block, out)
     };
