@@ -1563,7 +1563,8 @@ typedef struct purlin_context_options {
    */
   int64_t host_memory_limit;
   /**
-   * Bytes of device memory that purlin may allocate; 0, the default, is no limit.
+   * Bytes of device memory that purlin may allocate; 0, the default, is no limit. A limit is refused with the backend CPU; it
+   * has no effect where AUTO chooses the CPU.
    */
   int64_t device_memory_limit;
   /**

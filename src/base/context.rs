@@ -26,7 +26,8 @@ pub struct Options {
     pub isa: Option<Isa>,
     /// Bytes of host memory that purlin may allocate, 0 for no limit.
     pub host_memory_limit: u64,
-    /// Bytes of device memory that purlin may allocate, 0 for no limit.
+    /// Bytes of device memory that purlin may allocate, 0 for no limit. A limit is refused with the backend CPU, and has no
+    /// effect where AUTO chooses the CPU.
     pub device_memory_limit: u64,
     /// Most detailed level that reaches the log.
     pub log_level: Level,
@@ -65,8 +66,8 @@ impl Context {
     /// Creates a context.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::InvalidArgument`] for a device other than 0 on
-    /// the CPU; [`Error::NotSupported`] if the machine lacks the vector instructions asked for.
+    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::InvalidArgument`] for a device other than 0 or
+    /// a limit of device memory on the CPU; [`Error::NotSupported`] if the machine lacks the vector instructions asked for.
     pub fn new(options: Options) -> Result<Arc<Self>> {
         fork::undisturbed(|| {
             log::prepare();
@@ -84,6 +85,10 @@ impl Context {
             BackendChoice::Cpu if options.device != 0 => {
                 let problem = format!("is {}, the backend CPU has no device but 0", options.device);
                 return Err(Error::invalid("device", problem));
+            }
+            BackendChoice::Cpu if options.device_memory_limit != 0 => {
+                let problem = format!("is {}, the backend CPU has no device memory", options.device_memory_limit);
+                return Err(Error::invalid("device_memory_limit", problem));
             }
             BackendChoice::Cpu => Backend::Cpu,
             BackendChoice::Auto if options.device != 0 => Backend::Gpu(Gpu::open(options.device, &device)?),
@@ -230,6 +235,13 @@ mod tests {
         let refusal = Error::invalid("device", "is 3, the backend CPU has no device but 0");
         assert_eq!(with(BackendChoice::Cpu, 3), Err(refusal));
         assert!(with(BackendChoice::Cpu, 0).is_ok() && with(BackendChoice::Auto, 0).is_ok());
+        let limited = |backend| {
+            let options = Options { backend, device_memory_limit: 1 << 30, threads: 1, ..Options::default() };
+            Context::new(options).map(|_| ())
+        };
+        let refusal = Error::invalid("device_memory_limit", "is 1073741824, the backend CPU has no device memory");
+        assert_eq!(limited(BackendChoice::Cpu), Err(refusal));
+        assert_eq!(limited(BackendChoice::Auto), Ok(()));
         // No machine has so many.
         for backend in [BackendChoice::Auto, BackendChoice::Cuda] {
             assert!(matches!(with(backend, 1000), Err(Error::NoDevice(_))));

@@ -75,7 +75,8 @@ pub struct purlin_context_options {
     pub threads: i64,
     /// Bytes of host memory that purlin may allocate; 0, the default, is no limit.
     pub host_memory_limit: i64,
-    /// Bytes of device memory that purlin may allocate; 0, the default, is no limit.
+    /// Bytes of device memory that purlin may allocate; 0, the default, is no limit. A limit is refused with the backend CPU; it
+    /// has no effect where AUTO chooses the CPU.
     pub device_memory_limit: i64,
     /// Takes the messages; default NULL.
     pub log: purlin_log_fn,

@@ -97,7 +97,14 @@ static void context_options(void) {
   o.backend = PURLIN_BACKEND_CPU;
   o.device = 100;
   BAD_ARGUMENT("device: is 100, the backend CPU has no device but 0", purlin_context_create(&o, &context));
+  o.device = 0;
+  o.device_memory_limit = 4096;
+  BAD_ARGUMENT("device_memory_limit: is 4096, the backend CPU has no device memory", purlin_context_create(&o, &context));
   CHECK(context == untouched);
+  /* AUTO on a machine without a GPU goes on with the CPU, where it has no effect. */
+  o.backend = PURLIN_BACKEND_AUTO;
+  OK(purlin_context_create(&o, &context));
+  OK(purlin_context_destroy(context));
 }
 
 /* A struct of a newer header: its tail must be zero for this library. */

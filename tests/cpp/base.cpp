@@ -63,6 +63,8 @@ void contexts() {
   EXPECT(info.backend == PURLIN_BACKEND_CPU);
   EXPECT(info.threads == 2);
   EXPECT(info.host_memory_limit == 1 << 20);
+  options.device_memory_limit = 1 << 20;
+  EXPECT_ERROR(context(options), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(purlin::tensor::create<double>(first, {1 << 20}), PURLIN_ERROR_OUT_OF_MEMORY);
 
   context second = std::move(first);

@@ -87,7 +87,7 @@ contains
 
   subroutine failures()
     type(purlin_context) :: context
-    type(purlin_context_options) :: never_initialised
+    type(purlin_context_options) :: never_initialised, settings
     type(purlin_context_info) :: info
     integer(int32) :: stat
     character(200) :: message
@@ -100,6 +100,12 @@ contains
     call context%create(backend=PURLIN_BACKEND_CPU, device=100, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'the CPU has no other device')
     call check(message == 'device: is 100, the backend CPU has no device but 0', message)
+    call purlin_init(settings)
+    settings%backend = PURLIN_BACKEND_CPU
+    settings%device_memory_limit = 4096
+    call context%create(settings, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'the CPU has no limit of device memory')
+    call check(message == 'device_memory_limit: is 4096, the backend CPU has no device memory', message)
     short = ''
     call context%create(threads=-5, stat=stat, errmsg=short)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a negative number of threads is refused')

@@ -22,6 +22,8 @@ function test_library()
   check_error('purlin:invalidArgument', 'name/value', @() purlin.configure('threads'));
   check_error('purlin:invalidArgument', 'device: is 100, the backend CPU has no device', ...
               @() purlin.configure('backend', 'cpu', 'device', 100));
+  check_error('purlin:invalidArgument', 'device_memory_limit: is 4096, the backend CPU has no device memory', ...
+              @() purlin.configure('backend', 'cpu', 'device_memory_limit', 4096));
   check_error('purlin:noDevice', '', @() purlin.configure('backend', 'auto', 'device', 100));
   if isempty(purlin.devices())
     check_error('purlin:noDevice', '', @() purlin.configure('backend', 'cuda'));

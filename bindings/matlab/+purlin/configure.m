@@ -6,8 +6,8 @@ function configure(varargin)
 %     'threads'              CPU threads, 0 for all cores
 %     'cpu_isa'              'auto', 'portable', 'avx2' or 'avx512'
 %     'host_memory_limit'    bytes, 0 for no limit
-%     'device_memory_limit'  bytes, 0 for no limit
-%   What is not named stays as it was, but 'backend' without 'device' means device 0. Without a call of it, the first call
+%     'device_memory_limit'  bytes, 0 for no limit; refused with 'cpu', without effect where 'auto' chooses the CPU
+%   What is not named stays as it was, but 'backend' alone means device 0 without a limit. Without a call of it, the first call
 %   of any function chooses 'auto'. When the settings are refused, the context in use stays. Objects made before belong to
 %   the context before: make them anew.
 %

@@ -97,8 +97,11 @@ static void configure(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_context *made = NULL;
   default_options();
   o = wanted;
-  /* The ordinal of another backend means nothing to this one. */
-  if (option(prhs[0], "backend")) o.device = 0;
+  /* The ordinal and the limit of another backend's device mean nothing to this one. */
+  if (option(prhs[0], "backend")) {
+    o.device = 0;
+    o.device_memory_limit = 0;
+  }
   READ_CONTEXT_OPTIONS(prhs[0], &o);
   /* The new context first: when the settings are refused, the old one stays in use. */
   check(purlin_context_create(&o, &made));
