@@ -1,6 +1,7 @@
 function test_arguments()
 % TEST_ARGUMENTS  Lists, classes and shapes of arrays as arguments: right, or refused by name.
   lists();
+  texts();
   counting();
   long_integers();
   classes();
@@ -51,6 +52,57 @@ function lists()
   check(abs(s.mantissa * 2^s.exponent - sum(full(:).^2)) < 1e-9 * sum(full(:).^2), 'cells are kept as trains');
   set_trains(e, x, x, 1, 2);
   delete(e);
+end
+
+function texts()
+% One rule for every option: a text is a row of characters that is not empty, and [] stands for the default.
+  A = magic(6);
+  T = spdiags([-ones(30, 1), 2 * ones(30, 1), -ones(30, 1)], -1:1, 30, 30);
+  calls = {@(v) purlin.rsvd(A, 2, 'dtype', v), @(v) purlin.rsvd_plan(A, 2, 'dtype', v), @(v) purlin.rpca(A, 'dtype', v), ...
+           @(v) purlin.pca(A, 2, 'dtype', v), @(v) purlin.SpmvPlan(T, 'dtype', v), @(v) purlin.spmv(T, ones(30, 1), 'dtype', v), ...
+           @(v) purlin.lanczos(T, 2, 'largest', 'dtype', v), @(v) purlin.Matrix(T, 'dtype', v), ...
+           @(v) purlin.tt_zeros([2 2], 'dtype', v), @(v) purlin.tt_random([2 2], [1 2 1], 'dtype', v), ...
+           @(v) purlin.tt_ising(2, 1, 1, 'dtype', v), @(v) purlin.rsvd_sketch(4, 2, 'dtype', v)};
+  for k = 1:numel(calls)
+    call = calls{k};
+    check_error('purlin:invalidArgument', 'dtype: is an empty char; [] stands for the default', @() call(''));
+    check_error('purlin:invalidArgument', 'dtype: is an empty cell; [] stands for the default', @() call({}));
+    check_error('purlin:invalidArgument', 'dtype: is an array of 2 x 6 characters, expected one row', @() call(['single'; 'double']));
+    check_error('purlin:invalidArgument', 'dtype: is ''f4'', expected one of', @() call('f4'));
+    made = call([]);
+    check(~isempty(made), 'the default');
+    if isobject(made)
+      delete(made);
+    end
+  end
+  state = @(v) purlin.rsvd(A, 2, 'method', 'range', 'restart_path', v);
+  check_error('purlin:invalidArgument', 'restart_path: is an empty char; [] stands for the default', @() state(''));
+  check_error('purlin:invalidArgument', 'restart_path: is an empty cell; [] stands for the default', @() state({}));
+  check_error('purlin:invalidArgument', 'restart_path: is an array of 2 x 1 characters, expected one row', @() state(['a'; 'b']));
+  check_error('purlin:invalidArgument', 'restart_path: is not the name of a file', @() state(5));
+  check(numel(state([])) == 2, 'no file');
+  check_error('purlin:invalidArgument', 'path: is an array of 2 x 1 characters', @() purlin.write_market(T, ['a'; 'b']));
+  check_error('purlin:invalidArgument', 'kind: is an array of 2 x 1 characters', @() purlin.sshopm_starts(['a'; 'b'], 3, 5));
+  check_error('purlin:invalidArgument', 'dtype: is ''f4'', expected one of', @() purlin.sshopm_starts('random', 3, 5, 0, 'f4'));
+  described = struct('read', @(first, count) A, 'size', [6 6], 'dtype', '');
+  check_error('purlin:invalidArgument', 'dtype: is an empty char', @() purlin.rsvd(described, 2));
+
+  % Options may stand in the place of a word for the part of the spectrum.
+  d = purlin.lanczos(T, 3, 'largest', 'dtype', 'single');
+  check(isequal(purlin.lanczos(T, 3, 'dtype', 'single'), d), 'a pair in the place of which');
+  check(isequal(purlin.lanczos(T, 3, struct('dtype', 'single')), d), 'a struct');
+  check(numel(purlin.lanczos(T, 3, 'nearest', 'sigma', 1)) == 3, 'a word before a pair');
+  check_error('purlin:invalidArgument', 'which: is ''largets'', expected one of', @() purlin.lanczos(T, 3, 'largets'));
+  check_error('purlin:invalidArgument', 'there is no tolarance', @() purlin.lanczos(T, 3, 'tolarance', 1e-3));
+  check_error('purlin:invalidArgument', 'which: is ''LA''; it is ''largest'' here', @() purlin.lanczos(T, 3, 'LA'));
+  check(numel(purlin.lanczos_singular(T, 2, 'tolerance', 1e-6)) == 2, 'singular values');
+
+  % Earlier names.
+  check_error('purlin:invalidArgument', 'there is no restart; it is restart_path here', @() purlin.rsvd(A, 2, 'restart', 'x'));
+  check_error('purlin:invalidArgument', 'there is no class; it is dtype here', @() purlin.rpca(A, 'class', 'single'));
+  check_error('purlin:invalidArgument', 'there is no precision; it is dtype here', @() purlin.lanczos(T, 2, 'largest', 'precision', 'single'));
+  check_error('purlin:invalidArgument', 'there is no norm_way; it is norm_method here', @() purlin.tt_norm({1}, 'norm_way', 'qr'));
+  check_error('purlin:invalidArgument', 'there is no restart; known are', @() purlin.rpca(A, 'restart', 'x'));
 end
 
 function classes()

@@ -52,7 +52,7 @@ function test_rpca()
   check(isa(L, 'single') && max(max(abs(L + S - single(bytes) / 255))) < 1e-5, 'bytes and their scale');
   check_error('purlin:invalidArgument', 'rho', @() purlin.rpca(A, 'rho', 0.5));
   % On a CPU there is no second GPU.
-  check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: rows', @() purlin.rpca(A, 'devices', 0));
+  check_error('purlin:invalidArgument', 'devices: has 1, the context in use is on the CPU: rows', @() purlin.rpca(A, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.rpca(A, 'devices', [0 -1]));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rpca(A, 'colour', 1));
   info = purlin.rpca_plan(A, 'block_rows', 16, 'mask', seen);

@@ -69,7 +69,7 @@ function test_rsvd()
   reads_files(A, sigma, exact);
   calls_functions(A, sigma, exact);
 
-  check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: rows', @() purlin.rsvd(A, 2, 'devices', 0));
+  check_error('purlin:invalidArgument', 'devices: has 1, the context in use is on the CPU: rows', @() purlin.rsvd(A, 2, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices', @() purlin.rsvd(A, 2, 'devices', 0.5));
   check_error('purlin:invalidArgument', 'rank', @() purlin.rsvd(A, 0));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rsvd(A, 2, 'colour', 1));

@@ -35,7 +35,7 @@ function test_tt_contraction()
               @() purlin.tt_expect_local(bad, eye(n(1)), 1)}
     check_error('purlin:numerical', 'not finite', call{1});
   end
-  check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: pairs', @() purlin.tt_inner({1}, {1}, 'devices', 0));
+  check_error('purlin:invalidArgument', 'devices: has 1, the context in use is on the CPU: pairs', @() purlin.tt_inner({1}, {1}, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.TTContraction('devices', -1));
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'method', @() purlin.tt_inner(x, x, 'method', 'fast'));
@@ -54,6 +54,7 @@ function test_tt_contraction()
   without_effect(x, y, n);
   check(isstruct(purlin.tt_norm_scaled(x, 'conjugate', 'bra', 'assume_hermitian', 0)), 'defaults are taken');
   check_error('purlin:invalidArgument', 'cut: belongs to rings', @() purlin.tt_inner(big, big, 'cut', 2));
+  open_trains();
   operators();
   algebra(x, y, A, B);
   check(purlin.live_handles() == before, 'no handle is left');
@@ -159,6 +160,46 @@ function plans(x, y)
     end
   end
   delete(h);
+end
+
+function open_trains()
+% `cut` and `block` of open trains are refused in every function of one call; a contraction that is kept has them for rings.
+  x = {rand(1, 2, 3), rand(3, 3, 2), rand(2, 2)};
+  y = {rand(1, 2, 2), rand(2, 3, 4), rand(4, 2)};
+  I = purlin.tt_identity([2 3 2]);
+  ring = purlin.tt_random([2 3 2], [3 4 5 3], 'seed', 0);
+  J = purlin.tt_identity([2 3 2]);
+  calls = {@(x, y, I, varargin) purlin.tt_inner_scaled(x, y, varargin{:}), @(x, y, I, varargin) purlin.tt_norm_scaled(x, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_gram({x}, {y}, varargin{:}), @(x, y, I, varargin) purlin.tt_gram_scaled({x}, {y}, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_inner_batch({x}, {y}, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_inner_batch_scaled({x}, {y}, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_sandwich(x, I, y, varargin{:}), @(x, y, I, varargin) purlin.tt_sandwich_scaled(x, I, y, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_rayleigh(I, x, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_plan_inner(x, y, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_plan_norm(x, varargin{:}), @(x, y, I, varargin) purlin.tt_plan_gram({x}, {y}, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_plan_batch({x}, {y}, varargin{:}), ...
+           @(x, y, I, varargin) purlin.tt_plan_sandwich(x, I, y, varargin{:}), @(x, y, I, varargin) purlin.tt_plan_rayleigh(I, x, varargin{:})};
+  for k = 1:numel(calls)
+    call = calls{k};
+    check_error('purlin:invalidArgument', 'cut: belongs to rings, the trains are open', @() call(x, y, I, 'cut', 1));
+    check_error('purlin:invalidArgument', 'block: is 2, open trains have one boundary pair', @() call(x, y, I, 'block', 2));
+    call(ring, ring, J, 'cut', 1);
+    call(x, y, I, 'block', 0);
+  end
+  same = {x{1}, rand(3, 2, 2), rand(2, 2)};
+  for call = {@() purlin.tt_distance_scaled(x, y, 'cut', 1), @() purlin.tt_plan_distance(x, y, 'cut', 1), ...
+              @() purlin.tt_expect_local(x, eye(2), 1, 'cut', 1), @() purlin.tt_correlation(same, eye(2), eye(2), 'cut', 1)}
+    check_error('purlin:invalidArgument', 'cut: belongs to rings, the trains are open', call{1});
+  end
+  check_error('purlin:invalidArgument', 'norm_method: is TRIANGLE, which is for open trains', ...
+              @() purlin.tt_norm_scaled(ring, 'norm_method', 'triangle'));
+  check_error('purlin:invalidArgument', 'norm_method: is TRIANGLE, which is for open trains', ...
+              @() purlin.tt_plan_norm(ring, 'norm_method', 'triangle'));
+  check_error('purlin:invalidArgument', 'kernel: is set, a norm by QR', ...
+              @() purlin.tt_norm_scaled(x, 'norm_method', 'qr', 'kernel', 'chain'));
+  kept = purlin.TTContraction('cut', 1);
+  check(isstruct(purlin.tt_inner_scaled(x, y, kept)), 'a kept contraction');
+  delete(kept);
 end
 
 function operators()

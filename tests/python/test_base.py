@@ -50,6 +50,9 @@ def test_errors_carry_status_and_text() -> None:
 def test_a_device_is_used_or_refused() -> None:
     with pytest.raises(purlin.InvalidArgument, match="device: is 100, the backend CPU has no device but 0"):
         purlin.Context("cpu", device=100)
+    with pytest.raises(purlin.InvalidArgument, match="device_memory_limit: is 4096, the backend CPU has no device memory"):
+        purlin.Context("cpu", device_memory_limit=4096)
+    purlin.Context("auto", device_memory_limit=1 << 30).close()
     for backend in ("auto", "cuda"):
         with pytest.raises(purlin.NoDevice):
             purlin.Context(backend, device=100)  # type: ignore[arg-type]
@@ -73,6 +76,8 @@ def test_closed_objects_are_refused(cpu: purlin.Context) -> None:
 
 def test_options_are_refused_by_name(cpu: purlin.Context) -> None:
     a = np.eye(8)
+    with pytest.raises(TypeError, match="'restart' is not an option; it is 'restart_path' here"):
+        purlin.rsvd.Rsvd(2, restart="state", context=cpu)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="'foo' is not an option; there are .*dtype, .*group, .*restart_path"):
         purlin.rsvd.Rsvd(2, foo=1, context=cpu)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="'foo' is not an option; there are .*dtype, .*group, .*lambda_, "):

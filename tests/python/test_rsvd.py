@@ -402,6 +402,52 @@ def test_restart_files_go_at_the_end(cpu: purlin.Context, tmp_path: Path) -> Non
     np.testing.assert_array_equal(s, plain)
 
 
+def test_a_restart_file_belongs_to_its_sketch_and_options(cpu: purlin.Context, tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    data = matrix("geo_200x120")
+    first, second = (np.random.default_rng(seed).standard_normal((120, 16)) for seed in (1, 2))
+    options: Any = {"method": "range", "power_iterations": 1, "block_rows": 50, "context": cpu}
+
+    def run(stop: int | None, sketch: Any, **changed: Any) -> tuple[Any, rsvd.Info]:
+        reads = 0
+
+        def read(window: Any) -> Any:
+            nonlocal reads
+            reads += 1
+            if reads == stop:
+                raise KeyError("stop")
+            return data[window]
+
+        with rsvd.Rsvd(6, **{**options, "restart_path": path, **changed}) as session:
+            session.set_sketch(sketch)
+            return session.compute(Source.from_function(read, data.shape, data.dtype, context=cpu)).s, session.last_info()
+
+    whole, info = run(None, first, restart_path=None)
+    # A sample, then four blocks a pass.
+    with pytest.raises(KeyError):
+        run(10, first)
+    with pytest.raises(purlin.InvalidArgument, match=r"restart_path: .*: is of another run: its given sketch \(omega\) has other numbers"):
+        run(None, second)
+    with pytest.raises(purlin.InvalidArgument, match=r"its sketch was given \(omega\)"):
+        run(None, None)
+    with pytest.raises(purlin.InvalidArgument, match="its method is RANGE, this one's FUSED"):
+        run(None, first, method="fused")
+    s, again = run(None, np.asfortranarray(first))
+    np.testing.assert_array_equal(s, whole)
+    assert again.restarted and again.passes + again.passes_restarted == info.passes
+    reads: list[Any] = []
+
+    def never(window: Any) -> Any:
+        reads.append(window)
+        return data[window]
+
+    source = Source.from_function(never, data.shape, data.dtype, context=cpu)
+    for bad in (tmp_path / "none" / "state", tmp_path, Path("/dev/null")):
+        with pytest.raises(purlin.FileError, match=str(bad)):
+            rsvd.compute(source, 6, restart_path=bad, **options)
+    assert not reads
+
+
 def test_progress_and_cancelling(cpu: purlin.Context) -> None:
     class Enough(Exception):
         pass

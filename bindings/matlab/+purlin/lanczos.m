@@ -5,7 +5,8 @@ function [V, D, info] = lanczos(A, varargin)
 %   'both_ends' or 'nearest'.
 %   [V, D] = purlin.lanczos(...) has A*V = V*D with D diagonal, as eigs does; columns have norm 1, and the entry of largest
 %   modulus of each is positive.
-%   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also has residuals, products, restarts. Names:
+%   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also has residuals, products, restarts. Without WHICH the
+%   names may follow K. Names:
 %     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalized_laplacian',
 %                  'signless_laplacian', 'normalized_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'      added to the diagonal

@@ -80,8 +80,16 @@ uint64_t seed_argument(const char *name, const mxArray *value) {
   return (uint64_t)number;
 }
 
+void expect_row(const char *name, const mxArray *value) {
+  const mwSize *sizes = mxGetDimensions(value);
+  if (mxIsEmpty(value) || (mxGetNumberOfDimensions(value) == 2 && sizes[0] == 1)) return;
+  fail("invalidArgument", "%s: is an array of %.0f x %.0f characters, expected one row", name, (double)sizes[0],
+       (double)mxGetN(value));
+}
+
 int32_t choice_argument(const char *name, const mxArray *value, const choice *list) {
   char word[64] = "", known[256] = "";
+  if (mxIsChar(value)) expect_row(name, value);
   int is_word = mxIsChar(value) && mxGetString(value, word, sizeof word) == 0;
   for (const choice *c = list; c->word; c++) {
     if (is_word && strcmp(c->word, word) == 0) return c->value;
@@ -108,7 +116,11 @@ const mxArray *option(const mxArray *options, const char *name) {
   const mxArray *value;
   if (!options || !mxIsStruct(options) || mxGetNumberOfElements(options) != 1) return NULL;
   value = mxGetField(options, 0, name);
-  return value && !mxIsEmpty(value) ? value : NULL;
+  if (!value || !mxIsEmpty(value)) return value;
+  /* As purlin.internal.options has it, also for the fields of structs that describe files and functions. */
+  if (mxIsChar(value) || mxIsCell(value))
+    fail("invalidArgument", "%s: is an empty %s; [] stands for the default", name, mxGetClassName(value));
+  return NULL;
 }
 
 void read_double(const mxArray *options, const char *name, double *value) {

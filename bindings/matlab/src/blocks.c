@@ -7,6 +7,7 @@
 char *text_of(const char *name, const mxArray *value) {
   char *text = value && mxIsChar(value) ? mxArrayToString(value) : NULL;
   if (!text) fail("invalidArgument", "%s: is not the name of a file", name);
+  expect_row(name, value);
   const mxChar *given = mxGetChars(value);
   for (size_t k = 0; k < mxGetNumberOfElements(value); k++)
     if (given && given[k] == 0) fail("invalidArgument", "%s: has an embedded null character", name);

@@ -153,6 +153,12 @@ static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
     {"options->start:", "start:"}, {"group:", "devices:"}};
   static char text[1024];
+  int count = 0, length = 0;
+  /* The first context of the group is the one in use; the others are the devices that the user gave. */
+  if (sscanf(message, "group: has %d contexts on the CPU: %n", &count, &length) == 1 && length > 0) {
+    (void)snprintf(text, sizeof text, "devices: has %d, the context in use is on the CPU: %s", count - 1, message + length);
+    return text;
+  }
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strncmp(message, names[i].from, strlen(names[i].from)) == 0) {
       (void)snprintf(text, sizeof text, "%s%s", names[i].to, message + strlen(names[i].from));

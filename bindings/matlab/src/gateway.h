@@ -72,6 +72,8 @@ int64_t integer_argument(const char *name, const mxArray *value, int64_t least, 
 /* A list of whole numbers of at least `least`, `less` subtracted from each, in memory that MATLAB frees. */
 int64_t *integers_argument(const char *name, const mxArray *value, int64_t least, int64_t less, int64_t *count);
 uint64_t seed_argument(const char *name, const mxArray *value);
+/* Refuses a text of several rows. */
+void expect_row(const char *name, const mxArray *value);
 int32_t choice_argument(const char *name, const mxArray *value, const choice *list);
 int is_true(const char *name, const mxArray *value);
 
@@ -206,6 +208,8 @@ purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int
 purlin_tt *train_of(const char *name, const mxArray *value);
 purlin_tt_matrix *train_matrix_of(const char *name, const mxArray *value);
 int32_t train_dtype(const purlin_tt *tt);
+int train_is_ring(const purlin_tt *tt);
+int train_matrix_is_ring(const purlin_tt_matrix *matrix);
 int32_t train_matrix_dtype(const purlin_tt_matrix *matrix);
 int64_t train_length(const purlin_tt *tt);
 /* In MATLAB's memory. */
@@ -218,6 +222,11 @@ mxArray *gather_train(const purlin_tt *tt);
 /* A contraction with the options of every call, for the time of the command; `w` watches it. Or the key of one that is
  * kept. */
 purlin_tt_contraction *contraction_of(const mxArray *options, watch *w);
+/* Refuses `cut` and `block` in the options of one call without a ring, and TRIANGLE with one. The library does so in its
+ * functions of one call, which there are of inner products, norms and distances without an exponent alone. */
+void expect_rings(const mxArray *options, int has_ring);
+/* Whether one of two lists of trains has a ring, or is empty. */
+int have_rings(const purlin_tt **x, int64_t rows, const purlin_tt **y, int64_t cols);
 purlin_tt_contraction_info fresh_contraction_info(void);
 mxArray *contraction_report(const purlin_tt_contraction_info *info);
 /* Handles of a cell of trains, each a key or a cell of cores; sets `numbers` if one is complex. */

@@ -14,6 +14,10 @@ int32_t train_dtype(const purlin_tt *tt) { return train_info(tt, NULL).dtype; }
 int32_t train_matrix_dtype(const purlin_tt_matrix *matrix) { return train_info(NULL, matrix).dtype; }
 int64_t train_length(const purlin_tt *tt) { return train_info(tt, NULL).length; }
 
+int train_is_ring(const purlin_tt *tt) { return train_info(tt, NULL).cyclic != 0; }
+
+int train_matrix_is_ring(const purlin_tt_matrix *matrix) { return train_info(NULL, matrix).cyclic != 0; }
+
 void train_shape(const purlin_tt *tt, int64_t **modes, int64_t **ranks) {
   int64_t d = train_length(tt);
   *modes = mxMalloc((size_t)d * sizeof **modes);

@@ -34,6 +34,32 @@ purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
   return (purlin_tt_contraction *)(uintptr_t)key_argument("contraction", options);
 }
 
+void expect_rings(const mxArray *options, int has_ring) {
+  int64_t block = 0;
+  int32_t how = 0;
+  if (mxIsUint64(options)) return;
+  if (has_ring) {
+    read_choice(options, "norm_method", tt_norm_words, &how);
+    if (how == PURLIN_TT_NORM_TRIANGLE) fail("invalidArgument", "norm_method: is TRIANGLE, which is for open trains");
+    return;
+  }
+  if (option(options, "cut")) fail("invalidArgument", "cut: belongs to rings, the trains are open");
+  read_int64(options, "block", &block);
+  if (block != 0)
+    fail("invalidArgument", "block: is %.0f, open trains have one boundary pair", (double)block);
+}
+
+/* Whether one of the trains is a ring. */
+static int has_ring(const purlin_tt **trains, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (train_is_ring(trains[k])) return 1;
+  return 0;
+}
+
+int have_rings(const purlin_tt **x, int64_t rows, const purlin_tt **y, int64_t cols) {
+  return rows == 0 || cols == 0 || has_ring(x, rows) || has_ring(y, cols);
+}
+
 purlin_tt_contraction_info fresh_contraction_info(void) {
   purlin_tt_contraction_info info;
   check(purlin_tt_contraction_info_init(&info, sizeof info));
@@ -86,6 +112,7 @@ static void tt_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   if (is_true("scaled", prhs[3])) {
     purlin_tt_scaled s;
     purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+    expect_rings(prhs[2], train_is_ring(x) || train_is_ring(y));
     check_watched(&w, purlin_tt_inner_scaled(c, NULL, x, y, &s, &info));
     plhs[0] = new_scaled(&s, numbers);
   } else {
@@ -111,6 +138,7 @@ static void tt_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   if (is_true("scaled", prhs[2])) {
     purlin_tt_scaled s;
     purlin_tt_contraction *c = contraction_of(prhs[1], &w);
+    expect_rings(prhs[1], train_is_ring(x));
     check_watched(&w, purlin_tt_norm_scaled(c, NULL, x, &s, &info));
     plhs[0] = new_scaled(&s, 0);
   } else {
@@ -136,6 +164,7 @@ static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   if (is_true("scaled", prhs[3])) {
     purlin_tt_scaled s;
     purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+    expect_rings(prhs[2], train_is_ring(x) || train_is_ring(y));
     check_watched(&w, purlin_tt_distance_scaled(c, NULL, x, y, &s, &info));
     plhs[0] = new_scaled(&s, 0);
   } else {
@@ -180,6 +209,7 @@ static void tt_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   cols = rows;
   if (!same) y = trains_of("y", prhs[1], &cols, &numbers);
   if (pairs && cols != rows) fail("invalidArgument", "y: has %.0f trains, x has %.0f", (double)cols, (double)rows);
+  expect_rings(prhs[2], have_rings(x, rows, y, cols));
   dtype = numbers ? PURLIN_CF64 : PURLIN_F64;
   dims[0] = rows;
   dims[1] = cols;
@@ -211,6 +241,7 @@ static void tt_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  expect_rings(prhs[3], train_is_ring(x) || train_is_ring(y) || train_matrix_is_ring(h));
   if (is_true("scaled", prhs[4])) {
     purlin_tt_scaled s;
     check_watched(&w, purlin_tt_sandwich_scaled(c, NULL, y, h, x, &s, &info));
@@ -234,6 +265,7 @@ static void tt_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   double parts[2] = {0, 0};
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+  expect_rings(prhs[2], train_is_ring(x) || train_matrix_is_ring(h));
   check_number(&w, purlin_tt_rayleigh(c, NULL, h, x, parts, &numerator, &denominator, &info), &info);
   plhs[0] = new_number(parts[0], parts[1], numbers);
   if (nlhs > 1) plhs[1] = contraction_report(&info);
@@ -280,6 +312,7 @@ static void tt_expect_local(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  expect_rings(prhs[3], train_is_ring(x));
   plhs[0] = new_numbers(count, 1, 1, numbers, &space, &out);
   check_watched(&w, purlin_tt_expect_local(c, NULL, x, op, count, sites, out, &info));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
@@ -297,6 +330,7 @@ static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  expect_rings(prhs[3], train_is_ring(x));
   plhs[0] = new_numbers(d, d, 2, numbers, &space, &out);
   check_watched(&w, purlin_tt_correlation(c, NULL, x, a, b, out, &info));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);

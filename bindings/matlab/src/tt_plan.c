@@ -5,7 +5,9 @@
 static void tt_plan_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan_inner(contraction_of(prhs[2], &w), train_of("x", prhs[0]), train_of("y", prhs[1]), &info));
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  expect_rings(prhs[2], train_is_ring(x) || train_is_ring(y));
+  check(purlin_tt_plan_inner(contraction_of(prhs[2], &w), x, y, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -15,7 +17,9 @@ static void tt_plan_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 static void tt_plan_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan_norm(contraction_of(prhs[1], &w), train_of("x", prhs[0]), &info));
+  const purlin_tt *x = train_of("x", prhs[0]);
+  expect_rings(prhs[1], train_is_ring(x));
+  check(purlin_tt_plan_norm(contraction_of(prhs[1], &w), x, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -25,8 +29,9 @@ static void tt_plan_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 static void tt_plan_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan_distance(contraction_of(prhs[2], &w), train_of("x", prhs[0]), train_of("y", prhs[1]),
-                                &info));
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  expect_rings(prhs[2], train_is_ring(x) || train_is_ring(y));
+  check(purlin_tt_plan_distance(contraction_of(prhs[2], &w), x, y, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -43,6 +48,7 @@ static void tt_plan_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   cols = rows;
   if (!same) y = trains_of("y", prhs[1], &cols, &numbers);
   if (pairs && cols != rows) fail("invalidArgument", "y: has %.0f trains, x has %.0f", (double)cols, (double)rows);
+  expect_rings(prhs[2], have_rings(x, rows, y, cols));
   check(pairs ? purlin_tt_plan_batch(c, rows, x, y, &info)
               : purlin_tt_plan_gram(c, rows, x, cols, same ? NULL : y, &info));
   plhs[0] = contraction_report(&info);
@@ -54,8 +60,10 @@ static void tt_plan_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 static void tt_plan_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan_sandwich(contraction_of(prhs[3], &w), train_of("y", prhs[0]), train_matrix_of("H", prhs[1]),
-                                train_of("x", prhs[2]), &info));
+  const purlin_tt *y = train_of("y", prhs[0]), *x = train_of("x", prhs[2]);
+  const purlin_tt_matrix *h = train_matrix_of("H", prhs[1]);
+  expect_rings(prhs[3], train_is_ring(x) || train_is_ring(y) || train_matrix_is_ring(h));
+  check(purlin_tt_plan_sandwich(contraction_of(prhs[3], &w), y, h, x, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -65,8 +73,10 @@ static void tt_plan_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
 static void tt_plan_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan_rayleigh(contraction_of(prhs[2], &w), train_matrix_of("H", prhs[0]), train_of("x", prhs[1]),
-                                &info));
+  const purlin_tt_matrix *h = train_matrix_of("H", prhs[0]);
+  const purlin_tt *x = train_of("x", prhs[1]);
+  expect_rings(prhs[2], train_is_ring(x) || train_matrix_is_ring(h));
+  check(purlin_tt_plan_rayleigh(contraction_of(prhs[2], &w), h, x, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;

@@ -15,6 +15,19 @@ T = TypeVar("T")
 _OTHERS = {"dtype", "group", "restart_path"}
 
 
+# Earlier names of options.
+_EARLIER = {
+    "algorithm": "method",
+    "class": "dtype",
+    "norm_way": "norm_method",
+    "order": "ordering",
+    "orthogonality": "orthogonalization",
+    "precision": "dtype",
+    "remainder": "sparse",
+    "restart": "restart_path",
+}
+
+
 class Known(frozenset[str]):
     """Options that `apply` sets, by their names in C. `written` are all options of a call, as a caller writes them."""
 
@@ -33,6 +46,8 @@ def refuse_unknown(names: Known, given: Any) -> None:
     """Refuses keyword options that a call does not have."""
     for name in given:
         if name not in names:
+            if _EARLIER.get(name) in names.written:
+                raise TypeError(f"{name!r} is not an option; it is {_EARLIER[name]!r} here")
             raise TypeError(f"{name!r} is not an option; there are {', '.join(names.written)}")
 
 

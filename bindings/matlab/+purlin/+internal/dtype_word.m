@@ -1,5 +1,5 @@
 function dtype_word(value)
-%DTYPE_WORD  Refuses a value of the option 'dtype' that is none of its words.
+%DTYPE_WORD  Refuses a dtype that is none of its words.
   if ischar(value) && ~any(strcmp(value, {'single', 'double'}))
     error('purlin:invalidArgument', 'dtype: is ''%s'', expected one of single, double', value);
   elseif ~ischar(value)

@@ -2,7 +2,9 @@ function opts = options(names, given, other)
 %OPTIONS  Name/value pairs, or one struct, as a struct with known fields only.
 %   opts = purlin.internal.options(names, given) reads the cell GIVEN: empty, {struct}, or {name, value, ...}. A
 %   progress function is wrapped so that its errors are returned and not raised. Each row of the cell OTHER is another
-%   package's name of an option and the name here, for the message.
+%   package's name of an option and the name here, for the message; earlier names of purlin's own are known.
+%   For every option an empty numeric or logical array stands for the default, and a text is one row of characters that is
+%   not empty.
   opts = struct();
   if numel(given) == 1 && isstruct(given{1})
     fields = fieldnames(given{1});
@@ -13,6 +15,12 @@ function opts = options(names, given, other)
   else
     error('purlin:invalidArgument', 'options: are not name/value pairs or a struct');
   end
+  if nargin < 3
+    other = cell(0, 2);
+  end
+  earlier = {'algorithm', 'method'; 'class', 'dtype'; 'norm_way', 'norm_method'; 'order', 'ordering'; ...
+             'orthogonality', 'orthogonalization'; 'precision', 'dtype'; 'remainder', 'sparse'; 'restart', 'restart_path'};
+  other = [other; earlier(ismember(earlier(:, 2), names), :)];
   for k = 1:numel(fields)
     name = fields{k};
     if ~ischar(name)
@@ -20,7 +28,7 @@ function opts = options(names, given, other)
     end
     if ~any(strcmp(name, names))
       here = names(strcmpi(name, names));
-      if nargin > 2 && any(strcmpi(name, other(:, 1)))
+      if any(strcmpi(name, other(:, 1)))
         here = other(strcmpi(name, other(:, 1)), 2);
       end
       if ~isempty(here)
@@ -28,7 +36,19 @@ function opts = options(names, given, other)
       end
       error('purlin:invalidArgument', 'options: there is no %s; known are %s', name, strjoin(names, ', '));
     end
-    opts.(name) = values{k};
+    value = values{k};
+    if ischar(value) && (size(value, 1) ~= 1 || numel(value) ~= size(value, 2)) && ~isempty(value)
+      error('purlin:invalidArgument', '%s: is an array of %s characters, expected one row', name, ...
+            strjoin(arrayfun(@num2str, size(value), 'UniformOutput', false), ' x '));
+    elseif (ischar(value) || iscell(value)) && isempty(value)
+      error('purlin:invalidArgument', '%s: is an empty %s; [] stands for the default', name, class(value));
+    elseif (isnumeric(value) || islogical(value)) && isempty(value)
+      if isfield(opts, name)
+        opts = rmfield(opts, name);
+      end
+    else
+      opts.(name) = value;
+    end
   end
   if isfield(opts, 'progress') && isa(opts.progress, 'function_handle')
     user = opts.progress;

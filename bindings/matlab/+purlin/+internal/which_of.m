@@ -1,5 +1,6 @@
-function which = which_of(which)
+function [which, words] = which_of(which)
 %WHICH_OF  The word for a part of a spectrum; the words of eigs, svds and SciPy are answered with the word here.
+%   WORDS are all these words.
   if isnumeric(which)
     error('purlin:invalidArgument', 'which: is a number; values near it are asked for by ''nearest'' with ''sigma'', %s', ...
           mat2str(which));
@@ -9,6 +10,7 @@ function which = which_of(which)
            'SM', 'nearest'' with ''sigma'', 0, or of singular values ''smallest'; ...
            'smallestabs', 'nearest'' with ''sigma'', 0, or of singular values ''smallest'; ...
            'smallestnz', 'smallest'};
+  words = [{'largest', 'smallest', 'largest_magnitude', 'both_ends', 'nearest'}, other(:, 1)'];
   if ischar(which)
     at = find(strcmp(which, other(:, 1)), 1);
     if ~isempty(at)
