@@ -14,6 +14,10 @@ use crate::choice::word;
 use crate::context::Context;
 use crate::scalar::DType;
 
+/// Threads of the machine that AUTO chooses a method for on the CPU. Those of a context must not change the choice, as another
+/// method gives other bits. With data in memory the rates of up to 10 threads are in proportion, and so are the costs.
+pub const CHOICE_THREADS: u64 = 8;
+
 /// Rates of a machine, from which costs in seconds follow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
@@ -32,39 +36,48 @@ pub struct Machine {
 impl Machine {
     /// Rates of `contexts` contexts like `context`. `outside` means that the data come from a source.
     pub fn of(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Self {
-        let single = dtype.is_single();
-        // A complex multiplication and addition counts as four real ones.
-        let complexity = if dtype.is_complex() { 4.0 } else { 1.0 };
-        let count = contexts.max(1) as f64;
         match context.backend() {
             Backend::Gpu(gpu) => {
+                let single = dtype.is_single();
+                let complexity = complexity(dtype);
+                let count = contexts.max(1) as f64;
                 let info = gpu.info();
                 let newest = info.compute_capability.0 >= 9;
                 let clock = if info.clock_khz > 0 { f64::from(info.clock_khz) * 1e3 } else { 1.5e9 };
                 let cycles = clock * f64::from(info.multiprocessors) / complexity;
                 Self::gpu(newest, single, cycles).times(count)
             }
-            Backend::Cpu => {
-                let width = match context.isa() {
-                    Isa::Avx512 => 40e9,
-                    Isa::Avx2 => 25e9,
-                    _ => 6e9,
-                };
-                let threads = context.threads() as f64;
-                let flops = width * threads * if single { 2.0 } else { 1.0 } / complexity;
-                Self {
-                    link: if outside { 2e9 } else { f64::INFINITY },
-                    flops,
-                    ramp: 0.0,
-                    small: flops / 10.0,
-                    memory: (10e9 * threads).min(100e9),
-                }
-            }
+            Backend::Cpu => Self::cpu(context.isa(), context.threads(), dtype, outside),
         }
     }
-}
 
-impl Machine {
+    /// The rates that AUTO chooses a method by. On the CPU they are those of [`CHOICE_THREADS`] threads with AVX-512 for any
+    /// context, so that the choice depends neither on its threads nor on its instruction set.
+    pub fn for_choice(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Self {
+        match context.backend() {
+            Backend::Gpu(_) => Self::of(context, contexts, dtype, outside),
+            Backend::Cpu => Self::cpu(Isa::Avx512, CHOICE_THREADS, dtype, outside),
+        }
+    }
+
+    /// Rates of `threads` threads of a CPU.
+    fn cpu(isa: Isa, threads: u64, dtype: DType, outside: bool) -> Self {
+        let width = match isa {
+            Isa::Avx512 => 40e9,
+            Isa::Avx2 => 25e9,
+            _ => 6e9,
+        };
+        let threads = threads as f64;
+        let flops = width * threads * if dtype.is_single() { 2.0 } else { 1.0 } / complexity(dtype);
+        Self {
+            link: if outside { 2e9 } else { f64::INFINITY },
+            flops,
+            ramp: 0.0,
+            small: flops / 10.0,
+            memory: (10e9 * threads).min(100e9),
+        }
+    }
+
     /// A GPU whose multiprocessors have `cycles` cycles a second together; `newest` from compute capability 9 on.
     pub fn gpu(newest: bool, single: bool, cycles: f64) -> Self {
         // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Wide products reach five
@@ -93,6 +106,11 @@ impl Machine {
     fn products(&self, flops: f64, width: f64) -> f64 {
         flops * (1.0 + self.ramp / width.max(1.0)) / self.flops
     }
+}
+
+/// Real operations for one of the type: a complex multiplication and addition counts as four real ones.
+fn complexity(dtype: DType) -> f64 {
+    if dtype.is_complex() { 4.0 } else { 1.0 }
 }
 
 /// The problem that a method is chosen for.

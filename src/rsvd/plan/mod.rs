@@ -6,7 +6,7 @@ mod request;
 use std::sync::Arc;
 
 use super::algorithm::passes;
-use super::choose::{Case, Machine};
+use super::choose::{CHOICE_THREADS, Case, Machine};
 use super::data::{Center, Resident, Setting};
 use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
 use crate::backend::Backend;
@@ -177,10 +177,13 @@ impl Plan {
                 return Err(Error::invalid("resident_rows", problem));
             }
         }
-        let mut machine = Machine::of(context, contexts.len(), self.dtype, is_source);
-        if options.read_rate > 0.0 {
-            machine.link = machine.link.min(options.read_rate);
-        }
+        let slowed = |mut machine: Machine| {
+            if options.read_rate > 0.0 {
+                machine.link = machine.link.min(options.read_rate);
+            }
+            machine
+        };
+        let machine = slowed(Machine::of(context, contexts.len(), self.dtype, is_source));
         match goal {
             Goal::Symmetric => {
                 self.method = match options.method {
@@ -225,13 +228,17 @@ impl Plan {
             case.is_given = true;
         }
         if self.method == Method::Auto {
-            let chosen = case.choose(&machine, request.excluded);
-            let (method, cost, reason) = chosen.ok_or(Error::OutOfMemory {
+            let common = slowed(Machine::for_choice(context, contexts.len(), self.dtype, is_source));
+            let chosen = case.choose(&common, request.excluded);
+            let (method, _, reason) = chosen.ok_or(Error::OutOfMemory {
                 what: "a decomposition by any method",
                 bytes: 0,
                 limit: context.host_budget().limit(),
             })?;
-            (self.method, self.seconds, self.reason) = (method, cost, reason);
+            (self.method, self.seconds, self.reason) = (method, case.cost(method, &machine), reason);
+            if common != machine && method != Method::Direct {
+                self.reason.push_str(&format!("; seconds of {CHOICE_THREADS} threads with AVX-512"));
+            }
             for name in options.idle(method) {
                 self.reason.push_str("; ");
                 self.reason.push_str(name);

@@ -1,7 +1,17 @@
 //! The cost model against what was measured on an H200 (132 multiprocessors at 1.98 GHz).
 
+use super::support::{Dense, PACKED, factor, matrix};
+use crate::backend::BackendChoice;
+use crate::blocks::array::ArrayInfo;
+use crate::blocks::number::Number;
+use crate::blocks::source::CallbackSource;
+use crate::context::{Context, Options as ContextOptions};
+use crate::matrix::{Matrix, SharedSource};
 use crate::rsvd::choose::{Case, Machine};
 use crate::rsvd::options::Method;
+use crate::rsvd::{Options, Rsvd};
+use crate::scalar::DType;
+use crate::shape::Order;
 
 /// Of runs of 2026-11-22 what is on the device; of 2026-11-20 what streams
 /// (benches/results/nvidia-h200/20261120T172700Z-0a8e1efaed.json).
@@ -98,4 +108,50 @@ fn a_transfer_is_counted_where_there_is_one() {
     // Each of three passes over what does not stay.
     case.resident = 0.0;
     assert!(case.cost(Method::Fused, &machine) > 3.0 * 3.2e9 / 50e9);
+}
+
+/// A matrix whose entries are never read.
+fn unread(context: &std::sync::Arc<Context>, rows: usize, columns: usize) -> Matrix {
+    let info = ArrayInfo::new(Number::of("test", DType::F64).unwrap(), &[columns, rows]).unwrap();
+    let read = |_: &_, _: &mut [u8]| Err(crate::error::Error::Internal("a plan reads nothing".into()));
+    let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(read))));
+    Matrix::from_source(context, source, Order::RowMajor).unwrap()
+}
+
+fn of_threads(threads: usize) -> std::sync::Arc<Context> {
+    Context::new(ContextOptions { backend: BackendChoice::Cpu, threads, ..ContextOptions::default() }).unwrap()
+}
+
+/// The choice of AUTO, and so the bits of a result, do not depend on the threads of the context.
+#[test]
+fn the_choice_does_not_depend_on_the_threads() {
+    let contexts = [1, 8, 16, 33].map(of_threads);
+    let shapes = [(500, 100), (500, 50), (2000, 300), (2000, 1000), (20_000, 50), (20_000, 1000), (1000, 20_000)];
+    for (rows, columns) in shapes {
+        for (rank, power_iterations) in [(5, Some(1)), (5, None), (20, None), (50, Some(3))] {
+            for dtype in [DType::F32, DType::F64] {
+                for read_rate in [0.0, 1e8] {
+                    let options =
+                        Options { rank, power_iterations, dtype: Some(dtype), read_rate, ..Options::default() };
+                    let choices = contexts.each_ref().map(|context| {
+                        let a = unread(context, rows, columns);
+                        let info = Rsvd::new(context, options.clone()).unwrap().plan(&a).unwrap();
+                        (info.method, info.reason)
+                    });
+                    let same = choices.iter().all(|c| c.0 == choices[0].0);
+                    assert!(same, "{rows} x {columns}, {rank}, {power_iterations:?}, {dtype:?}: {choices:?}");
+                }
+            }
+        }
+    }
+    for (rows, columns, rank, power_iterations) in [(500, 100, 5, Some(1)), (600, 90, 5, None)] {
+        let noise = |k: usize| ((k * 7919 + k * k % 104_729 * 31) % 10_007) as f64 / 10_007.0 - 0.5;
+        let x = Dense { rows, columns, data: (0..rows * columns).map(noise).collect() };
+        let found = contexts.each_ref().map(|context| {
+            let options = Options { rank, power_iterations, ..Options::default() };
+            let s = factor::<f64>(context, &matrix(context, &x, PACKED), options).unwrap().s;
+            s.iter().map(|s| s.to_bits()).collect::<Vec<_>>()
+        });
+        assert!(found.iter().all(|s| *s == found[0]), "{rows} x {columns}: {found:?}");
+    }
 }
