@@ -228,15 +228,34 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
         self.passes += 1;
         let start = self.ops.begin()?;
         let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
+        if start.max_abs == 0.0 && self.ops.dtype().is_single() {
+            self.expect_zeros()?;
+        }
         if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
             return Ok((start, 1.0));
         }
         // A power of two, so that nothing is rounded. Of subnormal numbers it is so large that its inverse is finite.
         let least = self.options.scale.abs().log2().ceil() - MOST_EXPONENT;
-        let unit = start.max_abs.log2().floor().max(least).exp2();
+        // It is below the largest numbers, whose logarithm rounds up to 1024, so that its inverse is normal.
+        let unit = start.max_abs.log2().floor().max(least).min(1000.0).exp2();
         self.ops.set_scale(self.options.scale / unit);
         self.passes += 1;
         Ok((self.ops.begin()?, unit))
+    }
+
+    /// Refuses entries of another type that are 0 in single precision alone.
+    fn expect_zeros(&mut self) -> Result<()> {
+        let scale = self.options.scale * MOST_EXPONENT.exp2();
+        self.ops.set_scale(scale.clamp(f64::MIN, f64::MAX));
+        self.passes += 1;
+        let is_zero = match self.ops.begin() {
+            Ok(start) => start.max_abs == 0.0,
+            // Products with the scale overflow.
+            Err(Error::InvalidArgument { .. }) => false,
+            Err(e) => return Err(e),
+        };
+        self.ops.set_scale(self.options.scale);
+        if is_zero { Ok(()) } else { Err(Error::Numerical("m: all entries vanish in single precision".into())) }
     }
 
     fn iterate(&mut self, start: Start, unit: f64, info: &mut Info) -> Result<()> {

@@ -272,7 +272,8 @@ impl<T: Elementwise> Block<'_, T> {
         for x in &self.buffers.m[..length] {
             let square = x.re() * x.re() + x.im() * x.im();
             start.norm2 += square;
-            let modulus = if square.is_normal() { square.sqrt() } else { x.re().hypot(x.im()) };
+            // The modulus of a finite number may overflow.
+            let modulus = if square.is_normal() { square.sqrt() } else { x.re().hypot(x.im()).min(f64::MAX) };
             start.one_norm += modulus;
             if modulus > start.max_abs {
                 start.max_abs = modulus;

@@ -329,7 +329,8 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
         let mut bad = 0.0;
         for [norm2, max_abs, not_finite, one_norm] in found {
             start.norm2 += norm2;
-            start.max_abs = start.max_abs.max(max_abs);
+            // The modulus of a finite complex number may overflow.
+            start.max_abs = start.max_abs.max(max_abs.min(f64::MAX));
             start.one_norm += one_norm;
             bad += not_finite;
         }

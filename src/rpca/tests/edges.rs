@@ -4,7 +4,7 @@ use super::*;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 
 #[test]
 fn nothing_and_zeros_split_into_zeros() {
@@ -223,6 +223,35 @@ fn the_scale_of_the_numbers_does_not_matter() {
 }
 
 #[test]
+fn complex_numbers_whose_moduli_overflow_are_split() {
+    let context = context();
+    let (m, truth) = synthetic();
+    let largest = m.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    let factor = 1.75e308 / largest;
+    let entry = |i: usize, j: usize| Complex::new(m[i * 200 + j] * factor, m[i * 200 + j] * factor);
+    let scaled = matrix(&context, Order::RowMajor, (300, 200), entry);
+    let (l, _, info) = split::<Complex<f64>>(&context, &scaled, None, &Options::default()).unwrap();
+    for part in [|x: &Complex<f64>| x.re, |x: &Complex<f64>| x.im] {
+        let l: Vec<f64> = l.iter().map(|x| part(x) / factor).collect();
+        assert!(info.rank == 8 && difference(&l, &truth) < 1e-6, "{info:?}");
+    }
+}
+
+#[test]
+fn entries_that_vanish_in_single_precision_are_refused() {
+    let context = context();
+    let options = Options { dtype: Some(crate::scalar::DType::F32), ..Options::default() };
+    for factor in [1e-47, 1e-300, 5e-324] {
+        let m = matrix(&context, Order::RowMajor, (30, 20), |i, j| ((i % 3 + j % 2 + 1) as f64) * factor);
+        let error = split::<f32>(&context, &m, None, &options).unwrap_err().to_string();
+        assert_eq!(error, "numerical failure: m: all entries vanish in single precision", "{factor}");
+    }
+    let zeros = matrix(&context, Order::RowMajor, (30, 20), |_, _| 0.0f64);
+    let (l, ..) = split::<f32>(&context, &zeros, None, &options).unwrap();
+    assert!(l.iter().all(|x| *x == 0.0));
+}
+
+#[test]
 fn numbers_that_are_none_are_refused_and_the_place_is_named() {
     let context = context();
     for bad in [f64::NAN, f64::INFINITY] {
@@ -255,7 +284,7 @@ fn arguments_are_checked_and_named() {
     assert!(error.starts_with("mask: is 4 x 9"), "{error}");
     let error = split::<f32>(&context, &m, None, &base()).unwrap_err().to_string();
     assert!(error.starts_with("low_rank: is F32"), "{error}");
-    let complex = matrix(&context, Order::ColumnMajor, (9, 4), |_, _| crate::scalar::Complex::new(1.0f64, 0.0));
+    let complex = matrix(&context, Order::ColumnMajor, (9, 4), |_, _| Complex::new(1.0f64, 0.0));
     let options = Options { dtype: Some(crate::scalar::DType::F64), ..base() };
     let error = split::<f64>(&context, &complex, None, &options).unwrap_err().to_string();
     assert_eq!(error, "dtype: is F64, the matrix is CF64");
