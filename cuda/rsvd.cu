@@ -46,12 +46,15 @@ __device__ T *at(uint64_t address) {
 __device__ __forceinline__ int warp_id() { return static_cast<int>(threadIdx.x / 32); }
 constexpr int WARPS = PURLIN_LAUNCH_RSVD_THREADS / 32;
 
+constexpr double LARGEST_DOUBLE = 1.7976931348623157e308;
+
 struct Tally {
   double squares = 0, largest = 0, bad = 0;
 
   __device__ void add(Wide input, Wide output) {
-    const double modulus = input.im == 0.0 ? fabs(input.re) : hypot(input.re, input.im);
-    if (isfinite(modulus)) {
+    // The modulus of a finite number may overflow.
+    const double modulus = input.im == 0.0 ? fabs(input.re) : fmin(hypot(input.re, input.im), LARGEST_DOUBLE);
+    if (isfinite(input.re) && isfinite(input.im)) {
       squares = fma(output.re, output.re, squares);
       squares = fma(output.im, output.im, squares);
       largest = fmax(largest, modulus);
@@ -172,8 +175,12 @@ __device__ double moved(double from, double step, double factor) {
   return from + half + half;
 }
 
+// The factor of sums of distances. They may overflow without one; that of the largest element of all columns would take the
+// digits of columns far below it.
+__device__ __forceinline__ double reach_of(double factor) { return fmax(factor, 0x1p-64); }
+
 // Moments of the elements of a lane or thread, as distances from the first element, so that a large mean does not cause
-// cancellation. Sums are those of the elements times the factor.
+// cancellation. Squares are those of distances times the factor.
 struct Moments {
   Wide first{0, 0}, sum{0, 0};
   double factor = 1, squares = 0;
@@ -182,17 +189,20 @@ struct Moments {
   __device__ void add(Wide v) {
     // Distances may underflow.
     differ |= v.re != first.re || v.im != first.im;
+    const double reach = reach_of(factor);
+    sum.re += v.re * reach - first.re * reach, sum.im += v.im * reach - first.im * reach;
     v.re = v.re * factor - first.re * factor, v.im = v.im * factor - first.im * factor;
-    sum.re += v.re, sum.im += v.im;
     squares = fma(v.re, v.re, squares);
     squares = fma(v.im, v.im, squares);
   }
 
   __device__ void write(uint64_t partials, int64_t index, double count) const {
     double *record = at<double>(partials) + PURLIN_LAUNCH_RSVD_RECORD * index;
-    record[0] = moved(first.re, sum.re / count, factor);
-    record[1] = moved(first.im, sum.im / count, factor);
-    const double spread = squares - (sum.re * sum.re + sum.im * sum.im) / count;
+    const double reach = reach_of(factor);
+    record[0] = moved(first.re, sum.re / count, reach);
+    record[1] = moved(first.im, sum.im / count, reach);
+    const double re = sum.re * (factor / reach), im = sum.im * (factor / reach);
+    const double spread = squares - (re * re + im * im) / count;
     // fmax would replace a NaN.
     record[2] = isfinite(spread) ? fmax(spread, differ ? least_double() : 0.0) : __longlong_as_double(0x7ff0000000000000ll);
   }
@@ -333,6 +343,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
   double *record = at<double>(p.records) + PURLIN_LAUNCH_RSVD_RECORD * index;
   double count = static_cast<double>(p.before), re = 0, im = 0, squares = 0;
   if (p.before > 0) re = record[0], im = record[1], squares = record[2];
+  const double reach = purlin::rsvd::reach_of(p.factor);
   for (int64_t begin = 0, chunk = 0; begin < p.elements; begin += p.chunk, ++chunk) {
     const double *part = at<const double>(p.partials) + PURLIN_LAUNCH_RSVD_RECORD * (chunk * p.length + index);
     const double more = static_cast<double>(begin + p.chunk < p.elements ? p.chunk : p.elements - begin);
@@ -345,7 +356,8 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
     double between = (dr * dr + di * di) * (count * share);
     // The means are compared themselves, because squares of their difference may underflow.
     if (between == 0 && (part[0] != re || part[1] != im)) between = least_double();
-    re = moved(re, dr * share, p.factor), im = moved(im, di * share, p.factor);
+    const double sr = part[0] * reach - re * reach, si = part[1] * reach - im * reach;
+    re = moved(re, sr * share, reach), im = moved(im, si * share, reach);
     squares += part[2] + between;
     count = total;
   }

@@ -6599,7 +6599,8 @@ purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
  * the message names the block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
  * `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold that rank),
  * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a
- * combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not
+ * hold: it overflows, or it counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
  * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
@@ -6830,7 +6831,8 @@ purlin_status purlin_pca_properties(const struct purlin_pca *pca,
  * @param pca   the analysis.
  * @param mean  `features` elements of the type that was computed with, or of the same in double precision, on the host.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
- * another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_NUMERICAL` (a number that the type does
+ * not hold), `PURLIN_ERROR_BUSY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_mean(const struct purlin_pca *pca,
@@ -6905,7 +6907,7 @@ purlin_status purlin_pca_components(const struct purlin_pca *pca,
  * @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
  *                     computed with, on the host (complete on return) or the device.
  * @param[out] info    what was done; may be NULL.
- * @return as purlin_rsvd_compute.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6927,8 +6929,8 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
  * @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
  *                (complete on return) or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
- * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
+ * sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,

@@ -406,6 +406,12 @@ macro_rules! scalar {
 }
 scalar!(f32 => F32, CF32, cf32; f64 => F64, CF64, cf64);
 
+/// Whether both parts of a number are finite. Its modulus, or the sum of its parts, may overflow all the same.
+#[inline(always)]
+pub fn is_finite<T: Scalar>(x: T) -> bool {
+    x.re().is_finite() & x.im().is_finite()
+}
+
 /// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
 /// or not finite.
 #[inline]

@@ -159,7 +159,8 @@ pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mu
 /// @param pca   the analysis.
 /// @param mean  `features` elements of the type that was computed with, or of the same in double precision, on the host.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
-/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_NUMERICAL` (a number that the type does
+/// not hold), `PURLIN_ERROR_BUSY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_mean(pca: *const purlin_pca, mean: *mut purlin_tensor) -> purlin_status {
@@ -254,7 +255,7 @@ pub extern "C" fn purlin_pca_components(
 /// @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
 ///                     computed with, on the host (complete on return) or the device.
 /// @param[out] info    what was done; may be NULL.
-/// @return as purlin_rsvd_compute.
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -292,8 +293,8 @@ pub unsafe extern "C" fn purlin_pca_transform(
 /// @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
 ///                (complete on return) or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
-/// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
+/// sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_inverse_transform(

@@ -63,7 +63,8 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
 /// the message names the block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
 /// `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold that rank),
 /// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not
+/// hold: it overflows, or it counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
 /// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::basis::TallColumns;
-use super::ops::{Local, RsvdOps};
+use super::ops::{Local, Prepared, RsvdOps};
 use super::options::IterationPrecision;
 use super::restart::{Restart, Saved, State};
 use super::statistics::Statistics;
@@ -214,8 +214,8 @@ pub trait Operations {
     /// [`RsvdOps::set_precision`].
     fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool>;
 
-    /// [`RsvdOps::set_means`].
-    fn set_means(&mut self, means: &[f64]) -> Result<bool>;
+    /// [`RsvdOps::set_columns`].
+    fn set_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared>;
 
     /// [`RsvdOps::pass_multiply`].
     fn pass_multiply(&mut self, w: &Dense, p: &mut Tall) -> Result<()>;
@@ -255,6 +255,9 @@ pub trait Operations {
 
     /// [`RsvdOps::tall_column_norms`].
     fn tall_column_norms(&mut self, p: &Tall) -> Result<Vec<f64>>;
+
+    /// [`RsvdOps::tall_not_finite`].
+    fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>>;
 
     /// [`RsvdOps::tall_column_peaks`].
     fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>>;
@@ -477,8 +480,8 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.set_precision(precision)
     }
 
-    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
-        self.0.set_means(means)
+    fn set_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared> {
+        self.0.set_columns(means, divisors)
     }
 
     fn pass_multiply(&mut self, w: &Dense, p: &mut Tall) -> Result<()> {
@@ -531,6 +534,10 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
 
     fn tall_column_norms(&mut self, p: &Tall) -> Result<Vec<f64>> {
         self.0.tall_column_norms(p.of()?)
+    }
+
+    fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>> {
+        self.0.tall_not_finite(p.of()?)
     }
 
     fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>> {

@@ -32,6 +32,17 @@ pub struct Local {
     pub sketch: Sketch,
 }
 
+/// What a backend does with known means and divisors of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prepared {
+    /// Nothing: it could only correct products after rounding.
+    Nothing,
+    /// It subtracts the means from the entries before each product, or from sums in double precision.
+    Centred,
+    /// It also divides the differences, before they are rounded to the element type.
+    Divided,
+}
+
 /// The passes and the tall matrices of a backend. Each function that says "one pass" reads every block of A once.
 ///
 /// The first pass over A also finds the [`Statistics`], and refuses data that are not finite, naming the block.
@@ -157,11 +168,10 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         Ok(false)
     }
 
-    /// Sets means of the columns that are known before the first pass: real parts, then imaginary parts of complex data.
-    /// The backend subtracts them from the entries before each product, or from sums in double precision. Returns false if
-    /// it can only correct products after rounding; then it subtracts nothing.
-    fn set_means(&mut self, _: &[f64]) -> Result<bool> {
-        Ok(false)
+    /// Sets means of the columns that are known before the first pass, real parts, then imaginary parts of complex data; and
+    /// their divisors, or none.
+    fn set_columns(&mut self, _means: &[f64], _divisors: &[f64]) -> Result<Prepared> {
+        Ok(Prepared::Nothing)
     }
 
     /// P = A W. One pass.
@@ -220,6 +230,11 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// Euclidean norms of the columns.
     fn tall_column_norms(&mut self, p: &Self::Tall) -> Result<Vec<f64>>;
+
+    /// The first column that holds a number that is not finite, or whose norm overflows.
+    fn tall_not_finite(&mut self, p: &Self::Tall) -> Result<Option<usize>> {
+        Ok(self.tall_column_norms(p)?.iter().position(|norm| !norm.is_finite()))
+    }
 
     /// [`Algebra::cholesky_step`] of a tall matrix.
     fn tall_cholesky_step(&mut self, p: &mut Self::Tall, shift: f64, r: &mut Self::Matrix) -> Result<Step>;

@@ -12,6 +12,13 @@ pub fn is_constant(deviation: f64, mean: f64) -> bool {
     deviation <= ROUNDINGS * f64::EPSILON * mean
 }
 
+/// The modulus of a number, at most the largest double where both parts are finite.
+pub fn modulus(x: Complex<f64>) -> f64 {
+    let is_finite = x.re.is_finite() && x.im.is_finite();
+    let modulus = x.re.hypot(x.im);
+    if is_finite { modulus.min(f64::MAX) } else { modulus }
+}
+
 /// The rounding error of `sum` = `a` + `b`.
 fn lost(a: f64, b: f64, sum: f64) -> f64 {
     if a.abs() >= b.abs() { (a - sum) + b } else { (b - sum) + a }
@@ -135,10 +142,12 @@ impl Moments {
         let (before, mean) = (count as f64, self.mean);
         let share = more as f64 / (count + more) as f64;
         let towards = |from: f64, rest: f64, to: f64, other: f64| {
-            let step = (to * factor - from * factor) * share;
-            let small = step / factor + (other - rest) * share + rest;
+            // In the column's own unit: the factor is that of the largest entry of all columns.
+            let half = if (to - from).is_finite() { 1.0 } else { 0.5 };
+            let step = (to * half - from * half) * share;
+            let small = step / half + (other - rest) * share + rest;
             let sum = from + small;
-            if sum.is_finite() { (sum, lost(from, small, sum)) } else { (moved(from, step, factor), 0.0) }
+            if sum.is_finite() { (sum, lost(from, small, sum)) } else { (moved(from, step, half), 0.0) }
         };
         let re = towards(mean.re, self.rest.re, other.mean.re, other.rest.re);
         let im = towards(mean.im, self.rest.im, other.mean.im, other.rest.im);

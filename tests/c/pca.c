@@ -140,6 +140,9 @@ static void scaled_and_whitened(void) {
   OK(purlin_pca_inverse_transform(pca, NULL, t, y));
   OK(purlin_pca_transform(pca, NULL, y, t2, NULL));
   CHECK(worst_difference(scores, others, M * K) < 1e-9);
+  /* Scores beyond the type. */
+  for (i = 0; i < M * N; i++) back[i] = 1.7e308;
+  FAILS(PURLIN_ERROR_NUMERICAL, "scores: component ", purlin_pca_transform(pca, NULL, y, t2, NULL));
   OK(purlin_pca_destroy(pca));
   OK(purlin_rsvd_destroy(rsvd));
   OK(purlin_tensor_destroy(ts));

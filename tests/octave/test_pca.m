@@ -18,6 +18,20 @@ function test_pca()
   fit(p, X');
   delete(p);
   check_error('purlin:invalidArgument', 'sign: is U_MAX for principal components', @() purlin.pca(X, 4, 'sign', 'u_max'));
+  % Differences from the mean that overflow where the scores do not, and scores that do.
+  for t = {realmax, realmax('single')}
+    X = 0.9 * [t{1} -t{1} t{1} / 1.5 t{1} t{1}]';
+    p = purlin.PcaModel(1, 'scale', true);
+    scores = fit_transform(p, X);
+    check(abs(transform(p, X) - scores) < 1e-5, 'scores of the samples of a fit');
+    check(abs(inverse_transform(p, scores) ./ X - 1) < 1e-5, 'and back');
+    delete(p);
+  end
+  p = purlin.PcaModel(2, 'dtype', 'single');
+  fit(p, A);
+  check_error('purlin:numerical', 'scores: component', @() transform(p, 1e40 * A));
+  delete(p);
+  check_error('purlin:numerical', 's: number 0 is', @() purlin.rsvd(1e-300 * A, 2, 'dtype', 'single'));
 end
 
 function Q = cosines(n, k)

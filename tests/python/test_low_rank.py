@@ -317,6 +317,60 @@ def test_the_unit_of_scaled_features_does_not_matter(cpu: purlin.Context, scale:
                 PCA(5, scale=True, context=cpu).fit(samples)
 
 
+def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
+    """Of models, copies of them, dense and sparse samples: right where the result is representable, else refused."""
+    sparse = pytest.importorskip("scipy.sparse")
+    for top, dtype, tolerance in ((3e38, np.float32, 1e-5), (1.7e308, np.float64, 1e-12)):
+        x = np.array([[top, 1], [-top, 2], [top / 1.5, 3.5], [top, 4], [top, 5]], dtype)
+        x[:, 1] *= 1 if dtype == np.float32 else dtype(1e200)
+        for whiten in (False, True):
+            model = PCA(2, scale=True, whiten=whiten, context=cpu)
+            want = model.fit_transform(x)
+            for each in (model, copy.deepcopy(model)):
+                for samples in (x, np.asfortranarray(x), sparse.csr_matrix(x)):
+                    np.testing.assert_allclose(each.transform(samples), want, atol=tolerance * np.abs(want).max())
+                back = each.inverse_transform(want)
+                unit = np.abs(x).max(0)
+                np.testing.assert_allclose(back / unit, x / unit, atol=10 * tolerance)
+    x = numbers(30, 4)
+    single = PCA(2, context=cpu).fit(x.astype(np.float32))
+    scaled = PCA(2, scale=True, context=cpu).fit(x * 1e-100)
+    for model, samples, kind in ((single, x * 1e39, "F32"), (single, x * 1e300, "F32"), (scaled, x + 1e250, "F64")):
+        for each in (model, copy.deepcopy(model)):
+            with pytest.raises(purlin.Numerical, match=f"scores: component . of a sample is beyond the range of {kind}"):
+                each.transform(samples)
+    for each in (single, copy.deepcopy(single)):
+        with pytest.raises(purlin.Numerical, match="x: feature . of a sample is beyond the range of F32"):
+            each.inverse_transform(np.full((1, 2), 1e300))
+    # A copy divides by deviations that single precision would round.
+    x = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1e-30, 1]
+    model = PCA(3, scale=True, whiten=True, dtype=np.float32, context=cpu)
+    want = model.fit_transform(x)
+    np.testing.assert_allclose(copy.deepcopy(model).transform(x), want, atol=1e-5)
+
+
+def test_values_that_vanish_in_their_type_are_refused(cpu: purlin.Context) -> None:
+    x = numbers(50, 20)
+    for scale in (1e-47, 1e-300, 1e300):
+        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which F32 does not hold"):
+            rsvd.compute(x * scale, 2, dtype=np.float32, context=cpu)
+        square = x[:20] + x[:20].T
+        with pytest.raises(purlin.Numerical, match="lambda: number 0 is .*, which F32 does not hold"):
+            rsvd.symmetric(square * scale, 2, dtype=np.float32, context=cpu)
+        with pytest.raises(purlin.Numerical, match="b: row . "):
+            rsvd.qb(x * scale, 2, dtype=np.float32, context=cpu)
+        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which F32 does not hold"):
+            rsvd.compute((x * scale).astype(complex), 2, dtype=np.complex64, context=cpu)
+    assert rsvd.compute(np.zeros((9, 4)), 2, context=cpu).s.tolist() == [0, 0]
+
+
+def test_the_means_of_columns_far_apart(cpu: purlin.Context) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.array([[1e150, 1e-200], [-2e150, 2e-200], [1e150, 3e-200], [3e150, 2e-200]])
+    for samples in (x, np.asfortranarray(x), sparse.csr_matrix(x)):
+        np.testing.assert_allclose(PCA(2, context=cpu).fit(samples).mean_, [7.5e149, 2e-200], rtol=1e-15)
+
+
 def test_rows_whose_sums_overflow_are_centred(cpu: purlin.Context) -> None:
     x = 1 + 0.1 * numbers(30, 6)
     want = np.linalg.svd(x - x.mean(1, keepdims=True), compute_uv=False)[:3]

@@ -9,6 +9,7 @@ Methods and attributes are those of scikit-learn's `PCA`.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ import numpy as np
 from . import _constants as c
 from ._callback import Progress, expect_function
 from ._context import Context, Handle, Stream, default_context, home, initialised
-from ._error import InvalidArgument, check
+from ._error import InvalidArgument, Numerical, check
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array, to_numpy
@@ -53,6 +54,7 @@ class PCA:
     mean_: Array
     _mean: Array  # `mean_` in double precision
     scale_: Array
+    _scale: Array  # `scale_` in double precision
     components_: Array
     singular_values_: Array
     explained_variance_: Array
@@ -159,11 +161,12 @@ class PCA:
     def _stretch(self) -> Array:
         """What scores are divided by; 0 along directions without variance, by the rule of docs/rsvd.md."""
         if not self._flags[2]:
-            return np.ones_like(self.explained_variance_)
-        values: Array = self.singular_values_
-        means = float(np.linalg.norm(self._mean / self.scale_)) * np.sqrt(self.n_samples_ - 1)
-        rounding = 64 * max(np.finfo(values.dtype).eps * float(values[0]), np.finfo(np.float64).eps * means)
-        return np.where(values > rounding, np.sqrt(self.explained_variance_), 0)
+            return np.ones(self.n_components_)
+        values = self.singular_values_.astype(np.float64)
+        degrees = np.sqrt(self.n_samples_ - 1)
+        means = float(np.linalg.norm(self._mean / self._scale)) * degrees
+        rounding = 64 * max(np.finfo(self.components_.dtype).eps * float(values[0]), np.finfo(np.float64).eps * means)
+        return np.where(values > rounding, values / degrees, 0)
 
     def _expect_numbers(self, argument: str, given: Any) -> None:
         """Refuses what a model would: complex numbers for one of real data, and numbers that are not finite."""
@@ -181,10 +184,20 @@ class PCA:
         stretch = self._stretch()
         inverse = np.divide(1.0, stretch, out=np.zeros_like(stretch), where=stretch > 0)
         # In double precision: means that dwarf the spread take its digits with them otherwise.
-        weights = self.components_.conj().T.astype(self._mean.dtype) / self.scale_[:, None] * inverse
-        centred = rows @ weights - self._mean @ weights if hasattr(rows, "tocsr") else (rows - self._mean) @ weights
-        scores = np.asarray(centred, self.components_.dtype)
-        return scores if self._by_rows else scores.T
+        weights = self.components_.conj().T.astype(self._mean.dtype) * inverse
+        # Samples are divided before means are subtracted, in two steps, as neither a difference nor an inverse may overflow.
+        units = np.exp2(-np.clip(np.floor(np.log2(self._scale)), -1000, 1000)) if self._flags[1] else np.ones(1)
+
+        def scores(by: float) -> Array:
+            if hasattr(rows, "tocsr"):
+                divided = weights / self._scale[:, None] * by
+                return np.asarray(rows @ divided - self._mean @ divided)
+            own = units if self._flags[1] else by * units
+            gain = by / (self._scale * own)
+            return np.asarray((rows * own - self._mean * own) * gain @ weights)
+
+        found = self._held("scores: component", rows.shape, scores)
+        return found if self._by_rows else found.T
 
     def _copied_inverse(self, scores: object) -> Array:
         given = to_numpy(scores, "scores")
@@ -192,9 +205,26 @@ class PCA:
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_components_:
             raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
-        data = (rows * self._stretch()) @ self.components_ * self.scale_ + self._mean
-        data = np.asarray(data, self.components_.dtype)
+        components = self.components_.astype(self._mean.dtype)
+
+        def samples(by: float) -> Array:
+            return np.asarray((rows * self._stretch() * by) @ components * self._scale + self._mean * by)
+
+        data = self._held("x: feature", (rows.shape[0], self.n_features_in_), samples)
         return data if self._by_rows else data.T
+
+    def _held(self, what: str, shape: tuple[int, int], compute: Callable[[float], Array]) -> Array:
+        """The result of `compute`, which gives it times a power of two, in the type of the model. It is 1 unless a sum
+        overflows where the result does not."""
+        shift = 4 + int(np.ceil(np.log2(max(shape[0], 1) * max(shape[1], 1)) / 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for by in (1.0, 2.0**-shift):
+                found = np.asarray(compute(by) / by, self.components_.dtype)
+                if np.isfinite(found).all():
+                    return found
+        column = int(np.flatnonzero(~np.isfinite(found).all(axis=0))[0])
+        kind = {"f": "F32", "d": "F64", "F": "CF32", "D": "CF64"}[self.components_.dtype.char]
+        raise Numerical(c.ERROR_NUMERICAL, f"numerical failure: {what} {column} of a sample is beyond the range of {kind}")
 
     @property
     def _handle(self) -> int:
@@ -271,6 +301,7 @@ class PCA:
             "mean_": vector(lib.purlin_pca_mean, raw.features, dtype),
             "_mean": vector(lib.purlin_pca_mean, raw.features, np.dtype(np.result_type(dtype, np.float64))),
             "scale_": vector(lib.purlin_pca_scale, raw.features, real),
+            "_scale": vector(lib.purlin_pca_scale, raw.features, np.dtype(np.float64)),
             "singular_values_": vector(lib.purlin_pca_singular_values, raw.rank, real),
             "explained_variance_": vector(lib.purlin_pca_explained_variance, raw.rank, real),
             "explained_variance_ratio_": vector(lib.purlin_pca_explained_variance_ratio, raw.rank, real),

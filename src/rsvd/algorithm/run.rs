@@ -75,8 +75,13 @@ pub enum Resumed {
 fn safe_factor(dtype: DType, max_abs: f64) -> Option<f64> {
     let bound = if dtype.is_single() { 1e15 } else { 1e150 };
     let is_safe = max_abs == 0.0 || (1.0 / bound..=bound).contains(&max_abs);
+    (!is_safe).then(|| unit_factor(max_abs))
+}
+
+/// The power of two that brings numbers of modulus up to `max_abs`, which is not 0, to 1.
+fn unit_factor(max_abs: f64) -> f64 {
     // The logarithm of a subnormal number is exact enough. The exponent is clamped so that the power of two is normal.
-    (!is_safe).then(|| (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2())
+    (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2()
 }
 
 impl<'a> Run<'a> {
@@ -306,8 +311,10 @@ impl<'a> Run<'a> {
             restart.note(statistics, roundoff)?;
         }
         if self.ops.factor() == 1.0 {
-            let max_abs = self.statistics()?.max_abs;
-            self.rescale = safe_factor(self.ops.dtype(), max_abs);
+            let Statistics { max_abs, lost, .. } = *self.statistics()?;
+            // A deviation is judged beside the largest entry, so that the unit of the data does not matter.
+            let unit = lost.map(|_| unit_factor(max_abs)).filter(|factor| *factor != 1.0);
+            self.rescale = safe_factor(self.ops.dtype(), max_abs).or(unit);
             if self.rescale.is_some() {
                 return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
             }
@@ -407,6 +414,34 @@ impl<'a> Run<'a> {
     #[inline(never)]
     pub fn tall_of(&mut self, m: &Dense) -> Result<Tall> {
         self.ops.tall_of(self.context, m)
+    }
+
+    /// The first column of P that holds a number that is not finite.
+    pub fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>> {
+        let found = self.ops.tall_not_finite(p)?;
+        if found.is_none() || self.ops.dtype().is_single() {
+            return Ok(found);
+        }
+        // The norm of finite numbers may overflow, but no sum of them times 2^-1000 does.
+        let mut tiny = self.ops.tall_ones(self.context)?;
+        self.scale_tall(&mut tiny, (-1000f64).exp2())?;
+        let mut sums = self.ops.zeros("sums of columns", 1, self.ops.tall_width(p))?;
+        self.ops.tall_cross(&tiny, p, &mut sums)?;
+        Ok(self.ops.column_norms(&sums)?.iter().position(|sum| !sum.is_finite()))
+    }
+
+    /// P := `by` P for a power of two, which need not be a number of the type.
+    pub fn scale_tall(&mut self, p: &mut Tall, mut by: f64) -> Result<()> {
+        let width = self.ops.tall_width(p);
+        let most = if self.ops.dtype().is_single() { 120f64.exp2() } else { 1000f64.exp2() };
+        while by != 1.0 {
+            let step = by.clamp(1.0 / most, most);
+            by /= step;
+            let ones = self.ops.tall_ones(self.context)?;
+            let zeros = self.ops.zeros("offsets", 1, width)?;
+            self.ops.tall_multiply(1.0, &ones, &zeros, step, p)?;
+        }
+        Ok(())
     }
 
     /// The report of the run, with the figures of the error.

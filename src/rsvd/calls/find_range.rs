@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::{Call, task_of};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate, find};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::options::{ErrorKind, Options};
+use crate::rsvd::outputs::first_lost;
 use crate::rsvd::plan::Plan;
 
 /// A basis of the range.
@@ -56,6 +57,17 @@ impl Call for FindRange<'_> {
     }
 }
 
+/// Refuses rows of B that vanish in the type, from their norms in the unit of the run.
+fn expect_held(run: &Run<'_>, norms: &[f64]) -> Result<()> {
+    let dtype = run.ops.dtype();
+    let Some((j, norm)) = first_lost(norms, |norm| norm / run.factor, (dtype, dtype)) else { return Ok(()) };
+    Err(Error::Numerical(format!("b: row {j} has the norm {norm:e}, which {} does not hold", dtype.name())))
+}
+
+fn beyond(run: &Run<'_>, j: usize) -> Error {
+    Error::Numerical(format!("b: row {j} is beyond the range of {}", run.ops.dtype().name()))
+}
+
 impl FindRange<'_> {
     /// Writes Q and B; returns ||B||_F^2.
     fn find(&mut self, run: &mut Run<'_>) -> Result<Option<f64>> {
@@ -67,11 +79,12 @@ impl FindRange<'_> {
             // A = A'^T: the range of A is spanned by conj(W), and conj(W)^H A = (A' W)^T.
             run.ops.write(&w, self.q, false, true)?;
             let (Some(mut p), Some(b)) = (p, self.b.as_deref_mut()) else { return Ok(None) };
-            let captured = run.ops.tall_column_norms(&p)?.iter().map(|x| x * x).sum();
-            if unscale != 1.0 {
-                let mut diagonal = run.identity(width, width)?;
-                run.ops.scale_columns(&mut diagonal, &crate::alloc::filled("factors", width, unscale)?)?;
-                run.ops.tall_transform(&mut p, &diagonal)?;
+            let norms = run.ops.tall_column_norms(&p)?;
+            let captured = norms.iter().map(|x| x * x).sum();
+            expect_held(run, &norms)?;
+            run.scale_tall(&mut p, unscale)?;
+            if let Some(j) = run.tall_not_finite(&p)? {
+                return Err(beyond(run, j));
             }
             run.ops.tall_write(&p, b, true, true)?;
             return Ok(Some(captured));
@@ -81,7 +94,12 @@ impl FindRange<'_> {
         let (Some(mut t), Some(b)) = (t, self.b.as_deref_mut()) else { return Ok(None) };
         let captured = run.ops.norm2(&t)?;
         if unscale != 1.0 {
+            let norms = run.ops.column_norms(&t)?;
+            expect_held(run, &norms)?;
             run.ops.scale_columns(&mut t, &crate::alloc::filled("factors", width, unscale)?)?;
+            if let Some(j) = run.ops.column_norms(&t)?.iter().position(|norm| !norm.is_finite()) {
+                return Err(beyond(run, j));
+            }
         }
         run.ops.write(&t, b, true, false)?;
         Ok(Some(captured))

@@ -103,7 +103,7 @@ pub fn run<T: Scalar>(
             }
         };
         match (outcome, rescale) {
-            (Err(_), Some(needed)) if attempt.factor == 1.0 => {
+            (Err(_), Some(needed)) if needed != attempt.factor => {
                 attempt = Attempt { factor: needed, earlier_passes: traffic.passes };
                 earlier = traffic;
             }

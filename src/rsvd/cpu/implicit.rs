@@ -1,7 +1,9 @@
 //! Centring and scaling by corrections to products, for sparse matrices and operators.
 //!
-//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains times the factor:
+//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains times the units:
 //! A' W = A (G W) - 1 (mu^T G W) - nu (1^T G W) and A'^H P = G (A^H P - conj(mu) (1^T P) - 1 (nu^H P)).
+//! G is applied to the entries of a sparse matrix in double precision. Neither G W nor A^H P need then be in the range of the
+//! type.
 
 use std::sync::Arc;
 
@@ -15,71 +17,118 @@ use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
+/// How a product applies the gains and the factor of a [`Transform`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Gains {
+    /// `apply` multiplies each entry by those of its column, in double precision, before it is summed.
+    Inside,
+    /// The factors W and the products A^H P are multiplied, because the entries are not known.
+    Outside,
+}
+
 /// The correction of a product for the means: shape_i sums_j is subtracted from entry (i, j). An empty shape is all ones.
 pub struct Correction<'c> {
     shape: &'c [Complex<f64>],
+    /// What the shape is multiplied by.
+    units: Units<'c>,
     /// Whether the conjugate of the shape is used.
     conjugate: bool,
     sums: Vec<Complex<f64>>,
+}
+
+/// Powers of two, one for each column of the data, or the same number for all lines.
+#[derive(Clone, Copy)]
+enum Units<'c> {
+    Own(&'c Transform),
+    All(f64),
+}
+
+impl Units<'_> {
+    fn at(self, i: usize) -> f64 {
+        match self {
+            Self::Own(transform) => transform.unit(i),
+            Self::All(unit) => unit,
+        }
+    }
 }
 
 /// `(adjoint, x, y, correction)`: y = A x, or A^H x, minus the correction.
 pub type Apply<'f, T> = dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>, Option<&Correction<'_>>) -> Result<()> + 'f;
 
 impl<'c> Correction<'c> {
-    /// The correction with the sums of the columns of `from`, weighted by `weights` (all ones if they are empty).
-    fn new<T: Scalar>(
+    /// The sums of the columns of `from`, weighted by `weight` of the row.
+    fn sums<T: Scalar>(
         context: &Context,
         from: &CpuMatrix<T>,
-        weights: &[Complex<f64>],
-        shape: &'c [Complex<f64>],
-        conjugate: bool,
-    ) -> Result<Self> {
+        weight: impl Fn(usize) -> Complex<f64> + Sync,
+    ) -> Result<Vec<Complex<f64>>> {
         let mut sums = crate::alloc::filled("sums of columns", from.cols(), Complex::default())?;
         let (rows, source) = (from.rows(), from.slice()?);
-        let turned = |w: &Complex<f64>| if conjugate { w.conj() } else { *w };
         if rows > 0 {
             context.pool().run(|| {
                 sums.par_iter_mut().zip(source.par_chunks_exact(rows)).for_each(|(sum, from)| {
-                    *sum = match weights {
-                        [] => from.iter().map(|x| wide(*x)).sum(),
-                        _ => from.iter().zip(weights).map(|(x, w)| wide(*x) * turned(w)).sum(),
-                    };
+                    *sum = from.iter().enumerate().map(|(i, x)| wide(*x) * weight(i)).sum();
                 });
             });
         }
-        Ok(Self { shape, conjugate, sums })
+        Ok(sums)
     }
 
-    /// The correction of P = A W, where W is multiplied by the gains already.
+    /// The correction of P = A W. For gains outside, W is multiplied by them already.
     pub fn of_product<T: Scalar>(
         context: &Context,
         transform: &'c Transform,
         w: &CpuMatrix<T>,
+        gains: Gains,
     ) -> Result<Option<Self>> {
-        let (means, row_means) = (&transform.means[..], &transform.row_means[..]);
-        match (means, row_means) {
-            ([], []) => Ok(None),
-            (_, []) => Self::new(context, w, means, &[], false).map(Some),
-            _ => Self::new(context, w, &[], row_means, false).map(Some),
-        }
+        let inside = gains == Gains::Inside && transform.multiplies();
+        let (shape, units, sums) = match (&transform.means[..], &transform.row_means[..]) {
+            ([], []) => return Ok(None),
+            (means, []) => {
+                let weight = |k: usize| {
+                    if inside { means[k] * transform.unit(k) * transform.gain(k) } else { means[k] }
+                };
+                (&[][..], Units::All(1.0), Self::sums(context, w, weight)?)
+            }
+            // A transform of rows has no gains.
+            (_, rows) => {
+                let unit = if inside { transform.factor } else { 1.0 };
+                (rows, Units::All(unit), Self::sums(context, w, |_| Complex::new(1.0, 0.0))?)
+            }
+        };
+        Ok(Some(Self { shape, units, conjugate: false, sums }))
     }
 
-    /// The correction of A^H P, before the gains are applied.
-    fn of_adjoint<T: Scalar>(context: &Context, transform: &'c Transform, p: &CpuMatrix<T>) -> Result<Option<Self>> {
-        let (means, row_means) = (&transform.means[..], &transform.row_means[..]);
-        match (means, row_means) {
-            ([], []) => Ok(None),
-            (_, []) => Self::new(context, p, &[], means, true).map(Some),
-            _ => Self::new(context, p, row_means, &[], true).map(Some),
-        }
+    /// The correction of A^H P, before the gains are applied; for gains inside, of the entries times their units.
+    fn of_adjoint<T: Scalar>(
+        context: &Context,
+        transform: &'c Transform,
+        p: &CpuMatrix<T>,
+        gains: Gains,
+    ) -> Result<Option<Self>> {
+        let inside = gains == Gains::Inside && transform.multiplies();
+        let (shape, units, sums) = match (&transform.means[..], &transform.row_means[..]) {
+            ([], []) => return Ok(None),
+            (means, []) => {
+                let units = if inside { Units::Own(transform) } else { Units::All(1.0) };
+                (means, units, Self::sums(context, p, |_| Complex::new(1.0, 0.0))?)
+            }
+            (_, rows) => {
+                let unit = if inside { transform.factor } else { 1.0 };
+                (&[][..], Units::All(1.0), Self::sums(context, p, |i| rows[i].conj() * unit)?)
+            }
+        };
+        Ok(Some(Self { shape, units, conjugate: true, sums }))
     }
 
     /// The number that is subtracted from entry (i, j).
     pub fn at(&self, i: usize, j: usize) -> Complex<f64> {
         match self.shape.get(i) {
             None => self.sums[j],
-            Some(shape) => self.sums[j] * if self.conjugate { shape.conj() } else { *shape },
+            Some(shape) => {
+                let shape = *shape * self.units.at(i);
+                self.sums[j] * if self.conjugate { shape.conj() } else { shape }
+            }
         }
     }
 
@@ -129,18 +178,19 @@ pub fn gain_rows<T: Scalar>(context: &Context, transform: &Transform, m: &mut Cp
 fn forward<T: Scalar>(
     context: &Context,
     transform: &Transform,
+    gains: Gains,
     apply: &mut Apply<'_, T>,
     w: &CpuMatrix<T>,
     p: &mut CpuMatrix<T>,
 ) -> Result<()> {
-    if !transform.multiplies() {
-        let correction = Correction::of_product(context, transform, w)?;
+    if !transform.multiplies() || gains == Gains::Inside {
+        let correction = Correction::of_product(context, transform, w, gains)?;
         return apply(false, w, p, correction.as_ref());
     }
     let mut gained = CpuMatrix::zeros("scaled factor", w.rows(), w.cols(), context.host_budget())?;
     gained.slice_mut()?.copy_from_slice(w.slice()?);
     gain_rows(context, transform, &mut gained)?;
-    let correction = Correction::of_product(context, transform, &gained)?;
+    let correction = Correction::of_product(context, transform, &gained, gains)?;
     apply(false, &gained, p, correction.as_ref())
 }
 
@@ -148,13 +198,14 @@ fn forward<T: Scalar>(
 fn backward<T: Scalar>(
     context: &Context,
     transform: &Transform,
+    gains: Gains,
     apply: &mut Apply<'_, T>,
     p: &CpuMatrix<T>,
     t: &mut CpuMatrix<T>,
 ) -> Result<()> {
-    let correction = Correction::of_adjoint(context, transform, p)?;
+    let correction = Correction::of_adjoint(context, transform, p, gains)?;
     apply(true, p, t, correction.as_ref())?;
-    gain_rows(context, transform, t)
+    if gains == Gains::Outside { gain_rows(context, transform, t) } else { Ok(()) }
 }
 
 /// The products of `work` by `apply`, with corrections for the transform.
@@ -162,6 +213,7 @@ pub fn pass<T: Scalar>(
     context: &Arc<Context>,
     (m, n): (usize, usize),
     transform: Option<&Transform>,
+    gains: Gains,
     mut work: Work<'_, T>,
     apply: &mut Apply<'_, T>,
 ) -> Result<()> {
@@ -171,10 +223,10 @@ pub fn pass<T: Scalar>(
     let mut own = None;
     if let Some(w) = work.w {
         if let Some(p) = &mut work.p {
-            forward(context, transform, apply, w, p)?;
+            forward(context, transform, gains, apply, w, p)?;
         } else {
             let mut p = CpuMatrix::zeros("A W", m, w.cols(), budget)?;
-            forward(context, transform, apply, w, &mut p)?;
+            forward(context, transform, gains, apply, w, &mut p)?;
             own = Some(p);
         }
     }
@@ -187,8 +239,8 @@ pub fn pass<T: Scalar>(
                 w.slice_mut()?[k * n + first + k] = T::from_parts(1.0, 0.0);
             }
             let mut p = CpuMatrix::zeros("columns of the data", m, count, budget)?;
-            forward(context, transform, apply, &w, &mut p)?;
-            backward(context, transform, apply, &p, &mut w)?;
+            forward(context, transform, gains, apply, &w, &mut p)?;
+            backward(context, transform, gains, apply, &p, &mut w)?;
             g.slice_mut()?[first * n..(first + count) * n].copy_from_slice(w.slice()?);
         }
     }
@@ -208,5 +260,5 @@ pub fn pass<T: Scalar>(
             &drawn
         }
     };
-    backward(context, transform, apply, left, t)
+    backward(context, transform, gains, apply, left, t)
 }

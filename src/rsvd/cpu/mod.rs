@@ -20,10 +20,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::data::{Center, Data, Problem, Setting};
-use super::ops::{Local, RsvdOps};
+use super::ops::{Local, Prepared, RsvdOps};
 use super::pace::{Pace, Passes};
 use super::statistics::{Moments, Statistics};
 use super::traffic::Traffic;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
@@ -33,7 +34,7 @@ use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Scalar, is_finite};
 use crate::shape::to_u64;
 use panel::Transform;
 use pass::Work;
@@ -390,7 +391,7 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         self.passes.go_on(passes);
     }
 
-    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
+    fn set_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared> {
         let columns = self.problem.columns;
         if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.transform.is_some() {
             return Err(mismatch("means of columns", &[(means.len(), columns)]));
@@ -399,11 +400,17 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
             let bytes = moments_bytes(&self.setting, columns);
             self.moments = Some(self.context.host_budget().charge_host("means of columns", bytes)?);
         }
+        let factor = self.setting.factor;
         let mut known = crate::alloc::with_capacity("means of columns", columns)?;
         let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
         known.extend((0..columns).map(|j| Complex::new(means[j], imaginary(j))));
-        self.transform = Some(Transform { means: known, factor: self.setting.factor, ..Transform::default() });
-        Ok(true)
+        let mut transform = Transform { means: known, factor, ..Transform::default() };
+        let is_operator = matches!(self.problem.data, Data::Operator(_));
+        if !is_operator && !divisors.is_empty() {
+            transform.divide(divisors, factor)?;
+        }
+        self.transform = Some(transform);
+        Ok(if is_operator { Prepared::Centred } else { Prepared::Divided })
     }
 
     fn look(&mut self) -> Result<()> {
@@ -480,6 +487,19 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
 
     fn tall_column_norms(&mut self, p: &CpuMatrix<T>) -> Result<Vec<f64>> {
         self.algebra.column_norms(p)
+    }
+
+    fn tall_not_finite(&mut self, p: &CpuMatrix<T>) -> Result<Option<usize>> {
+        let rows = p.rows().max(1);
+        let all = p.slice()?;
+        // Tasks of a few thousand numbers, for a single column as for many.
+        let bad = self.context.pool().run(|| {
+            let tasks = all.par_chunks(1 << 14).enumerate();
+            let first: Vec<Option<usize>> =
+                tasks.map(|(k, part)| part.iter().position(|x| !is_finite(*x)).map(|at| (k << 14) + at)).collect();
+            first.into_iter().flatten().next()
+        });
+        Ok(bad.map(|at| at / rows))
     }
 
     fn tall_cholesky_step(&mut self, p: &mut CpuMatrix<T>, shift: f64, r: &mut CpuMatrix<T>) -> Result<Step> {

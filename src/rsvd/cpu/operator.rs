@@ -1,5 +1,6 @@
 //! Passes over matrices that are known by their products alone.
 
+use super::implicit::Gains;
 use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::Survey;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::data::{Center, Data, Operator};
 use crate::rsvd::statistics::Statistics;
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Scalar, is_finite};
 
 /// Random vectors from which ||A||_F is estimated.
 pub const PROBES: usize = 16;
@@ -30,7 +31,7 @@ fn apply<T: Scalar>(
     let op = if adjoint { Op::Adjoint } else { Op::Plain };
     let count = x.cols();
     operator.apply(op, x.slice()?, count, y.slice_mut()?)?;
-    if y.slice()?.iter().all(|v| (v.re() + v.im()).is_finite()) {
+    if y.slice()?.iter().all(|v| is_finite(*v)) {
         return Ok(());
     }
     let name = if adjoint { "A^H X" } else { "A X" };
@@ -47,11 +48,18 @@ impl<T: Scalar> CpuOps<'_, T> {
             return Err(Error::Internal("an operator pass over other data".into()));
         };
         let context = self.context;
-        implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
-            progress.repeat(pace.within(0))?;
-            apply(*operator, adjoint, x, y)?;
-            correction.map_or(Ok(()), |correction| correction.subtract(context, y))
-        })
+        implicit::pass(
+            context,
+            sizes,
+            self.transform.as_ref(),
+            Gains::Outside,
+            work,
+            &mut |adjoint, x, y, correction| {
+                progress.repeat(pace.within(0))?;
+                apply(*operator, adjoint, x, y)?;
+                correction.map_or(Ok(()), |correction| correction.subtract(context, y))
+            },
+        )
     }
 
     /// Surveys the operator, unless that was done.
@@ -102,7 +110,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut p = CpuMatrix::<T>::zeros("products with probes", m, PROBES, budget)?;
         implicit::gain_rows(self.context, &transform, &mut w)?;
         apply(*operator, false, &w, &mut p)?;
-        if let Some(correction) = implicit::Correction::of_product(self.context, &transform, &w)? {
+        if let Some(correction) = implicit::Correction::of_product(self.context, &transform, &w, Gains::Outside)? {
             correction.subtract(self.context, &mut p)?;
         }
         // Both parts of a complex probe are standard normal.

@@ -7,19 +7,21 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{DOWN, Moments, average, moved, unless_lost};
-use crate::scalar::{Complex, Scalar};
+use crate::rsvd::statistics::{DOWN, Moments, average, modulus, moved, unless_lost};
+use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The transform of an entry a of column j: (a - mean_j) / scale_j, or (a - mean_j) factor, or (a - mean of its row) factor.
 pub struct Transform {
     /// The setting's factor. Entries and means are multiplied by it before they are subtracted, so that the difference does
     /// not overflow.
     pub factor: f64,
+    /// Powers of two that take the place of `factor` in each column: near 1 / `scale_j`; empty if there are none.
+    pub units: Vec<f64>,
     /// Means of the columns, empty if none are subtracted.
     pub means: Vec<Complex<f64>>,
     /// `scale_j`, empty if columns are not scaled.
     pub scales: Vec<f64>,
-    /// What differences are multiplied by besides `factor`; empty if it is 1.
+    /// What differences are multiplied by besides their unit; empty if it is 1.
     pub gains: Vec<f64>,
     /// Whether the mean of each row is subtracted.
     pub rows: bool,
@@ -31,8 +33,8 @@ pub struct Transform {
 
 impl Default for Transform {
     fn default() -> Self {
-        let (means, scales, gains, row_means) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { factor: 1.0, means, scales, gains, rows: false, row_means, lost: None }
+        let (units, means, scales, gains, row_means) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { factor: 1.0, units, means, scales, gains, rows: false, row_means, lost: None }
     }
 }
 
@@ -52,7 +54,25 @@ impl Transform {
         self.means.get(j).copied().unwrap_or_default()
     }
 
-    /// What the differences in column j are multiplied by besides `factor`.
+    /// Divides the differences by known `divisors`, and multiplies the quotients by `factor`. Neither a difference nor the
+    /// inverse of a divisor overflows or underflows where the quotient does not.
+    pub fn divide(&mut self, divisors: &[f64], factor: f64) -> Result<()> {
+        self.units = alloc::with_capacity("units of columns", divisors.len())?;
+        self.gains = alloc::with_capacity("factors of columns", divisors.len())?;
+        for divisor in divisors {
+            let unit = (-divisor.log2().floor()).clamp(-1000.0, 1000.0).exp2();
+            self.units.push(unit);
+            self.gains.push(factor / (divisor * unit));
+        }
+        Ok(())
+    }
+
+    /// What the entries and the mean of column j are multiplied by before they are subtracted.
+    pub fn unit(&self, j: usize) -> f64 {
+        self.units.get(j).copied().unwrap_or(self.factor)
+    }
+
+    /// What the differences in column j are multiplied by besides their unit.
     pub fn gain(&self, j: usize) -> f64 {
         self.gains.get(j).copied().unwrap_or(1.0)
     }
@@ -119,13 +139,6 @@ fn look<T: Scalar>(values: &[T]) -> Findings {
 /// The largest modulus of numbers whose squares are beyond the range of a double.
 fn largest_modulus<T: Scalar>(values: &[T]) -> f64 {
     values.iter().fold(0.0, |most: f64, x| most.max(modulus(Complex::new(x.re(), x.im()))))
-}
-
-/// The modulus of a number, at most the largest double where both parts are finite.
-pub fn modulus(x: Complex<f64>) -> f64 {
-    let is_finite = x.re.is_finite() && x.im.is_finite();
-    let modulus = x.re.hypot(x.im);
-    if is_finite { modulus.min(f64::MAX) } else { modulus }
 }
 
 fn merge(all: &[Findings]) -> Findings {
@@ -213,6 +226,7 @@ impl<'b> Part<'b> {
         let size = self.number.size();
         let found = context.pool().run(|| -> Result<Vec<Findings>> {
             let factor = transform.factor;
+            let has_units = !transform.units.is_empty();
             let row_means =
                 if transform.rows && !self.is_row_major() { self.row_means(bytes, first, count)? } else { Vec::new() };
             scratch
@@ -226,10 +240,11 @@ impl<'b> Part<'b> {
                     if self.is_row_major() {
                         let row = if transform.rows { values.mean() } else { Complex::default() };
                         for (j, to) in out.iter_mut().enumerate() {
+                            let factor = if has_units { transform.unit(j) } else { factor };
                             *to = values.entry(j, (transform.mean(j) + row) * factor, factor, transform.gain(j));
                         }
                     } else {
-                        let (mean, gain) = (transform.mean(line), transform.gain(line));
+                        let (mean, gain, factor) = (transform.mean(line), transform.gain(line), transform.unit(line));
                         for (i, to) in out.iter_mut().enumerate() {
                             let row = row_means.get(i).copied().unwrap_or_default();
                             *to = values.entry(i, (mean + row) * factor, factor, gain);
@@ -252,18 +267,22 @@ impl<'b> Part<'b> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
         let mut values = Values::new(self.number, count)?;
         let size = self.number.size();
-        // Sums may overflow.
+        // Sums may overflow. A row whose sum does not keeps it: times DOWN, small numbers would lose digits.
+        let mut far = alloc::filled("rows whose sums overflow", count, true)?;
         for down in [1.0, DOWN] {
-            means.fill(Complex::default());
+            means.iter_mut().zip(&far).filter(|(_, far)| **far).for_each(|(m, _)| *m = Complex::default());
             for line in 0..self.columns {
                 let place = self.line(first, count, line).0 * size;
                 values.read(self.number, &bytes[place..place + count * size]);
-                for (i, mean) in means.iter_mut().enumerate() {
+                for (i, (mean, _)) in means.iter_mut().zip(&far).enumerate().filter(|(_, (_, far))| **far) {
                     *mean += values.at(i) * down;
                 }
             }
-            means.iter_mut().for_each(|m| *m = *m / self.columns as f64 / down);
-            if means.iter().all(|m| m.re.is_finite() && m.im.is_finite()) {
+            for (mean, far) in means.iter_mut().zip(&mut far).filter(|(_, far)| **far) {
+                *mean = *mean / self.columns as f64 / down;
+                *far = !is_finite(*mean);
+            }
+            if !far.contains(&true) {
                 break;
             }
         }
@@ -282,9 +301,14 @@ impl<'b> Part<'b> {
             let (column, width) = (b * band, out.len());
             let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
             let mut values = Values::new(self.number, length)?;
-            // The distances from the first entry are summed, so that the mean of a constant column is exact.
+            // The distances from the first entry are summed, so that the mean of a constant column is exact. The factor, which
+            // is that of the largest entry of all columns, would take the digits of columns far below it.
             let mut anchors = alloc::filled("first entries of columns", width, Complex::<f64>::default())?;
-            for round in 0..2 {
+            let mut far = alloc::filled("columns whose sums overflow", width, false)?;
+            for round in [Round::Sums, Round::FarSums, Round::Spreads] {
+                if round == Round::FarSums && !far.contains(&true) {
+                    continue;
+                }
                 for line in 0..lines {
                     let place = if self.is_row_major() {
                         self.skip + (first + line) * self.row_stride + column
@@ -292,24 +316,36 @@ impl<'b> Part<'b> {
                         self.skip + column * self.column_stride + first
                     };
                     values.read(self.number, &bytes[place * size..(place + length) * size]);
-                    if round == 0 && line == 0 {
+                    if round == Round::Sums && line == 0 {
                         anchors.iter_mut().enumerate().for_each(|(k, anchor)| *anchor = values.at(k));
                     }
                     for k in 0..length {
                         let column = if self.is_row_major() { k } else { 0 };
                         let Moments { mean, spread, .. } = &mut out[column];
-                        if round == 0 {
-                            *mean += values.at(k) * factor - anchors[column] * factor;
-                        } else {
-                            let square = (values.at(k) * factor - *mean * factor).norm_sqr();
-                            *spread += unless_lost(square, square == 0.0 && values.at(k) != anchors[column]);
+                        match round {
+                            Round::Sums => *mean += values.at(k) - anchors[column],
+                            Round::FarSums if !far[column] => {}
+                            Round::FarSums => *mean += values.at(k) * DOWN - anchors[column] * DOWN,
+                            Round::Spreads => {
+                                let square = (values.at(k) * factor - *mean * factor).norm_sqr();
+                                *spread += unless_lost(square, square == 0.0 && values.at(k) != anchors[column]);
+                            }
                         }
                     }
                 }
-                if round == 0 {
-                    for (Moments { mean, .. }, anchor) in out.iter_mut().zip(&anchors) {
-                        let step = *mean / count as f64;
-                        *mean = Complex::new(moved(anchor.re, step.re, factor), moved(anchor.im, step.im, factor));
+                let down = if round == Round::Sums { 1.0 } else { DOWN };
+                for ((Moments { mean, .. }, anchor), far) in out.iter_mut().zip(&anchors).zip(&mut far) {
+                    if round == Round::Sums {
+                        *far = !is_finite(*mean);
+                    }
+                    match round {
+                        Round::Sums if *far => *mean = Complex::default(),
+                        Round::FarSums if !*far => {}
+                        Round::Sums | Round::FarSums => {
+                            let step = *mean / count as f64;
+                            *mean = Complex::new(moved(anchor.re, step.re, down), moved(anchor.im, step.im, down));
+                        }
+                        Round::Spreads => {}
                     }
                 }
             }
@@ -317,6 +353,17 @@ impl<'b> Part<'b> {
         })?;
         Ok(all)
     }
+}
+
+/// The rounds over the rows that give the moments of columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// Sums of the distances from the first entry.
+    Sums,
+    /// The same times [`DOWN`], for columns whose sums overflow.
+    FarSums,
+    /// Sums of the squared distances from the mean.
+    Spreads,
 }
 
 /// A line of numbers in double precision.

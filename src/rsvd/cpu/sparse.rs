@@ -1,7 +1,7 @@
 //! Passes over sparse matrices, with corrections for means and scales.
 
-use super::implicit::Correction;
-use super::panel::{Findings, Transform, modulus};
+use super::implicit::{Correction, Gains};
+use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::{ColumnMoments, Survey};
 use super::{CpuOps, implicit, implicit_moments_bytes};
@@ -14,8 +14,8 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::{Moments, average, mean_of, scaling, square_of, total};
-use crate::scalar::{Complex, Scalar};
+use crate::rsvd::statistics::{Moments, average, mean_of, modulus, scaling, square_of, total};
+use crate::scalar::{Complex, Scalar, is_finite};
 
 /// Column indices of either type, with the matrix's base.
 #[derive(Clone, Copy)]
@@ -129,15 +129,26 @@ impl<T: Scalar> Columns<T> {
 /// Pieces of a product that are computed between two calls of the caller's progress function.
 const STRIPE: usize = 256;
 
+/// Which index of a product S B has the columns of the data, whose entries are multiplied by units and gains.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    /// The inner one: S is A.
+    Inner,
+    /// That of the rows of the result: S is A^H.
+    Outer,
+}
+
 /// C = S B, where `row(i)` yields the entries of row i of S. Each row of C is a sum of rows of B in the order of the entries.
 /// A correction is the first term of the sum, which is then in double precision: means that are much larger than the spread
-/// cancel before the result is rounded.
+/// cancel before the result is rounded. So is a sum of entries that `transform` multiplies.
+#[allow(clippy::too_many_arguments, reason = "a product, its transform and its progress")]
 fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     context: &Context,
     row: impl Fn(usize) -> I + Sync,
     b: &CpuMatrix<T>,
     c: &mut CpuMatrix<T>,
     correction: Option<&Correction<'_>>,
+    (transform, axis): (&Transform, Axis),
     tick: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     let (inner, width) = b.shape();
@@ -149,20 +160,29 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     transpose(context, b.slice()?, inner, rows.slice_mut()?, width, false);
     let rows = rows.slice()?;
     let chunk = pieces(c.rows(), 256);
+    let multiplies = transform.multiplies();
     let mut parts = split_rows(c.view_mut()?, chunk).into_iter().enumerate();
     let form = |(piece, mut part): (usize, MatMut<'_, T>)| -> Result<()> {
-        if let Some(correction) = correction {
+        if correction.is_some() || multiplies {
             let mut sum = alloc::filled("row of a product", width, T::Wide::default())?;
             for i in 0..part.rows() {
-                let at = |j| correction.at(piece * chunk + i, j);
-                sum.iter_mut().enumerate().for_each(|(j, s)| *s = T::Wide::from_parts(-at(j).re, -at(j).im));
-                for (k, value) in row(piece * chunk + i) {
-                    let value = value.widen();
+                let line = piece * chunk + i;
+                let start = |j| correction.map_or(Complex::default(), |correction| -correction.at(line, j));
+                sum.iter_mut().enumerate().for_each(|(j, s)| *s = T::Wide::from_parts(start(j).re, start(j).im));
+                for (k, value) in row(line) {
+                    let mut value = value.widen();
+                    if multiplies {
+                        value = match axis {
+                            Axis::Inner => value.scaled(transform.unit(k)).scaled(transform.gain(k)),
+                            Axis::Outer => value.scaled(transform.unit(line)),
+                        };
+                    }
                     for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {
                         *s += value * x.widen();
                     }
                 }
-                sum.iter().enumerate().for_each(|(j, s)| part[(i, j)] = T::narrow(*s));
+                let gain = if multiplies && axis == Axis::Outer { transform.gain(line) } else { 1.0 };
+                sum.iter().enumerate().for_each(|(j, s)| part[(i, j)] = T::narrow(s.scaled(gain)));
             }
             return Ok(());
         }
@@ -210,17 +230,18 @@ impl<T: Scalar> CpuOps<'_, T> {
         let sizes = (self.problem.rows, self.problem.columns);
         let (progress, pace) = (self.progress, self.pace());
         let tick = || progress.repeat(pace.within(0));
-        let outcome =
-            implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
-                if adjoint {
-                    let columns =
-                        columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-                    let column = |j: usize| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate()));
-                    product(context, column, x, y, correction, &tick)
-                } else {
-                    product(context, |i| rows.row(i), x, y, correction, &tick)
-                }
-            });
+        let transform = self.transform.as_ref().ok_or_else(|| Error::Internal("a pass without a survey".into()))?;
+        let mut apply = |adjoint: bool, x: &CpuMatrix<T>, y: &mut CpuMatrix<T>, correction: Option<&Correction<'_>>| {
+            if adjoint {
+                let columns =
+                    columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
+                let column = |j: usize| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate()));
+                product(context, column, x, y, correction, (transform, Axis::Outer), &tick)
+            } else {
+                product(context, |i| rows.row(i), x, y, correction, (transform, Axis::Inner), &tick)
+            }
+        };
+        let outcome = implicit::pass(context, sizes, Some(transform), Gains::Inside, work, &mut apply);
         self.columns = columns;
         outcome
     }
@@ -257,7 +278,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         for (j, moment) in moments.iter_mut().enumerate() {
             let (mut most, mut stored) = (0.0f64, 0);
             for (i, x) in columns.places(j) {
-                if !(x.re + x.im).is_finite() {
+                if !is_finite(x) {
                     survey.add(Findings { squares: 0.0, most: f64::NAN }, i, 1)?;
                 }
                 (most, stored) = (most.max(modulus(x)), stored + 1);

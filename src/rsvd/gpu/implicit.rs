@@ -19,7 +19,7 @@ use crate::matrix::{Csr, Operator};
 use crate::rng::stream;
 use crate::rsvd::data::{Center, Setting};
 use crate::rsvd::statistics::Statistics;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, is_finite};
 
 /// Number of probes of an operator's norm, and the index of the first in their stream. Other probes begin at 0.
 const PROBES: usize = 16;
@@ -206,7 +206,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 kernels::copy(T::DTYPE, &site.gpu, &site.stream, (inner, x.cols), from, to, Copying::default())?;
                 site.gpu.download_numbers(&site.stream, &memory, &mut input)?;
                 operator.lock().unwrap_or_else(PoisonError::into_inner).apply(op, &input, x.cols, &mut output)?;
-                if !output.iter().all(|v| (v.re() + v.im()).is_finite()) {
+                if !output.iter().all(|v| is_finite(*v)) {
                     let name = if op == Op::Adjoint { "A^H X" } else { "A X" };
                     let problem = format!("gives a number that is not finite in {name} for {} vectors", x.cols);
                     return Err(Error::invalid("a", problem));

@@ -7,7 +7,7 @@ use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::ops::{Local, Prepared, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
@@ -157,8 +157,8 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         Ok(true)
     }
 
-    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
-        self.know_means(means)
+    fn set_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared> {
+        self.know_columns(means, divisors)
     }
 
     fn pass_multiply(&mut self, w: &GpuMatrix<T>, p: &mut Tall<T>) -> Result<()> {

@@ -9,8 +9,8 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{ComplexSum, DOWN, Moments, Statistics, scaling, square_of};
-use crate::scalar::{Complex, Scalar};
+use crate::rsvd::statistics::{ComplexSum, DOWN, Moments, Statistics, modulus, scaling, square_of};
+use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The matrix or its adjoint.
 struct Half {
@@ -200,11 +200,13 @@ struct Line {
 /// Finds the means of lines of `length` entries. If all entries of a line are stored, the distances from the first one are
 /// summed, so that the mean of equal entries is exact.
 fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], length: usize, places: impl Fn() -> I) {
-    let is_number = |mean: Complex<f64>| mean.re.is_finite() && mean.im.is_finite();
+    let is_number = is_finite::<Complex<f64>>;
     let share = 1.0 / length.max(1) as f64;
-    // Sums, and distances from the first entry, may overflow.
+    // Sums, and distances from the first entry, may overflow. A line whose sum does not keeps it: times DOWN, small numbers
+    // would lose digits.
+    lines.iter_mut().for_each(|line| line.mean = Complex::new(f64::NAN, 0.0));
     for (down, is_near) in [(1.0, true), (DOWN, true), (DOWN, false)] {
-        for line in lines.iter_mut() {
+        for line in lines.iter_mut().filter(|line| !is_number(line.mean)) {
             line.sum = ComplexSum::default();
             if !is_near || line.stored < length {
                 line.first = Complex::default();
@@ -212,9 +214,11 @@ fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], len
         }
         for (line, value) in places() {
             let line = &mut lines[line];
-            line.sum.add(value * down - line.first * down);
+            if !is_number(line.mean) {
+                line.sum.add(value * down - line.first * down);
+            }
         }
-        for line in lines.iter_mut() {
+        for line in lines.iter_mut().filter(|line| !is_number(line.mean)) {
             line.mean = line.first + line.sum.value() * share / down;
         }
         if lines.iter().all(|line| is_number(line.mean)) {
@@ -239,10 +243,10 @@ fn survey<T: Scalar>(
     let mut sums = alloc::filled("sums of lines", lines, Line::default())?;
     let mut max_abs = 0.0f64;
     for (r, line, value) in places() {
-        if !(value.re + value.im).is_finite() {
+        if !is_finite(value) {
             return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
         }
-        max_abs = max_abs.max(value.norm());
+        max_abs = max_abs.max(modulus(value));
         let line = &mut sums[line];
         if line.stored == 0 {
             line.first = value;

@@ -6,6 +6,7 @@ use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Center;
+use crate::rsvd::ops::Prepared;
 use crate::rsvd::statistics::{Moments, Statistics, scaling};
 use crate::scalar::{Complex, Scalar};
 
@@ -74,24 +75,25 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Sets known means of the columns: see [`crate::rsvd::ops::RsvdOps::set_means`].
-    pub(super) fn know_means(&mut self, means: &[f64]) -> Result<bool> {
+    /// Sets known means and divisors of the columns: see [`crate::rsvd::ops::RsvdOps::set_columns`].
+    pub(super) fn know_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared> {
         let columns = self.columns;
         if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.columns_known.is_some() {
             return Err(Error::Internal(format!("{} means of {columns} columns", means.len())));
         }
         let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
         if matches!(self.matrix, Matrix::Implicit(_)) {
-            return Ok(false);
+            return Ok(Prepared::Nothing);
         }
         let mut records = crate::alloc::with_capacity("means of the columns", columns * RECORD)?;
-        (0..columns).for_each(|j| records.extend([means[j], imaginary(j), 1.0]));
+        let gain = |j: usize| divisors.get(j).map_or(1.0, |divisor| 1.0 / divisor);
+        (0..columns).for_each(|j| records.extend([means[j], imaginary(j), gain(j)]));
         for part in &mut self.parts {
             part.feed.recipe.set_records(&part.site, &records)?;
         }
         let known = crate::alloc::copied("means of the columns", means)?;
         self.columns_known = Some(Known { means: known, ..Known::default() });
-        Ok(true)
+        Ok(Prepared::Divided)
     }
 
     /// Adds the bytes and seconds of a pass to the traffic. After the first pass also sets the statistics.

@@ -13,7 +13,7 @@ use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::cpu;
-use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::ops::{Local, Prepared, RsvdOps};
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
@@ -143,7 +143,7 @@ impl<T: Scalar> Ledger<T> {
         let is_sparse = matches!(self.shape.entries, Entries::Sparse(_));
         let rows = |inner: usize, width: usize| if is_sparse { (inner, width) } else { (0, 0) };
         let forward = |width: usize| -> Result<()> {
-            let _gained = self.blank("scaled factor", if is_plain { 0 } else { n }, width)?;
+            let _gained = self.blank("scaled factor", if is_plain || is_sparse { 0 } else { n }, width)?;
             let (inner, width) = rows(n, width);
             self.blank("rows of a factor", inner, width).map(drop)
         };
@@ -342,8 +342,8 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
         self.blank("ones", self.shape.rows, 1)
     }
 
-    fn set_means(&mut self, _: &[f64]) -> Result<bool> {
-        Ok(true)
+    fn set_columns(&mut self, _: &[f64], _: &[f64]) -> Result<Prepared> {
+        Ok(Prepared::Divided)
     }
 
     fn pass_multiply(&mut self, w: &Blank, _: &mut Blank) -> Result<()> {

@@ -33,7 +33,7 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
         }
         Goal::Basis(_) => drop(find::columns(&mut run, true)?),
         Goal::Products(width) => products(&mut run, width)?,
-        Goal::Map { width, is_centred } => map(&mut run, width, is_centred)?,
+        Goal::Map { width, is_centred } => map(&mut run, width, is_centred, course != Course::Regular)?,
     }
     Ok(ledger.peak())
 }
@@ -82,15 +82,15 @@ fn symmetric(run: &mut Run<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A W for centred rows, or A W plus one offset in each row.
-fn map(run: &mut Run<'_>, width: usize, is_centred: bool) -> Result<()> {
+/// A W for centred rows, or A W plus one offset in each row; products that overflow are computed anew, and scaled.
+fn map(run: &mut Run<'_>, width: usize, is_centred: bool, rescales: bool) -> Result<()> {
     let count = crate::shape::product("weights", run.ops.columns(), width)?;
     let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;
     let w = run.ops.zeros("weights", run.ops.columns(), width)?;
     let _means = run.ops.charge(run.context, "means of columns", map_means_bytes(run.ops.columns(), is_centred))?;
     let mut p = run.ops.tall("products", width)?;
     run.ops.pass_multiply(&w, &mut p)?;
-    if is_centred {
+    if is_centred && !rescales {
         return Ok(());
     }
     let ones = run.ops.tall_ones(run.context)?;

@@ -15,6 +15,7 @@ use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
 use crate::rsvd::options::{Centering, Method, Options};
+use crate::rsvd::outputs::first_lost;
 use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, with_scalar};
@@ -200,17 +201,25 @@ impl Call for Fit<'_> {
         if let (Some(mut u), Some(v), Some(scores)) = (factors.u, &factors.v, self.scores.as_deref_mut()) {
             let whole = ((self.plan.rows - 1) as f64).sqrt();
             let has_other = has_other_scores(self.plan.method);
+            let dtype = self.plan.dtype;
             let means = (&self.means[..], self.mean_epsilon);
-            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.rows, self.plan.dtype);
+            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.rows, dtype);
+            let lost = first_lost(&factors.s, |s| s / factor, (dtype, dtype));
+            if let (Some((j, norm)), false) = (lost, self.pca.whiten) {
+                let problem =
+                    format!("component {j} has scores of norm {norm:e}, which {} does not hold", dtype.name());
+                return Err(Error::Numerical(format!("scores: {problem}")));
+            }
+            // In the unit of the run, where the type holds them.
             let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
                 // A direction without variance has no scores.
-                (_, true) if *s <= rounding => 0.0,
+                (_, true) if *s / factor <= rounding => 0.0,
                 (false, true) => whole,
                 (false, false) => *s,
-                (true, false) => 1.0 / factor,
-                (true, true) => whole / (*s * factor),
+                (true, false) => 1.0,
+                (true, true) => whole / *s,
             };
-            let stretched = alloc::collected("scales of scores", self.values.iter().map(factor_of))?;
+            let stretched = alloc::collected("scales of scores", factors.s.iter().map(factor_of))?;
             if has_other {
                 // The triplets may not have converged. The scores are the samples times the components, as in `transform`.
                 drop(u);
@@ -222,6 +231,13 @@ impl Call for Fit<'_> {
             let mut diagonal = run.identity(stretched.len(), stretched.len())?;
             run.ops.scale_columns(&mut diagonal, &stretched)?;
             run.ops.tall_transform(&mut u, &diagonal)?;
+            if !self.pca.whiten {
+                run.scale_tall(&mut u, 1.0 / factor)?;
+            }
+            if let Some(j) = run.tall_not_finite(&u)? {
+                let problem = format!("component {j} of a sample is beyond the range of {}", dtype.name());
+                return Err(Error::Numerical(format!("scores: {problem}")));
+            }
             run.complete()?;
             let by_columns = self.pca.samples == Samples::Columns;
             run.ops.tall_write(&u, scores, by_columns, by_columns)?;

@@ -9,14 +9,14 @@ pub(in crate::rsvd) use transform::map_means_bytes;
 use std::sync::Arc;
 
 use super::options::Options;
-use super::outputs::{check_vector, write_vector};
+use super::outputs::{ROUNDINGS, check_vector, write_values, write_vector};
 use super::session::Rsvd;
 use crate::backend::memory::Charge;
 use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{self, Matrix};
-use crate::scalar::{DType, Scalar, with_scalar};
+use crate::scalar::{DType, Scalar, is_finite, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
@@ -83,9 +83,6 @@ pub struct Pca {
     _charge: Charge,
 }
 
-/// Directions whose singular value is at most this many roundings count as directions without variance.
-const ROUNDINGS: f64 = 64.0;
-
 /// The largest singular value that counts as 0: roundings of the largest one in the type of the computation, or of the means
 /// of `count` samples, by `mean_epsilon`.
 fn rounding_of(
@@ -117,7 +114,8 @@ impl Pca {
     /// not centred.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size.
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size; [`Error::Numerical`] for a mean that
+    /// the type does not hold.
     pub fn mean(&self, mean: &mut Tensor) -> Result<()> {
         mean.expect_dims("mean", &[self.info.features])?;
         let double = match self.info.dtype {
@@ -127,6 +125,11 @@ impl Pca {
         };
         let dtype = if mean.dtype() == double { double } else { self.info.dtype };
         with_scalar!(dtype, "mean", T => {
+            if let Some(i) = (0..self.info.features).find(|i| !is_finite(self.mean_of::<T>(*i))) {
+                let (re, im) = self.mean_parts(i);
+                let problem = format!("number {i} has parts of up to {:e}", re.abs().max(im.abs()));
+                return Err(Error::Numerical(format!("mean: {problem}, which {} does not hold", dtype.name())));
+            }
             let mut view = mean.view_mut::<T>("mean")?;
             (0..self.info.features).for_each(|i| view.set(&[i], self.mean_of(i)));
             Ok(())
@@ -136,13 +139,20 @@ impl Pca {
     /// Writes the divisor of each feature; ones if the data were not scaled.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size.
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size;
+    /// [`Error::Numerical`] for a divisor that overflows or vanishes in the type.
     pub fn scale(&self, scale: &mut Tensor) -> Result<()> {
         let features = self.info.features;
         check_vector("scale", scale, features)?;
         if self.scales.is_empty() {
             let ones = crate::alloc::filled("ones", features, 1.0)?;
             return write_vector("scale", scale, &ones);
+        }
+        // No divisor is 0.
+        let is_single = scale.dtype() == DType::F32;
+        if let Some(i) = self.scales.iter().position(|s| *s == 0.0 || (is_single && *s as f32 == 0.0)) {
+            let problem = format!("number {i} is {:e}, which {} does not hold", self.scales[i], scale.dtype().name());
+            return Err(Error::Numerical(format!("scale: {problem}")));
         }
         write_vector("scale", scale, &self.scales)
     }
@@ -160,11 +170,6 @@ impl Pca {
     /// # Errors
     /// As [`Pca::scale`].
     pub fn explained_variance(&self, variance: &mut Tensor) -> Result<()> {
-        let largest = self.values.first().map_or(0.0, |s| self.variance(*s));
-        if variance.dtype() == DType::F32 && largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
-            let problem = format!("explained_variance: number 0 is {largest:e}, which F32 does not hold");
-            return Err(Error::Numerical(problem));
-        }
         self.write_each("explained_variance", variance, |s| self.variance(s))
     }
 
@@ -225,7 +230,6 @@ impl Pca {
 
     fn write_each(&self, argument: &str, tensor: &mut Tensor, of: impl Fn(f64) -> f64) -> Result<()> {
         check_vector(argument, tensor, self.values.len())?;
-        let values = crate::alloc::collected("values of components", self.values.iter().map(|s| of(*s)))?;
-        write_vector(argument, tensor, &values)
+        write_values(argument, tensor, &self.values, self.info.dtype, of)
     }
 }

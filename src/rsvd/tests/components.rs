@@ -363,13 +363,24 @@ fn what_single_precision_does_not_hold_is_refused() {
         Dense { rows: 40, columns: 5, data: data.map(|x| x as f32).collect() }
     };
     let options = || Options { rank: 3, ..Options::default() };
-    // A deviation of 1e-40, by which no component can be divided.
-    let (pca, x, mut scores) = fit(&of(1.0, 1e-40), options(), PcaOptions { scale: true, ..PcaOptions::default() });
-    let e = pca.transform(None, &x, &mut scores, None).unwrap_err().to_string();
-    assert!(e.starts_with("numerical failure: feature 1 is divided by") && e.ends_with("too small for F32"), "{e}");
+    // A deviation of 1e-40: no component can be divided by it, so samples are. Its digits are not those of F32.
+    let (pca, x, scores) = fit(&of(1.0, 1e-40), options(), PcaOptions { scale: true, ..PcaOptions::default() });
+    let mut again = blank::<f32>(pca.context(), 40, 3);
+    pca.transform(None, &x, &mut again, None).unwrap();
+    close(&held::<f32>(&again), &held::<f32>(&scores), 1e-5, "a deviation of 1e-40");
+    let host = crate::tensor::Location::Host;
+    let mut scales = Tensor::create(pca.context(), DType::F32, host, Order::ColumnMajor, &[5]).unwrap();
+    pca.scale(&mut scales).unwrap();
+    assert!(scales.view::<f32>("scales").unwrap().get(&[1]) > 0.0);
+    // A deviation that vanishes in F32: of one entry of 1e-45 among zeros.
+    let mut x = of(1.0, 0.0);
+    x.data[40] = 1e-45;
+    let (pca, ..) = fit(&x, options(), PcaOptions { scale: true, ..PcaOptions::default() });
+    let mut scales = Tensor::create(pca.context(), DType::F32, host, Order::ColumnMajor, &[5]).unwrap();
+    let e = pca.scale(&mut scales).unwrap_err().to_string();
+    assert!(e.starts_with("numerical failure: scale: number 1 is") && e.ends_with("which F32 does not hold"), "{e}");
     // Variances of 1e-60.
     let (pca, ..) = fit(&of(1e-30, 1.0), options(), PcaOptions::default());
-    let host = crate::tensor::Location::Host;
     let mut variance = Tensor::create(&context, DType::F32, host, Order::ColumnMajor, &[3]).unwrap();
     let e = pca.explained_variance(&mut variance).unwrap_err().to_string();
     assert!(e.contains("explained_variance: number 0 is") && e.ends_with("which F32 does not hold"), "{e}");

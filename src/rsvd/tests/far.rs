@@ -31,7 +31,7 @@ fn samples<T: Scalar>(offset: f64) -> Dense<T> {
 }
 
 /// The same matrix as `a`, wherever it may lie.
-fn forms<T: Scalar>(context: &Arc<Context>, a: &Dense<T>) -> Vec<(&'static str, Matrix)> {
+pub fn forms<T: Scalar>(context: &Arc<Context>, a: &Dense<T>) -> Vec<(&'static str, Matrix)> {
     let rows = Lie { order: Order::RowMajor, gap: 2 };
     let mut forms = vec![("columns", matrix(context, a, PACKED)), ("rows", matrix(context, a, rows))];
     for (name, order) in [("read by columns", Order::ColumnMajor), ("read by rows", Order::RowMajor)] {

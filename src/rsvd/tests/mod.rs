@@ -7,6 +7,7 @@ mod components;
 mod constants;
 mod edges;
 mod effects;
+mod ends;
 mod estimates;
 mod far;
 mod interrupted;

@@ -145,8 +145,9 @@ fn norm<T: Scalar>(values: &[T]) -> f64 {
         return sum.sqrt();
     }
     let largest = values.iter().fold(0.0f64, |most, x| {
-        // `max` would lose a NaN.
-        let size = x.re().abs() + x.im().abs();
+        // The modulus of a finite number may overflow, and `max` would lose a NaN.
+        let (re, im) = (x.re().abs(), x.im().abs());
+        let size = if re > im || re.is_nan() { re } else { im };
         if size > most || size.is_nan() { size } else { most }
     });
     if largest == 0.0 || !largest.is_finite() {

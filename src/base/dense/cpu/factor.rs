@@ -9,7 +9,7 @@ use crate::dense::serial::{self, MemBuffer, MemStack, StackReq};
 use crate::dense::{Mat, MatMut, Step, Svd};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, is_finite};
 
 /// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
 const PANEL: usize = 256;
@@ -388,11 +388,8 @@ fn eigen_of<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>,
 
 fn lower_is_finite<T: Scalar>(a: &CpuMatrix<T>) -> Result<()> {
     let order = a.rows();
-    let finite = a
-        .slice()?
-        .chunks_exact(order)
-        .enumerate()
-        .all(|(j, column)| column[j..].iter().all(|x| (x.re() + x.im()).is_finite()));
+    let finite =
+        a.slice()?.chunks_exact(order).enumerate().all(|(j, column)| column[j..].iter().all(|x| is_finite(*x)));
     if finite {
         Ok(())
     } else {

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::dense::{Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, is_finite};
 use crate::shape::product;
 
 /// A packed column-major matrix in host memory that is charged to a budget.
@@ -75,8 +75,7 @@ impl<T: Scalar> CpuMatrix<T> {
     /// Refuses a matrix that holds numbers that are not finite.
     pub fn check_finite(&self, context: &Context, what: &str) -> Result<()> {
         let values = self.slice()?;
-        let finite =
-            context.pool().run(|| values.par_chunks(1 << 14).all(|p| p.iter().all(|x| (x.re() + x.im()).is_finite())));
+        let finite = context.pool().run(|| values.par_chunks(1 << 14).all(|p| p.iter().all(|x| is_finite(*x))));
         if finite {
             Ok(())
         } else {

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::dense::{Accum, Delta, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, is_finite};
 
 /// Numbers of a panel that is converted to double precision at a time.
 const PANEL: usize = 1 << 15;
@@ -75,7 +75,7 @@ fn vectors<W: Scalar<Wide = W>>(
         }
     }
     let r = triangle(context, shape, load)?;
-    if r.slice()?.iter().any(|x| !(x.re() + x.im()).is_finite()) {
+    if r.slice()?.iter().any(|x| !is_finite(*x)) {
         let u = CpuMatrix::zeros("left singular vectors", order, order, context.host_budget())?;
         return Ok((u, alloc::filled("singular values", order, f64::NAN)?));
     }

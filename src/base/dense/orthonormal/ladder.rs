@@ -52,7 +52,9 @@ impl State<'_> {
         self.scaled = true;
         let norms = self.columns.norms(x)?;
         if let Some(j) = norms.iter().position(|n| !n.is_finite()) {
-            return Err(Error::Numerical(format!("column {j} of a matrix without a basis has the norm {}", norms[j])));
+            // The columns are vectors of a basis, not those of a caller's matrix.
+            let problem = format!("a product with the data is beyond the range of {}", self.columns.dtype().name());
+            return Err(Error::Numerical(format!("{problem}: a vector of it has the norm {}", norms[j])));
         }
         let order = norms.len();
         // Norms beyond this bound are only partly scaled. The rest is harmless in double precision.
