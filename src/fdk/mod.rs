@@ -49,6 +49,7 @@ pub mod weights;
 
 pub use info::{Info, KernelKind, SharedInfo};
 pub use inputs::{Projections, Volume};
+pub use options::Options;
 pub use session::Fdk;
 pub use slot::Cancellation;
 

@@ -7,7 +7,7 @@ use crate::ffi::options::fill_text;
 
 impl purlin_fdk_options {
     /// Sets the fields of the core's value.
-    pub(in crate::ffi) fn set(&mut self, from: &crate::fdk::options::Options) {
+    pub(in crate::ffi) fn set(&mut self, from: &crate::fdk::Options) {
         self.window = from.window.to_c();
         self.redundancy = from.redundancy.to_c();
         self.edge = from.edge.to_c();
@@ -28,7 +28,7 @@ impl purlin_fdk_options {
     }
 
     /// Reads the fields of the core's value.
-    pub(in crate::ffi) fn read_into(&self, to: &mut crate::fdk::options::Options) -> Result<()> {
+    pub(in crate::ffi) fn read_into(&self, to: &mut crate::fdk::Options) -> Result<()> {
         to.window = FromC::from_c("window", self.window)?;
         to.redundancy = FromC::from_c("redundancy", self.redundancy)?;
         to.edge = FromC::from_c("edge", self.edge)?;

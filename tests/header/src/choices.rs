@@ -2,7 +2,7 @@
 //! and numbers.
 //!
 //! `One of PURLIN_RSVD_METHOD_*` is a choice among the constants of that beginning; so is `PURLIN_RPCA_FRAMES_COLUMNS, the
-//! default, or ...`, whose constants have the same beginning. `1: ...` and `1 if ...` are flags. [`GROUPS`] lists
+//! default, or ...`, whose constants have the same beginning. `1: ...` and `1 if ...` are flags. `GROUPS` lists
 //! the constants whose beginnings they share with others.
 
 use crate::Interface;

@@ -1,27 +1,30 @@
 //! Conversions between the structs of options and reports in C and those of the core.
 //!
-//! A field is converted to the one of the same name in the core, by the types that [`FromC` and `ToC`](../../src/base/choice.rs)
-//! know. [`MIRRORS`] lists the fields that have another place or name in the core, and those that are converted by hand.
+//! [`families`] says which structs there are. A field is converted to the one of the same name in the core, by the types that
+//! [`FromC` and `ToC`](../../src/base/choice.rs) know. `listed` has the structs of other names, the fields that have
+//! another place or name in the core, and those that are converted by hand.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::interface::{Kind, Struct, Variable};
-use crate::{Generated, Interface};
+use crate::{Generated, Interface, families};
 
 /// A struct of the core whose fields are found by name: the file under `src`, the struct, and the path to it in the value that
 /// is converted, with its dot.
-pub(crate) type Core = (&'static str, &'static str, &'static str);
+type Core = (String, &'static str, &'static str);
 
 /// A struct of C and the value of the core that it is converted to and from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Default)]
 struct Mirror {
+    /// The family in whose file the conversion is.
+    family: String,
     /// The struct of C without `purlin_`.
-    of: &'static str,
+    of: String,
     /// The type of the core's value.
-    value: &'static str,
-    /// The structs that the value consists of.
-    cores: &'static [Core],
+    value: String,
+    /// The structs that the value consists of; none where [`families`] names them.
+    cores: Vec<Core>,
     /// Fields of C and their paths in the value, where that does not follow from the name.
     renamed: &'static [(&'static str, &'static str)],
     /// Sizes that are at least 1.
@@ -32,192 +35,141 @@ struct Mirror {
     by_hand: &'static [&'static str],
 }
 
-/// Nothing but fields of the same names.
-const PLAIN: Mirror =
-    Mirror { of: "", value: "", cores: &[], renamed: &[], positive: &[], read_by_hand: &[], by_hand: &[] };
+/// A struct that a family has by its name.
+fn named(family: &str, of: &str) -> Mirror {
+    Mirror { family: family.to_owned(), of: of.to_owned(), ..Mirror::default() }
+}
 
-/// The families in the order of the files, and their structs.
-const MIRRORS: &[(&str, &[Mirror])] = &[
-    (
-        "dwi",
-        &[Mirror {
-            of: "dwi_options",
-            value: "crate::dwi::Options",
-            cores: &[
-                ("dwi/fit.rs", "FitOptions", "fit."),
-                ("dwi/csa.rs", "CsaOptions", "csa."),
-                ("dwi/peaks.rs", "PeaksOptions", "peaks."),
-            ],
+/// A struct whose value consists of these structs of the core.
+fn made_of(family: &str, of: &str, value: &str, cores: &[(&str, &'static str, &'static str)]) -> Mirror {
+    let cores = cores.iter().map(|&(file, name, path)| (file.to_owned(), name, path)).collect();
+    Mirror { value: value.to_owned(), cores, ..named(family, of) }
+}
+
+/// What does not follow from the names of families and fields.
+fn listed() -> Vec<Mirror> {
+    vec![
+        Mirror {
             // 0 and PURLIN_SH_TENSOR are the same.
             by_hand: &["basis"],
-            ..PLAIN
-        }],
-    ),
-    (
-        "fdk",
-        &[
-            Mirror {
-                of: "fdk_options",
-                value: "crate::fdk::options::Options",
-                cores: &[("fdk/options.rs", "Options", "")],
-                ..PLAIN
-            },
-            Mirror {
-                of: "fdk_info",
-                value: "crate::fdk::Info",
-                cores: &[("fdk/info.rs", "Info", "")],
-                renamed: &[
-                    ("nx", "grid.size[0]"),
-                    ("ny", "grid.size[1]"),
-                    ("nz", "grid.size[2]"),
-                    ("dx", "grid.spacing[0]"),
-                    ("dy", "grid.spacing[1]"),
-                    ("dz", "grid.spacing[2]"),
-                    ("x0", "grid.origin[0]"),
-                    ("y0", "grid.origin[1]"),
-                    ("z0", "grid.origin[2]"),
+            ..made_of(
+                "dwi",
+                "dwi_options",
+                "crate::dwi::Options",
+                &[
+                    ("dwi/fit.rs", "FitOptions", "fit."),
+                    ("dwi/csa.rs", "CsaOptions", "csa."),
+                    ("dwi/peaks.rs", "PeaksOptions", "peaks."),
                 ],
-                ..PLAIN
-            },
-        ],
-    ),
-    (
-        "lanczos",
-        &[
-            Mirror {
-                of: "lanczos_options",
-                value: "crate::lanczos::session::Problem",
-                cores: &[("lanczos/options.rs", "Options", "options."), ("lanczos/session.rs", "Problem", "")],
-                positive: &["count", "block"],
-                // The order may be absent.
-                by_hand: &["ordering"],
-                ..PLAIN
-            },
-            Mirror {
-                of: "lanczos_info",
-                value: "crate::lanczos::Info",
-                cores: &[("lanczos/info.rs", "Info", ""), ("lanczos/info.rs", "Shares", "shares.")],
-                renamed: &[
-                    ("part_rows", "shares.rows"),
-                    ("part_entries", "shares.entries"),
-                    ("reason", "reason.text()"),
-                ],
-                ..PLAIN
-            },
-        ],
-    ),
-    (
-        "rpca",
-        &[
-            Mirror {
-                of: "rpca_options",
-                value: "crate::rpca::Options",
-                cores: &[("rpca/options.rs", "Options", "")],
-                positive: &["max_iterations"],
-                ..PLAIN
-            },
-            Mirror { of: "rpca_info", value: "crate::rpca::Info", cores: &[("rpca/info.rs", "Info", "")], ..PLAIN },
-        ],
-    ),
-    (
-        "rsvd",
-        &[
-            Mirror {
-                of: "rsvd_options",
-                value: "crate::rsvd::Options",
-                cores: &[("rsvd/options.rs", "Options", "")],
-                // 0 stands for the default of these two, and is the default of one.
-                read_by_hand: &["probes"],
-                by_hand: &["block_columns"],
-                ..PLAIN
-            },
-            Mirror {
-                of: "rsvd_info",
-                value: "crate::rsvd::Info",
-                cores: &[("rsvd/info.rs", "Info", "")],
-                // The options' unless one was given.
-                by_hand: &["sketch"],
-                ..PLAIN
-            },
-            Mirror {
-                of: "pca_options",
-                value: "crate::rsvd::pca::PcaOptions",
-                cores: &[("rsvd/pca/mod.rs", "PcaOptions", "")],
-                ..PLAIN
-            },
-            Mirror {
-                of: "pca_info",
-                value: "crate::rsvd::pca::PcaInfo",
-                cores: &[("rsvd/pca/mod.rs", "PcaInfo", ""), ("rsvd/pca/mod.rs", "PcaOptions", "options.")],
-                renamed: &[("centered", "options.center"), ("scaled", "options.scale"), ("whitened", "options.whiten")],
-                ..PLAIN
-            },
-        ],
-    ),
-    (
-        "spmv",
-        &[
-            Mirror {
-                of: "spmv_options",
-                value: "crate::spmv::Options",
-                cores: &[("spmv/options.rs", "Options", "")],
-                // The order may be absent.
-                by_hand: &["ordering"],
-                ..PLAIN
-            },
-            Mirror {
-                of: "spmv_info",
-                value: "crate::spmv::Info",
-                cores: &[("spmv/info.rs", "Info", ""), ("spmv/info.rs", "Statistics", "statistics.")],
-                renamed: &[("short_rows", "statistics.short")],
-                // The plan's options.
-                by_hand: &["ordering", "kind", "degree"],
-                ..PLAIN
-            },
-        ],
-    ),
-    (
-        "sshopm",
-        &[
-            Mirror {
-                of: "sshopm_options",
-                value: "crate::sshopm::Options",
-                cores: &[("sshopm/options.rs", "Options", "")],
-                ..PLAIN
-            },
-            Mirror {
-                of: "sshopm_info",
-                value: "crate::sshopm::Info",
-                cores: &[("sshopm/options.rs", "Info", "")],
-                ..PLAIN
-            },
-        ],
-    ),
-    (
-        "tt",
-        &[
-            Mirror {
-                of: "tt_contraction_options",
-                value: "crate::tt::Options",
-                cores: &[("tt/options.rs", "Options", "")],
-                // A bond and a number of repetitions have messages of their own.
-                read_by_hand: &["cut", "repeat"],
-                // The kernel may be absent.
-                by_hand: &["kernel"],
-                ..PLAIN
-            },
-            Mirror {
-                of: "tt_contraction_info",
-                value: "crate::tt::Info",
-                cores: &[("tt/info.rs", "Info", "")],
-                ..PLAIN
-            },
-        ],
-    ),
-];
+            )
+        },
+        Mirror {
+            renamed: &[
+                ("nx", "grid.size[0]"),
+                ("ny", "grid.size[1]"),
+                ("nz", "grid.size[2]"),
+                ("dx", "grid.spacing[0]"),
+                ("dy", "grid.spacing[1]"),
+                ("dz", "grid.spacing[2]"),
+                ("x0", "grid.origin[0]"),
+                ("y0", "grid.origin[1]"),
+                ("z0", "grid.origin[2]"),
+            ],
+            ..named("fdk", "fdk_info")
+        },
+        Mirror {
+            positive: &["count", "block"],
+            // The order may be absent.
+            by_hand: &["ordering"],
+            ..made_of(
+                "lanczos",
+                "lanczos_options",
+                "crate::lanczos::session::Problem",
+                &[("lanczos/options.rs", "Options", "options."), ("lanczos/session.rs", "Problem", "")],
+            )
+        },
+        Mirror {
+            renamed: &[("part_rows", "shares.rows"), ("part_entries", "shares.entries"), ("reason", "reason.text()")],
+            ..made_of(
+                "lanczos",
+                "lanczos_info",
+                "crate::lanczos::Info",
+                &[("lanczos/info.rs", "Info", ""), ("lanczos/info.rs", "Shares", "shares.")],
+            )
+        },
+        Mirror { positive: &["max_iterations"], ..named("rpca", "rpca_options") },
+        Mirror {
+            // 0 stands for the default of these two, and is the default of one.
+            read_by_hand: &["probes"],
+            by_hand: &["block_columns"],
+            ..named("rsvd", "rsvd_options")
+        },
+        // The options' unless one was given.
+        Mirror { by_hand: &["sketch"], ..named("rsvd", "rsvd_info") },
+        made_of("rsvd", "pca_options", "crate::rsvd::pca::PcaOptions", &[("rsvd/pca/mod.rs", "PcaOptions", "")]),
+        Mirror {
+            renamed: &[("centered", "options.center"), ("scaled", "options.scale"), ("whitened", "options.whiten")],
+            ..made_of(
+                "rsvd",
+                "pca_info",
+                "crate::rsvd::pca::PcaInfo",
+                &[("rsvd/pca/mod.rs", "PcaInfo", ""), ("rsvd/pca/mod.rs", "PcaOptions", "options.")],
+            )
+        },
+        // The order may be absent.
+        Mirror { by_hand: &["ordering"], ..named("spmv", "spmv_options") },
+        Mirror {
+            renamed: &[("short_rows", "statistics.short")],
+            // The plan's options.
+            by_hand: &["ordering", "kind", "degree"],
+            ..made_of(
+                "spmv",
+                "spmv_info",
+                "crate::spmv::Info",
+                &[("spmv/info.rs", "Info", ""), ("spmv/info.rs", "Statistics", "statistics.")],
+            )
+        },
+        made_of("sshopm", "sshopm_info", "crate::sshopm::Info", &[("sshopm/options.rs", "Info", "")]),
+        Mirror {
+            // A bond and a number of repetitions have messages of their own.
+            read_by_hand: &["cut", "repeat"],
+            // The kernel may be absent.
+            by_hand: &["kernel"],
+            ..made_of("tt", "tt_contraction_options", "crate::tt::Options", &[("tt/options.rs", "Options", "")])
+        },
+        made_of("tt", "tt_contraction_info", "crate::tt::Info", &[("tt/info.rs", "Info", "")]),
+    ]
+}
+
+/// The families that have conversions, and these: of structs by name first, then of the others that are listed.
+fn mirrors(interface: &Interface, root: &Path) -> Vec<(String, Vec<Mirror>)> {
+    let listed = listed();
+    let mut all: Vec<Mirror> = Vec::new();
+    for (end, file, name) in [("options", "options.rs", "Options"), ("info", "info.rs", "Info")] {
+        for (short, family) in families::structs(interface, root, end) {
+            let mut mirror = listed.iter().find(|m| m.of == short).cloned().unwrap_or_else(|| named(&family, &short));
+            if mirror.cores.is_empty() {
+                mirror.value = format!("crate::{family}::{name}");
+                mirror.cores = vec![(format!("{family}/{file}"), name, "")];
+            }
+            all.push(mirror);
+        }
+    }
+    for mirror in listed {
+        if all.iter().all(|other| other.of != mirror.of) {
+            assert!(!mirror.cores.is_empty(), "{}: is no struct that a family has by its name", mirror.of);
+            all.push(mirror);
+        }
+    }
+    let of = |family: String| {
+        let own: Vec<_> = all.iter().filter(|m| m.family == family).cloned().collect();
+        (!own.is_empty()).then_some((family, own))
+    };
+    families::names(root).into_iter().filter_map(of).collect()
+}
 
 /// Names and types of the public fields of a struct of the core.
-pub(crate) fn core_fields(root: &Path, (file, name, _): Core) -> Vec<(String, String)> {
+pub(crate) fn core_fields(root: &Path, file: &str, name: &str) -> Vec<(String, String)> {
     let path = root.join("src").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut lines = text.lines().map(str::trim);
@@ -250,7 +202,7 @@ impl Mirror {
         let names: Vec<_> = self.cores.iter().map(|c| format!("{} of src/{}", c.1, c.0)).collect();
         assert!(
             !paths.is_empty(),
-            "purlin_{}.{field}: {} has no such field, and MIRRORS of conversions.rs does not name it",
+            "purlin_{}.{field}: {} has no such field, and `listed` of conversions.rs does not name it",
             self.of,
             names.join(", ")
         );
@@ -264,7 +216,7 @@ impl Mirror {
         for field in listed.iter().chain(self.renamed.iter().map(|(field, _)| field)) {
             assert!(of.fields.iter().any(|f| f.name == *field), "{name}.{field}: is not in the header");
         }
-        let cores: Vec<_> = self.cores.iter().map(|&core| (core, core_fields(root, core))).collect();
+        let cores: Vec<_> = self.cores.iter().map(|core| (core.clone(), core_fields(root, &core.0, core.1))).collect();
         let (mut set, mut read) = (String::new(), String::new());
         if of.fields.iter().any(|f| f.name == "reserved") {
             read.push_str("        expect_zero(\"reserved\", self.reserved)?;\n");
@@ -320,10 +272,11 @@ fn file(interface: &Interface, root: &Path, family: &str, mirrors: &[Mirror]) ->
     let mut text = format!(
         "//! Options and reports of {family}, from C to the core and back. Generated by tests/header: do not edit.\n\n"
     );
-    let structs: Vec<_> = mirrors.iter().map(|m| (module(m.of), format!("purlin_{}", m.of))).collect();
+    let names = mirrors.iter().map(|m| format!("purlin_{}", m.of));
+    let structs: Vec<_> = names.map(|name| (families::module(root, &name), name)).collect();
     let mut uses = Vec::new();
     for (module, name) in &structs {
-        match uses.iter_mut().find(|(m, _): &&mut (&str, Vec<&str>)| m == module) {
+        match uses.iter_mut().find(|(m, _): &&mut (&String, Vec<&str>)| *m == module) {
             Some((_, names)) => names.push(name),
             None => uses.push((module, vec![name.as_str()])),
         }
@@ -358,27 +311,11 @@ fn file(interface: &Interface, root: &Path, family: &str, mirrors: &[Mirror]) ->
     text + &body
 }
 
-/// The file of `src/ffi` that has a struct.
-fn module(of: &str) -> &'static str {
-    const MODULES: &[(&str, &str)] = &[
-        ("dwi_", "dwi_types"),
-        ("fdk_", "fdk_types"),
-        ("lanczos_", "lanczos_types"),
-        ("rpca_", "rpca_types"),
-        ("rsvd_", "rsvd_types"),
-        ("pca_", "pca_types"),
-        ("spmv_", "spmv_types"),
-        ("sshopm_", "sshopm_types"),
-        ("tt_", "tt_types"),
-    ];
-    MODULES.iter().find(|(first, _)| of.starts_with(first)).unwrap_or_else(|| panic!("{of}: has no module")).1
-}
-
 /// The files of `src/ffi/generated`, with their texts.
 pub fn files(interface: &Interface, root: &Path) -> Vec<Generated> {
     let mut index = String::from("//! Conversions of options and reports. Generated by tests/header: do not edit.\n\n");
     let mut made = Vec::new();
-    for (family, mirrors) in MIRRORS {
+    for (family, mirrors) in &mirrors(interface, root) {
         let _ = writeln!(index, "mod {family};");
         made.push(Generated::new(format!("src/ffi/generated/{family}.rs"), file(interface, root, family, mirrors)));
     }

@@ -1,9 +1,12 @@
 //! Which options a call has in Python and MATLAB: all of a struct, or some of it.
+//!
+//! A family `x` has the class `XOptions` of all options of `purlin_x_options`, unless `listed` has classes of that struct.
 
 use std::path::Path;
 
 use crate::interface::{Kind, Struct, Variable};
-use crate::{Interface, conversions};
+use crate::words::first_sentence;
+use crate::{Interface, conversions, families};
 
 /// The fields of a class of keyword options.
 enum Fields {
@@ -20,122 +23,114 @@ use Fields::{But, Core, Only};
 /// A class of keyword options.
 pub struct Keywords {
     /// Name of the class in Python.
-    pub name: &'static str,
+    pub name: String,
     /// The struct of C without `purlin_`.
-    pub of: &'static str,
+    pub of: String,
     /// The classes that it extends in Python.
     pub base: &'static str,
-    doc: &'static str,
+    doc: String,
     fields: Fields,
 }
 
 const LEFT_OUT: &str = "what is left out keeps the library's default.";
 
+/// Classes that do not have all options of a struct, or whose documentation says more than the struct's.
+fn listed() -> Vec<Keywords> {
+    let class = |name: &str, of: &str, base, doc: &str, fields| Keywords {
+        name: name.to_owned(),
+        of: of.to_owned(),
+        base,
+        doc: doc.to_owned(),
+        fields,
+    };
+    vec![
+        class("SshopmOptions", "sshopm_options", "", "Options of `solve`;", But(&["starts", "max_starts"])),
+        class(
+            "SolverOptions",
+            "sshopm_options",
+            "SshopmOptions",
+            "Options of `Sshopm`, each call of which refuses what only the other uses; `max_starts` belongs to `solve_all`.",
+            Only(&["starts", "max_starts"]),
+        ),
+        class(
+            "AllOptions",
+            "sshopm_options",
+            "",
+            "Options of `solve_all`;",
+            Only(&[
+                "sign",
+                "max_iterations",
+                "starts",
+                "max_starts",
+                "seed",
+                "tolerance",
+                "merge_angle",
+                "merge_value",
+                "degeneracy_tolerance",
+            ]),
+        ),
+        class("FitOptions", "dwi_options", "", "Options of `fit`;", Core("dwi/fit.rs", "FitOptions", &[])),
+        class("CsaOptions", "dwi_options", "", "Options of `csa`;", Core("dwi/csa.rs", "CsaOptions", &[])),
+        class(
+            "PeaksOptions",
+            "dwi_options",
+            "",
+            "Options of `peaks`;",
+            Core("dwi/peaks.rs", "PeaksOptions", &["basis"]),
+        ),
+        class(
+            "DwiOptions",
+            "dwi_options",
+            "FitOptions, CsaOptions, PeaksOptions",
+            "Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`.",
+            Only(&["basis"]),
+        ),
+        class("FdkOptions", "fdk_options", "", "Options of a reconstruction;", But(&[])),
+        class(
+            "CommonOptions",
+            "rsvd_options",
+            "",
+            "Options of a decomposition and of a PCA;",
+            But(&["rank", "right", "center", "scale"]),
+        ),
+        class(
+            "RsvdOptions",
+            "rsvd_options",
+            "CommonOptions",
+            "Options of a decomposition.",
+            Only(&["center", "scale"]),
+        ),
+        class(
+            "RpcaOptions",
+            "rpca_options",
+            "",
+            "Options of a separation; `lambda_` is the C option `lambda`;",
+            But(&[]),
+        ),
+        class("TrainOptions", "tt_contraction_options", "", "Options of a contraction;", But(&[])),
+        class("SpmvOptions", "spmv_options", "", "Options of a plan of products;", But(&[])),
+        class(
+            "LanczosOptions",
+            "lanczos_options",
+            "",
+            "Options of a solve, as in the C struct `purlin_lanczos_options`;",
+            But(&["count", "which"]),
+        ),
+    ]
+}
+
 /// All classes of keyword options, a class after those it extends.
-pub const KEYWORDS: &[Keywords] = &[
-    Keywords {
-        name: "SshopmOptions",
-        of: "sshopm_options",
-        base: "",
-        doc: "Options of `solve`;",
-        fields: But(&["starts", "max_starts"]),
-    },
-    Keywords {
-        name: "SolverOptions",
-        of: "sshopm_options",
-        base: "SshopmOptions",
-        doc: "Options of `Sshopm`, each call of which refuses what only the other uses; `max_starts` belongs to `solve_all`.",
-        fields: Only(&["starts", "max_starts"]),
-    },
-    Keywords {
-        name: "AllOptions",
-        of: "sshopm_options",
-        base: "",
-        doc: "Options of `solve_all`;",
-        fields: Only(&[
-            "sign",
-            "max_iterations",
-            "starts",
-            "max_starts",
-            "seed",
-            "tolerance",
-            "merge_angle",
-            "merge_value",
-            "degeneracy_tolerance",
-        ]),
-    },
-    Keywords {
-        name: "FitOptions",
-        of: "dwi_options",
-        base: "",
-        doc: "Options of `fit`;",
-        fields: Core("dwi/fit.rs", "FitOptions", &[]),
-    },
-    Keywords {
-        name: "CsaOptions",
-        of: "dwi_options",
-        base: "",
-        doc: "Options of `csa`;",
-        fields: Core("dwi/csa.rs", "CsaOptions", &[]),
-    },
-    Keywords {
-        name: "PeaksOptions",
-        of: "dwi_options",
-        base: "",
-        doc: "Options of `peaks`;",
-        fields: Core("dwi/peaks.rs", "PeaksOptions", &["basis"]),
-    },
-    Keywords {
-        name: "DwiOptions",
-        of: "dwi_options",
-        base: "FitOptions, CsaOptions, PeaksOptions",
-        doc: "Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`.",
-        fields: Only(&["basis"]),
-    },
-    Keywords { name: "FdkOptions", of: "fdk_options", base: "", doc: "Options of a reconstruction;", fields: But(&[]) },
-    Keywords {
-        name: "CommonOptions",
-        of: "rsvd_options",
-        base: "",
-        doc: "Options of a decomposition and of a PCA;",
-        fields: But(&["rank", "right", "center", "scale"]),
-    },
-    Keywords {
-        name: "RsvdOptions",
-        of: "rsvd_options",
-        base: "CommonOptions",
-        doc: "Options of a decomposition.",
-        fields: Only(&["center", "scale"]),
-    },
-    Keywords {
-        name: "RpcaOptions",
-        of: "rpca_options",
-        base: "",
-        doc: "Options of a separation; `lambda_` is the C option `lambda`;",
-        fields: But(&[]),
-    },
-    Keywords {
-        name: "TrainOptions",
-        of: "tt_contraction_options",
-        base: "",
-        doc: "Options of a contraction;",
-        fields: But(&[]),
-    },
-    Keywords {
-        name: "SpmvOptions",
-        of: "spmv_options",
-        base: "",
-        doc: "Options of a plan of products;",
-        fields: But(&[]),
-    },
-    Keywords {
-        name: "LanczosOptions",
-        of: "lanczos_options",
-        base: "",
-        doc: "Options of a solve, as in the C struct `purlin_lanczos_options`;",
-        fields: But(&["count", "which"]),
-    },
-];
+pub fn keywords(interface: &Interface, root: &Path) -> Vec<Keywords> {
+    let mut all = listed();
+    for (short, _) in families::structs(interface, root, "options") {
+        if all.iter().all(|keywords| keywords.of != short) {
+            let sentence = first_sentence(&structure(interface, &short).doc);
+            let doc = format!("{};", sentence.trim_end_matches('.'));
+            all.push(Keywords { name: families::class(&short), of: short, base: "", doc, fields: But(&[]) });
+        }
+    }
+    all
+}
 
 /// A struct of the header.
 pub fn structure<'a>(interface: &'a Interface, short: &str) -> &'a Struct {
@@ -155,7 +150,7 @@ impl Keywords {
     /// The fields of the class itself.
     pub fn fields<'a>(&self, of: &'a Struct, root: &Path) -> Vec<&'a Variable> {
         let core = match self.fields {
-            Core(file, name, _) => conversions::core_fields(root, (file, name, "")),
+            Core(file, name, _) => conversions::core_fields(root, file, name),
             _ => Vec::new(),
         };
         let has = |name: &str| match self.fields {
@@ -168,6 +163,6 @@ impl Keywords {
 
     /// Documentation of the class in Python.
     pub fn doc(&self) -> String {
-        if self.doc.ends_with(';') { format!("{} {LEFT_OUT}", self.doc) } else { self.doc.to_owned() }
+        if self.doc.ends_with(';') { format!("{} {LEFT_OUT}", self.doc) } else { self.doc.clone() }
     }
 }

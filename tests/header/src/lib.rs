@@ -6,6 +6,7 @@
 pub mod choices;
 pub mod conversions;
 pub mod cuda;
+pub mod families;
 pub mod fortran;
 pub mod fortran_interfaces;
 pub mod fortran_types;

@@ -67,10 +67,15 @@ pub fn default(doc: &str) -> Option<&str> {
     Some(word.trim_end_matches('.'))
 }
 
+/// The first sentence of a documentation, in one line.
+pub fn first_sentence(doc: &str) -> String {
+    let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    line[..line.find(". ").map_or(line.len(), |at| at + 1)].to_owned()
+}
+
 /// The first sentence of a documentation, as a cell of a table.
-fn first_sentence(doc: &str) -> String {
-    let end = doc.find(". ").map_or(doc.len(), |at| at + 1);
-    doc[..end].replace('|', "\\|").replace('*', "\\*")
+fn cell(doc: &str) -> String {
+    first_sentence(doc).replace('|', "\\|").replace('*', "\\*")
 }
 
 fn table(text: &mut String, uses: &Uses<'_>, has_defaults: bool) {
@@ -92,7 +97,7 @@ fn table(text: &mut String, uses: &Uses<'_>, has_defaults: bool) {
                 None => " |".into(),
             };
             let (kind, families) = (type_text(&field.of), families.join(", "));
-            let _ = writeln!(text, "| `{name}` | `{kind}` |{default} {families} | {} |", first_sentence(&field.doc));
+            let _ = writeln!(text, "| `{name}` | `{kind}` |{default} {families} | {} |", cell(&field.doc));
         }
     }
 }

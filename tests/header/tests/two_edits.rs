@@ -1,4 +1,5 @@
-//! An option or a figure of a report takes two edits: the field in the core and the one in the C struct. All else follows.
+//! An option or a figure of a report takes two edits: the field in the core and the one in the C struct. A family takes its own
+//! files. All else follows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ fn scratch(name: &str) -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).expect("the old copy can be removed");
     }
-    for folder in ["src", "cuda", "bindings/fortran"] {
+    for folder in ["src", "cuda", "bindings/fortran", "bindings/matlab"] {
         copy(&root().join(folder), &to.join(folder));
     }
     fs::copy(root().join("cbindgen.toml"), to.join("cbindgen.toml")).expect("a copy");
@@ -133,6 +134,132 @@ fn a_choice_has_its_words_in_all_languages() {
     ] {
         let file = all.iter().find(|file| file.path == path).expect("a generated file");
         assert!(file.text.lines().any(|l| l.trim() == line), "{path}: {line}");
+    }
+    fs::remove_dir_all(root).expect("the copy can be removed");
+}
+
+/// Text without the indentation of this file.
+fn plain(text: &str) -> String {
+    text.lines().map(|line| line.trim_start().to_owned() + "\n").collect()
+}
+
+/// The files of a family that has nothing out of the ordinary.
+const NOVEL: &[(&str, &str)] = &[
+    ("src/novel/Cargo.toml", ""),
+    ("src/novel/options.rs", "pub struct Options {\npub weight: f64 = 1.0,\npub pace: usize = 3,\n}\n"),
+    ("src/novel/info.rs", "pub struct Info {\npub pace: usize,\npub total: f64,\n}\n"),
+    (
+        "src/ffi/novel_types.rs",
+        "/// How novelty is computed. See the chapter.
+        #[repr(C)]
+        pub struct purlin_novel_options {
+        /// Size of the struct.
+        pub struct_size: usize,
+        /// Weight of everything; default 1.
+        pub weight: f64,
+        /// Steps at a time; default 3.
+        pub pace: i64,
+        }
+        /// What a computation did.
+        #[repr(C)]
+        pub struct purlin_novel_info {
+        /// Size of the struct.
+        pub struct_size: usize,
+        /// Steps at a time.
+        pub pace: i64,
+        /// Sum of everything.
+        pub total: f64,
+        }
+        ",
+    ),
+    (
+        "src/ffi/novel.rs",
+        "/// The object.
+        pub struct purlin_novel { _private: [u8; 0] }
+        /// Destroys it.
+        #[unsafe(no_mangle)]
+        pub extern \"C\" fn purlin_novel_destroy(novel: *mut purlin_novel) -> purlin_status { 0 }
+        /// The defaults.
+        #[unsafe(no_mangle)]
+        pub extern \"C\" fn purlin_novel_options_init(options: *mut purlin_novel_options, size: usize) -> purlin_status { 0 }
+        /// An empty report.
+        #[unsafe(no_mangle)]
+        pub extern \"C\" fn purlin_novel_info_init(info: *mut purlin_novel_info, size: usize) -> purlin_status { 0 }
+        ",
+    ),
+    ("bindings/fortran/purlin_c_novel.f90", "include 'generated/purlin_c_novel.inc'\n"),
+    (
+        "bindings/fortran/purlin_novel.f90",
+        "module purlin_novel_module
+        public :: novel_compute
+        include 'integers/novel_generic.inc'
+        contains
+        subroutine novel_compute(pace, stat, errmsg)
+        integer(c_int64_t), intent(in) :: pace
+        integer(c_int32_t), intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        end subroutine
+        include 'integers/novel.inc'
+        end module
+        ",
+    ),
+    ("bindings/matlab/src/novel.c", "READ_NOVEL_OPTIONS(options, &o);\nREPORT_NOVEL_INFO(plhs[0], &info);\n"),
+    ("bindings/matlab/+purlin/novel.m", "names = purlin.internal.option_names('novel');\n"),
+];
+
+fn write_novel(root: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, plain(text)).expect("the copy can be written");
+    }
+}
+
+#[test]
+fn a_family_takes_no_entry_in_a_table() {
+    let root = scratch("family");
+    write_novel(&root, NOVEL);
+    let all = generated_of(&root);
+    for (path, line) in [
+        ("include/purlin.h", "typedef struct purlin_novel_options {"),
+        ("src/ffi/generated/mod.rs", "mod novel;"),
+        ("src/ffi/generated/novel.rs", "pub(in crate::ffi) fn set(&mut self, from: &crate::novel::Options) {"),
+        ("src/ffi/generated/novel.rs", "to.pace = FromC::from_c(\"pace\", self.pace)?;"),
+        ("src/ffi/generated/novel.rs", "use crate::ffi::novel_types::{purlin_novel_info, purlin_novel_options};"),
+        ("bindings/fortran/generated/purlin_types.inc", "type, bind(c) :: purlin_novel_info"),
+        (
+            "bindings/fortran/generated/purlin_c_novel.inc",
+            "function c_novel_destroy(novel) bind(c, name='purlin_novel_destroy') result(s)",
+        ),
+        ("bindings/fortran/integers/novel.inc", "subroutine novel_compute_i4(pace, stat, errmsg)"),
+        ("bindings/fortran/integers/novel_generic.inc", "module procedure novel_compute, novel_compute_i4"),
+        ("bindings/python/purlin/_options.py", "class NovelOptions(TypedDict, total=False):"),
+        (
+            "bindings/python/purlin/_options.py",
+            "\"\"\"How novelty is computed; what is left out keeps the library's default.\"\"\"",
+        ),
+        ("bindings/python/purlin/_options.py", "pace: int  # default 3"),
+        ("bindings/python/purlin/_reports.py", "class NovelInfo:"),
+        ("bindings/python/purlin/_structs.py", "class NovelInfo(Struct):"),
+        ("bindings/matlab/src/generated/options.h", "read_double(given, \"weight\", &(o)->weight); \\"),
+        ("bindings/matlab/src/generated/reports.h", "add_number(to, \"total\", (double)(i)->total); \\"),
+        ("bindings/matlab/+purlin/+internal/option_names.m", "names = {'weight', 'pace'};"),
+        ("tests/c/generated/layout.h", "SIZE(purlin_novel_info, 24);"),
+    ] {
+        let file = all.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("{path} is generated"));
+        assert!(file.text.lines().any(|l| l.trim() == line), "{path}: {line}\n{}", file.text);
+    }
+    fs::remove_dir_all(root).expect("the copy can be removed");
+}
+
+#[test]
+fn a_family_without_functions_in_matlab_has_no_names_there() {
+    let root = scratch("foreign");
+    let is_of_matlab = |path: &str| path.starts_with("bindings/matlab");
+    let others: Vec<_> = NOVEL.iter().copied().filter(|(path, _)| !is_of_matlab(path)).collect();
+    write_novel(&root, &others);
+    for file in generated_of(&root).into_iter().filter(|file| is_of_matlab(&file.path)) {
+        assert!(!file.text.to_lowercase().contains("novel"), "{}: {}", file.path, file.text);
     }
     fs::remove_dir_all(root).expect("the copy can be removed");
 }
