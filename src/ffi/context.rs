@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use super::callback::{self, purlin_log_fn};
-use super::handle::{self, Object, Table};
+use super::handle;
 use super::options::{self, fill_text, versioned};
 use super::{guard, purlin_status};
 use crate::backend::cpu::Isa;
@@ -20,14 +20,6 @@ pub struct purlin_context {
 
 /// What a handle of a context stands for.
 pub(super) type ContextObject = Arc<Context>;
-
-impl Object for ContextObject {
-    const KIND: u8 = 1;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<ContextObject> = Table::new();
-        &TABLE
-    }
-}
 
 /// The GPU if there is one, else the CPU; a GPU with a `device` other than 0.
 pub const PURLIN_BACKEND_AUTO: i32 = 0;

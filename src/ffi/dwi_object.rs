@@ -3,7 +3,7 @@
 use super::callback::Report;
 use super::dwi::{ranges, read_options};
 use super::dwi_types::*;
-use super::handle::{self, Object, Shared, Table};
+use super::handle::{self, Shared};
 use super::overlap::Range;
 use super::sshopm_types::purlin_sshopm_info;
 use super::tensor::{self, purlin_tensor};
@@ -26,14 +26,6 @@ pub(super) struct DwiObject {
     /// As the caller wrote it: the core has one name for tensors and for no basis.
     basis: i32,
     report: Report,
-}
-
-impl Object for DwiObject {
-    const KIND: u8 = 19;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<DwiObject> = Table::new();
-        &TABLE
-    }
 }
 
 /// The caller's handles of a scan.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::callback::Report;
 use super::fdk_convert::{read_geometry, read_grid, read_options};
 use super::fdk_types::*;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::tensor::{self, purlin_tensor};
 use super::{context, group, guard, options, overlap, purlin_context, purlin_status};
 use crate::context::Context;
@@ -29,14 +29,6 @@ pub(super) struct FdkObject {
     last: LastInfo<Info>,
     pub(super) report: Report,
     inner: Arc<handle::Lock<Fdk>>,
-}
-
-impl Object for FdkObject {
-    const KIND: u8 = 7;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<FdkObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl FdkObject {

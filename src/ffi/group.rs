@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::context::ContextObject;
-use super::handle::{self, Object, Table};
+use super::handle;
 use super::options::{self, versioned};
 use super::{guard, purlin_context, purlin_status};
 use crate::context::Context;
@@ -19,14 +19,6 @@ pub struct purlin_group {
 
 /// What a handle of a group stands for.
 pub(super) type GroupObject = Arc<Group>;
-
-impl Object for GroupObject {
-    const KIND: u8 = 15;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<GroupObject> = Table::new();
-        &TABLE
-    }
-}
 
 /// The group of the option `group`: `context` alone for NULL.
 pub(super) fn of(group: *const purlin_group, context: &Arc<Context>) -> Result<GroupObject> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
-use super::guard;
+use super::{guard, objects};
 use crate::backend::fork::this_thread;
 use crate::error::{Error, Result};
 
@@ -15,7 +15,7 @@ const INDEX_BITS: u32 = 24;
 const GENERATION_BITS: u32 = 32;
 const MAX_SLOTS: usize = 1 << INDEX_BITS;
 
-/// A type that C knows by handle.
+/// A type that C knows by handle. [`objects`] lists them.
 pub(super) trait Object: Send + Sync + Sized + 'static {
     /// First byte of its keys; no two types share one, and none is 0.
     const KIND: u8;
@@ -108,11 +108,11 @@ impl<T: Object> AnyTable for Table<T> {
 }
 
 extern "C" fn before_fork() {
-    super::library::tables().into_iter().for_each(AnyTable::hold);
+    objects::tables().into_iter().for_each(AnyTable::hold);
 }
 
 extern "C" fn after_fork() {
-    super::library::tables().into_iter().rev().for_each(AnyTable::release);
+    objects::tables().into_iter().rev().for_each(AnyTable::release);
 }
 
 /// Has the tables locked around each `fork()`, from the loading of the library on.
@@ -184,7 +184,8 @@ fn find<T: Object>(argument: &str, key: usize) -> Result<(usize, u32)> {
     }
     let kind = key >> (INDEX_BITS + GENERATION_BITS);
     if kind != usize::from(T::KIND) {
-        return wrong(if (1..=19).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
+        let is_other = objects::KINDS.iter().any(|&other| usize::from(other) == kind);
+        return wrong(if is_other { "is a handle of another type" } else { "is not a handle" });
     }
     let generation = (key >> INDEX_BITS) & 0xffff_ffff;
     Ok((key & (MAX_SLOTS - 1), generation as u32))

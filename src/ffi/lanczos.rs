@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::callback::Report;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::lanczos_convert::session_of;
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{input_or_null, purlin_matrix};
@@ -28,14 +28,6 @@ pub(super) struct LanczosObject {
     last: LastInfo<Info>,
     report: Report,
     inner: Arc<handle::Lock<Lanczos>>,
-}
-
-impl Object for LanczosObject {
-    const KIND: u8 = 16;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<LanczosObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl LanczosObject {

@@ -3,26 +3,8 @@
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-use super::context::ContextObject;
-use super::dwi_object::DwiObject;
-use super::fdk::FdkObject;
-use super::group::GroupObject;
-use super::handle::{AnyTable, Object};
-use super::lanczos::LanczosObject;
-use super::rpca::RpcaObject;
-use super::rsvd::RsvdObject;
-use super::sink::SinkObject;
-use super::source::SourceObject;
-use super::sshopm_solver::SshopmObject;
-use super::tt_contraction::ContractionObject;
-use super::tt_environments::EnvironmentsObject;
-use super::{guard, status};
-use crate::matrix::Matrix;
-use crate::rsvd::pca::Pca;
-use crate::spmv::Plan;
-use crate::stream::Stream;
-use crate::tensor::Tensor;
-use crate::tensor::train::{TensorTrain, TrainMatrix};
+use super::handle::AnyTable;
+use super::{guard, objects, status};
 
 /// Major version of the header.
 pub const PURLIN_VERSION_MAJOR: i32 = 0;
@@ -72,32 +54,7 @@ pub extern "C" fn purlin_last_error_message() -> *const c_char {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_live_handles() -> i64 {
-    guard::inside(|| tables().into_iter().map(AnyTable::live).sum())
-}
-
-/// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 19] {
-    [
-        ContextObject::table(),
-        Stream::table(),
-        Tensor::table(),
-        Matrix::table(),
-        SourceObject::table(),
-        SinkObject::table(),
-        FdkObject::table(),
-        RsvdObject::table(),
-        Pca::table(),
-        Plan::table(),
-        TensorTrain::table(),
-        TrainMatrix::table(),
-        ContractionObject::table(),
-        EnvironmentsObject::table(),
-        GroupObject::table(),
-        SshopmObject::table(),
-        RpcaObject::table(),
-        LanczosObject::table(),
-        DwiObject::table(),
-    ]
+    guard::inside(|| objects::tables().into_iter().map(AnyTable::live).sum())
 }
 
 #[cfg(test)]

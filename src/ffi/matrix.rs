@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::options::{self, versioned};
 use super::tensor::{
     PURLIN_DEVICE, PURLIN_HOST, PURLIN_PINNED, PURLIN_READ_ONLY, PURLIN_ROW_MAJOR, borrow_device, borrow_host,
@@ -22,14 +22,6 @@ use crate::shape::{self, Order, to_i64};
 /// two.
 pub struct purlin_matrix {
     _private: [u8; 0],
-}
-
-impl Object for Matrix {
-    const KIND: u8 = 4;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<Matrix> = Table::new();
-        &TABLE
-    }
 }
 
 /// Every entry is stored, with a leading dimension.

@@ -38,6 +38,7 @@ mod library;
 mod matrix;
 mod matrix_device;
 mod matrix_outside;
+mod objects;
 mod options;
 mod overlap;
 mod pca;

@@ -1,6 +1,6 @@
 //! Principal component analysis: fits and their use.
 
-use super::handle::{self, Object, Shared, Table};
+use super::handle::{self, Shared};
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, Struct as _};
 use super::overlap::{self, ranges};
@@ -16,14 +16,6 @@ use crate::rsvd::pca::{Pca, PcaOptions};
 /// The principal components of a matrix of samples, with what transforms others.
 pub struct purlin_pca {
     _private: [u8; 0],
-}
-
-impl Object for Pca {
-    const KIND: u8 = 9;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<Pca> = Table::new();
-        &TABLE
-    }
 }
 
 /// Writes the defaults.

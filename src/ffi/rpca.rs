@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::callback::Report;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, Struct as _};
 use super::rpca_types::*;
@@ -27,14 +27,6 @@ pub(super) struct RpcaObject {
     last: LastInfo<Info>,
     pub(super) report: Report,
     inner: Arc<handle::Lock<Rpca>>,
-}
-
-impl Object for RpcaObject {
-    const KIND: u8 = 17;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<RpcaObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl RpcaObject {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::callback::Report;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::matrix::{self, purlin_matrix};
 use super::rsvd_convert::read_options;
 use super::rsvd_types::*;
@@ -30,14 +30,6 @@ pub(super) struct RsvdObject {
     options: Options,
     pub(super) report: Report,
     inner: Arc<handle::Lock<Rsvd>>,
-}
-
-impl Object for RsvdObject {
-    const KIND: u8 = 8;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<RsvdObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl RsvdObject {

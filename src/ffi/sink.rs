@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::array;
-use super::handle::{self, Object, Table};
+use super::handle;
 use super::tensor::{purlin_dtype, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::blocks::array::{ArrayInfo, Block};
@@ -55,14 +55,6 @@ pub(super) struct SinkObject {
     context: Arc<Context>,
     /// `None` once it is used up.
     target: Option<Target>,
-}
-
-impl Object for SinkObject {
-    const KIND: u8 = 6;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<SinkObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl SinkObject {

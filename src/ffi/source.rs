@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::array::{self, purlin_array_info};
-use super::handle::{self, Object, Table};
+use super::handle;
 use super::options;
 use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
@@ -91,14 +91,6 @@ impl SourceObject {
         } else {
             Err(Error::invalid(argument, "belongs to another context"))
         }
-    }
-}
-
-impl Object for SourceObject {
-    const KIND: u8 = 5;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<SourceObject> = Table::new();
-        &TABLE
     }
 }
 

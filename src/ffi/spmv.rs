@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::matrix::{input, output, purlin_matrix};
 use super::options::{self, Struct as _};
 use super::overlap::{self, ranges, stored};
@@ -20,14 +20,6 @@ use crate::spmv::{Options, Plan};
 /// Any number of calls may use it at once.
 pub struct purlin_spmv {
     _private: [u8; 0],
-}
-
-impl Object for Plan {
-    const KIND: u8 = 14;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<Plan> = Table::new();
-        &TABLE
-    }
 }
 
 fn shared(plan: *const purlin_spmv) -> Result<Shared<Plan>> {

@@ -1,7 +1,7 @@
 //! The solver of eigenpairs of symmetric tensors: the object, its calls, and the calls without an object.
 
 use super::callback::Report;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::overlap::{self, Range};
 use super::sshopm::{LockedResults, info_of, inputs, read_options, report};
 use super::sshopm_types::*;
@@ -22,14 +22,6 @@ pub struct purlin_sshopm {
 pub(super) struct SshopmObject {
     solver: Sshopm,
     report: Report,
-}
-
-impl Object for SshopmObject {
-    const KIND: u8 = 18;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<SshopmObject> = Table::new();
-        &TABLE
-    }
 }
 
 impl SshopmObject {

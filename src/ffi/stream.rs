@@ -1,6 +1,6 @@
 //! Streams: ordered queues of a context's device.
 
-use super::handle::{self, Object, Shared, Table};
+use super::handle::{self, Shared};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::context::Context;
 use crate::error::Result;
@@ -9,14 +9,6 @@ use crate::stream::{Stream, begin_after};
 /// An ordered queue of work of a context. On a GPU it is a CUDA stream; on the CPU calls are complete on return.
 pub struct purlin_stream {
     _private: [u8; 0],
-}
-
-impl Object for Stream {
-    const KIND: u8 = 2;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<Stream> = Table::new();
-        &TABLE
-    }
 }
 
 /// The stream of a nullable argument.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::options::{self, versioned};
 use super::overlap::{self, Range};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
@@ -18,14 +18,6 @@ use crate::tensor::{self, Location, Tensor};
 /// An array of numbers: dense of any rank, or a batch of packed symmetric tensors; on the host or on the context's GPU.
 pub struct purlin_tensor {
     _private: [u8; 0],
-}
-
-impl Object for Tensor {
-    const KIND: u8 = 3;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<Tensor> = Table::new();
-        &TABLE
-    }
 }
 
 /// Element type: one of PURLIN_F32 to PURLIN_U32. I8, I16, U32 and F16 are stored, copied and exchanged, and read and

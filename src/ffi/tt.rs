@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::options;
 use super::overlap::{self, Range};
 use super::tensor::{
@@ -23,14 +23,6 @@ use crate::tensor::train::{self, Shape, TensorTrain};
 /// cyclic, a tensor ring.
 pub struct purlin_tt {
     _private: [u8; 0],
-}
-
-impl Object for TensorTrain {
-    const KIND: u8 = 10;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<TensorTrain> = Table::new();
-        &TABLE
-    }
 }
 
 /// The train of an argument that is only read, on a context that is alive.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::callback::Report;
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::tt_options::read_options;
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options};
 use super::{context, group, guard, options, purlin_context, purlin_status};
@@ -35,14 +35,6 @@ pub(super) struct Held(Exclusive<Mutex<Contraction>>);
 impl Held {
     pub(super) fn get(&mut self) -> &mut Contraction {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Object for ContractionObject {
-    const KIND: u8 = 12;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<ContractionObject> = Table::new();
-        &TABLE
     }
 }
 

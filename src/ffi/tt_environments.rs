@@ -1,6 +1,6 @@
 //! Environments of tensor trains, kept for sweeps.
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::overlap::{self, Range};
 use super::stream;
 use super::tensor::{self, purlin_tensor};
@@ -29,14 +29,6 @@ pub(super) struct EnvironmentsObject {
     operator: Option<usize>,
     ket: usize,
     inner: Environments,
-}
-
-impl Object for EnvironmentsObject {
-    const KIND: u8 = 13;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<EnvironmentsObject> = Table::new();
-        &TABLE
-    }
 }
 
 /// The trains, locked for a call.

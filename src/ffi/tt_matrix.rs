@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::handle::{self, Exclusive, Shared};
 use super::options;
 use super::overlap::{self, Range};
 use super::tensor::{
@@ -20,14 +20,6 @@ use crate::tensor::train::{self, Shape, TensorTrain, TrainMatrix};
 /// bond, row (bra, out), column (ket, in), right bond. It is open if w_0 = w_d = 1 and else cyclic.
 pub struct purlin_tt_matrix {
     _private: [u8; 0],
-}
-
-impl Object for TrainMatrix {
-    const KIND: u8 = 11;
-    fn table() -> &'static Table<Self> {
-        static TABLE: Table<TrainMatrix> = Table::new();
-        &TABLE
-    }
 }
 
 /// The TT-matrix of an argument that is only read, on a context that is alive.

@@ -34,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(20) << 56;
+                let kind = source.below(TYPES + 1) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -62,87 +62,89 @@ impl<T> Kind<T> {
     }
 }
 
-/// All objects and memory of a program.
-pub struct World {
-    pub contexts: Kind<purlin_context>,
-    pub streams: Kind<purlin_stream>,
-    pub groups: Kind<purlin_group>,
-    pub tensors: Kind<purlin_tensor>,
-    pub matrices: Kind<purlin_matrix>,
-    pub sources: Kind<purlin_source>,
-    pub sinks: Kind<purlin_sink>,
-    pub fdks: Kind<purlin_fdk>,
-    pub rsvds: Kind<purlin_rsvd>,
-    pub rpcas: Kind<purlin_rpca>,
-    pub pcas: Kind<purlin_pca>,
-    pub plans: Kind<purlin_spmv>,
-    pub eigensolvers: Kind<purlin_lanczos>,
-    /// Pairs that the eigensolvers were made for.
-    pub pairs: Vec<(*mut purlin_lanczos, i64)>,
-    pub trains: Kind<purlin_tt>,
-    pub train_matrices: Kind<purlin_tt_matrix>,
-    pub contractions: Kind<purlin_tt_contraction>,
-    pub environments: Kind<purlin_tt_environments>,
-    pub solvers: Kind<purlin_sshopm>,
-    pub diffusions: Kind<purlin_dwi>,
-    /// Ranks that the decompositions were made with.
-    pub ranks: Vec<(*mut purlin_rsvd, i64)>,
-    /// Sizes of the reconstructions that were made.
-    pub shapes: Vec<(*mut purlin_fdk, Shape)>,
-    /// Memory in use; it lives to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
-    buffers: Vec<Vec<u128>>,
-    /// Memory that is given away for good.
-    kept: Vec<Vec<u128>>,
-    /// Capsules that were exported and not yet deleted.
-    pub capsules: Vec<*mut c_void>,
+/// Makes [`World`] with a field for each type of object: its name, the type, and the function that destroys one.
+macro_rules! world {
+    ($($field:ident: $object:ident, $destroy:ident;)+) => {
+        /// All objects and memory of a program.
+        pub struct World {
+            pub contexts: Kind<purlin_context>,
+            $(pub $field: Kind<$object>,)+
+            /// Pairs that the eigensolvers were made for.
+            pub pairs: Vec<(*mut purlin_lanczos, i64)>,
+            /// Ranks that the decompositions were made with.
+            pub ranks: Vec<(*mut purlin_rsvd, i64)>,
+            /// Sizes of the reconstructions that were made.
+            pub shapes: Vec<(*mut purlin_fdk, Shape)>,
+            /// Memory in use; it lives to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
+            buffers: Vec<Vec<u128>>,
+            /// Memory that is given away for good.
+            kept: Vec<Vec<u128>>,
+            /// Capsules that were exported and not yet deleted.
+            pub capsules: Vec<*mut c_void>,
+        }
+
+        /// Number of types of objects.
+        const TYPES: usize = 1 + [$(stringify!($field)),+].len();
+
+        impl World {
+            fn empty() -> Self {
+                Self {
+                    contexts: Kind::new(),
+                    $($field: Kind::new(),)+
+                    pairs: Vec::new(),
+                    ranks: Vec::new(),
+                    shapes: Vec::new(),
+                    buffers: Vec::new(),
+                    kept: Vec::new(),
+                    capsules: Vec::new(),
+                }
+            }
+
+            /// Number of live handles, of all types.
+            pub fn live(&self) -> i64 {
+                (self.contexts.live.len() $(+ self.$field.live.len())+) as i64
+            }
+
+            /// Destroys all objects but the contexts.
+            fn destroy_objects(&mut self) {
+                $(for object in std::mem::take(&mut self.$field.live) {
+                    assert_eq!(c!($destroy(object)), purlin_status::PURLIN_SUCCESS);
+                })+
+            }
+        }
+    };
+}
+
+world! {
+    streams: purlin_stream, purlin_stream_destroy;
+    groups: purlin_group, purlin_group_destroy;
+    tensors: purlin_tensor, purlin_tensor_destroy;
+    matrices: purlin_matrix, purlin_matrix_destroy;
+    sources: purlin_source, purlin_source_destroy;
+    sinks: purlin_sink, purlin_sink_destroy;
+    fdks: purlin_fdk, purlin_fdk_destroy;
+    pcas: purlin_pca, purlin_pca_destroy;
+    rsvds: purlin_rsvd, purlin_rsvd_destroy;
+    rpcas: purlin_rpca, purlin_rpca_destroy;
+    plans: purlin_spmv, purlin_spmv_destroy;
+    diffusions: purlin_dwi, purlin_dwi_destroy;
+    solvers: purlin_sshopm, purlin_sshopm_destroy;
+    eigensolvers: purlin_lanczos, purlin_lanczos_destroy;
+    environments: purlin_tt_environments, purlin_tt_environments_destroy;
+    contractions: purlin_tt_contraction, purlin_tt_contraction_destroy;
+    train_matrices: purlin_tt_matrix, purlin_tt_matrix_destroy;
+    trains: purlin_tt, purlin_tt_destroy;
 }
 
 impl World {
     /// A world with one context.
     pub fn new() -> Self {
-        let mut world = Self {
-            contexts: Kind::new(),
-            streams: Kind::new(),
-            groups: Kind::new(),
-            tensors: Kind::new(),
-            matrices: Kind::new(),
-            sources: Kind::new(),
-            sinks: Kind::new(),
-            fdks: Kind::new(),
-            rsvds: Kind::new(),
-            rpcas: Kind::new(),
-            pcas: Kind::new(),
-            plans: Kind::new(),
-            eigensolvers: Kind::new(),
-            pairs: Vec::new(),
-            trains: Kind::new(),
-            train_matrices: Kind::new(),
-            contractions: Kind::new(),
-            environments: Kind::new(),
-            solvers: Kind::new(),
-            diffusions: Kind::new(),
-            ranks: Vec::new(),
-            shapes: Vec::new(),
-            buffers: Vec::new(),
-            kept: Vec::new(),
-            capsules: Vec::new(),
-        };
+        let mut world = Self::empty();
         let options = options::plain_context();
         let mut context = std::ptr::null_mut();
         let status = c!(purlin_context_create(&raw const options, &raw mut context));
         world.contexts.made(status, context);
         world
-    }
-
-    /// Number of live handles, of all types.
-    pub fn live(&self) -> i64 {
-        let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
-        let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
-        let components = self.rsvds.live.len() + self.rpcas.live.len() + self.pcas.live.len() + self.plans.live.len();
-        let trains = self.trains.live.len() + self.train_matrices.live.len();
-        let contractions = self.contractions.live.len() + self.environments.live.len() + self.solvers.live.len();
-        let contractions = contractions + self.eigensolvers.live.len() + self.diffusions.live.len();
-        (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
     /// The context of the program's beginning, as long as it lives.
@@ -198,60 +200,7 @@ impl World {
         for capsule in std::mem::take(&mut self.capsules) {
             crate::base::delete_capsule(capsule);
         }
-        for stream in std::mem::take(&mut self.streams.live) {
-            assert_eq!(c!(purlin_stream_destroy(stream)), purlin_status::PURLIN_SUCCESS);
-        }
-        for group in std::mem::take(&mut self.groups.live) {
-            assert_eq!(c!(purlin_group_destroy(group)), purlin_status::PURLIN_SUCCESS);
-        }
-        for tensor in std::mem::take(&mut self.tensors.live) {
-            assert_eq!(c!(purlin_tensor_destroy(tensor)), purlin_status::PURLIN_SUCCESS);
-        }
-        for matrix in std::mem::take(&mut self.matrices.live) {
-            assert_eq!(c!(purlin_matrix_destroy(matrix)), purlin_status::PURLIN_SUCCESS);
-        }
-        for source in std::mem::take(&mut self.sources.live) {
-            assert_eq!(c!(purlin_source_destroy(source)), purlin_status::PURLIN_SUCCESS);
-        }
-        for sink in std::mem::take(&mut self.sinks.live) {
-            assert_eq!(c!(purlin_sink_destroy(sink)), purlin_status::PURLIN_SUCCESS);
-        }
-        for fdk in std::mem::take(&mut self.fdks.live) {
-            assert_eq!(c!(purlin_fdk_destroy(fdk)), purlin_status::PURLIN_SUCCESS);
-        }
-        for pca in std::mem::take(&mut self.pcas.live) {
-            assert_eq!(c!(purlin_pca_destroy(pca)), purlin_status::PURLIN_SUCCESS);
-        }
-        for rsvd in std::mem::take(&mut self.rsvds.live) {
-            assert_eq!(c!(purlin_rsvd_destroy(rsvd)), purlin_status::PURLIN_SUCCESS);
-        }
-        for rpca in std::mem::take(&mut self.rpcas.live) {
-            assert_eq!(c!(purlin_rpca_destroy(rpca)), purlin_status::PURLIN_SUCCESS);
-        }
-        for plan in std::mem::take(&mut self.plans.live) {
-            assert_eq!(c!(purlin_spmv_destroy(plan)), purlin_status::PURLIN_SUCCESS);
-        }
-        for dwi in std::mem::take(&mut self.diffusions.live) {
-            assert_eq!(c!(purlin_dwi_destroy(dwi)), purlin_status::PURLIN_SUCCESS);
-        }
-        for solver in std::mem::take(&mut self.solvers.live) {
-            assert_eq!(c!(purlin_sshopm_destroy(solver)), purlin_status::PURLIN_SUCCESS);
-        }
-        for solver in std::mem::take(&mut self.eigensolvers.live) {
-            assert_eq!(c!(purlin_lanczos_destroy(solver)), purlin_status::PURLIN_SUCCESS);
-        }
-        for environments in std::mem::take(&mut self.environments.live) {
-            assert_eq!(c!(purlin_tt_environments_destroy(environments)), purlin_status::PURLIN_SUCCESS);
-        }
-        for contraction in std::mem::take(&mut self.contractions.live) {
-            assert_eq!(c!(purlin_tt_contraction_destroy(contraction)), purlin_status::PURLIN_SUCCESS);
-        }
-        for matrix in std::mem::take(&mut self.train_matrices.live) {
-            assert_eq!(c!(purlin_tt_matrix_destroy(matrix)), purlin_status::PURLIN_SUCCESS);
-        }
-        for train in std::mem::take(&mut self.trains.live) {
-            assert_eq!(c!(purlin_tt_destroy(train)), purlin_status::PURLIN_SUCCESS);
-        }
+        self.destroy_objects();
         for context in std::mem::take(&mut self.contexts.live) {
             let mut info = options::context_info();
             assert_eq!(c!(purlin_context_properties(context, &raw mut info)), purlin_status::PURLIN_SUCCESS);

@@ -24,10 +24,6 @@ from purlin import _lib
 from attack import Bench, Finding, Skipped, pick, require
 
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
-OBJECTS = (
-    "context", "stream", "group", "tensor", "matrix", "source", "sink", "fdk", "rsvd", "pca", "tt", "tt_matrix",
-    "tt_contraction", "tt_environments", "spmv", "sshopm", "rpca", "lanczos", "dwi",
-)
 # The status of a bug in purlin.
 INTERNAL = -14
 # Not for random arguments: memory of devices and of other libraries, and callbacks that stay.
@@ -60,6 +56,8 @@ def parse() -> tuple[dict[str, list[tuple[str, str]]], dict[str, list[tuple[str,
 
 
 FUNCTIONS, STRUCTS = parse()
+# Types of objects, in the order of the header: the context first.
+OBJECTS = tuple(re.findall(r"^purlin_status purlin_(\w+)_destroy\(", HEADER.read_text(), re.M))
 SIZES = {"char": 1, "int32_t": 4, "purlin_dtype": 4, "purlin_flags": 4, "purlin_location": 4}
 
 
