@@ -29,12 +29,8 @@ module purlin_blocks
     procedure, private :: source_from_callback
     generic :: from_callback => source_from_callback
     procedure :: properties => source_properties
-    procedure :: destroy => source_destroy
-    procedure :: handle => source_handle
-    procedure, private :: source_refuse_copy
-    generic :: assignment(=) => source_refuse_copy
     include 'integers/source_bound.inc'
-    final :: source_finalise
+    include 'generated/object_source_bound.inc'
   end type
 
   !> An array that is written in blocks, by one run. A file gets its name when the run has succeeded.
@@ -51,12 +47,8 @@ module purlin_blocks
     generic :: to_tiff => sink_to_tiff
     procedure, private :: sink_to_callback
     generic :: to_callback => sink_to_callback
-    procedure :: destroy => sink_destroy
-    procedure :: handle => sink_handle
-    procedure, private :: sink_refuse_copy
-    generic :: assignment(=) => sink_refuse_copy
     include 'integers/sink_bound.inc'
-    final :: sink_finalise
+    include 'generated/object_sink_bound.inc'
   end type
 
 contains
@@ -199,43 +191,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine source_destroy(self, stat, errmsg)
-    class(purlin_source), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_source(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function source_handle(self) result(key)
-    class(purlin_source), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine source_refuse_copy(left, right)
-    class(purlin_source), intent(inout) :: left
-    class(purlin_source), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_source: assigned to itself'
-    error stop 'purlin_source: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine source_finalise(self)
-    type(purlin_source), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_source_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_source(self, o)
-    class(purlin_source), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_source_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_source.inc'
 
   !> A tensor, which the sink keeps alive; an array that the tensor borrows has to outlive the sink.
   subroutine sink_to_tensor(self, context, tensor, stat, errmsg)
@@ -338,43 +294,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine sink_destroy(self, stat, errmsg)
-    class(purlin_sink), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_sink(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function sink_handle(self) result(key)
-    class(purlin_sink), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine sink_refuse_copy(left, right)
-    class(purlin_sink), intent(inout) :: left
-    class(purlin_sink), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_sink: assigned to itself'
-    error stop 'purlin_sink: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine sink_finalise(self)
-    type(purlin_sink), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_sink_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_sink(self, o)
-    class(purlin_sink), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_sink_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_sink.inc'
 
   pure function terminated(text) result(characters)
     character(*), intent(in) :: text

@@ -23,11 +23,7 @@ module purlin_dwi_module
     procedure :: peaks => dwi_peaks
     procedure :: cancel => dwi_cancel
     procedure :: last_info => dwi_last_info
-    procedure :: destroy => dwi_destroy
-    procedure :: handle => dwi_handle
-    procedure, private :: dwi_refuse_copy
-    generic :: assignment(=) => dwi_refuse_copy
-    final :: dwi_finalise
+    include 'generated/object_dwi_bound.inc'
   end type
 
   interface purlin_dwi_fit_once
@@ -150,43 +146,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine dwi_destroy(self, stat, errmsg)
-    class(purlin_dwi), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_dwi(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function dwi_handle(self) result(key)
-    class(purlin_dwi), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine dwi_refuse_copy(left, right)
-    class(purlin_dwi), intent(inout) :: left
-    class(purlin_dwi), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_dwi: assigned to itself'
-    error stop 'purlin_dwi: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine dwi_finalise(self)
-    type(purlin_dwi), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_dwi_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_dwi(self, o)
-    class(purlin_dwi), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_dwi_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_dwi.inc'
 
   !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
   !> directions where fibres cross: take purlin_dwi_csa_once and purlin_dwi_peaks_once for those.

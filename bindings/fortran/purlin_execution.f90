@@ -18,15 +18,11 @@ module purlin_execution
   contains
     procedure, private :: context_create
     generic :: create => context_create
-    procedure :: destroy => context_destroy
     procedure :: properties => context_properties
     procedure :: set_log => context_set_log
     procedure :: cancel => context_cancel
-    procedure :: handle => context_handle
-    procedure, private :: context_refuse_copy
-    generic :: assignment(=) => context_refuse_copy
     include 'integers/context_bound.inc'
-    final :: context_finalise
+    include 'generated/object_context_bound.inc'
   end type
 
   !> Contexts that share the work of a call, on devices of one kind: `options%group = group%handle()`. Matrices, tensors and
@@ -37,12 +33,8 @@ module purlin_execution
   contains
     procedure, private :: group_create, group_create_from_handles
     generic :: create => group_create, group_create_from_handles
-    procedure :: destroy => group_destroy
     procedure :: properties => group_properties
-    procedure :: handle => group_handle
-    procedure, private :: group_refuse_copy
-    generic :: assignment(=) => group_refuse_copy
-    final :: group_finalise
+    include 'generated/object_group_bound.inc'
   end type
 
   type :: purlin_stream
@@ -52,11 +44,7 @@ module purlin_execution
     procedure :: create => stream_create
     procedure :: wrap => stream_wrap
     procedure :: synchronize => stream_synchronize
-    procedure :: destroy => stream_destroy
-    procedure :: handle => stream_handle
-    procedure, private :: stream_refuse_copy
-    generic :: assignment(=) => stream_refuse_copy
-    final :: stream_finalise
+    include 'generated/object_stream_bound.inc'
   end type
 
 contains
@@ -87,21 +75,12 @@ contains
     if (present(backend)) chosen%backend = backend
     if (present(device)) chosen%device = device
     if (present(threads)) chosen%threads = threads
-    call absorb(o, c_context_destroy(self%key))
-    self%key = c_null_ptr
+    call drop_context(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_context_create(chosen, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine context_destroy(self, stat, errmsg)
-    class(purlin_context), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_context_destroy(self%key))
-    self%key = c_null_ptr
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'generated/object_context.inc'
 
   !> Backend chosen, threads, instruction set, memory limits and use.
   subroutine context_properties(self, info, stat, errmsg)
@@ -141,28 +120,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The C handle, which stays the property of the object.
-  pure function context_handle(self) result(key)
-    class(purlin_context), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine context_refuse_copy(left, right)
-    class(purlin_context), intent(inout) :: left
-    class(purlin_context), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_context: assigned to itself'
-    error stop 'purlin_context: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine context_finalise(self)
-    type(purlin_context), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_context_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
   !> A group of `contexts`, in the order in which they share work.
   subroutine group_create(self, contexts, stat, errmsg)
     class(purlin_group), intent(inout) :: self
@@ -184,21 +141,12 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_group_destroy(self%key))
-    self%key = c_null_ptr
+    call drop_group(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_group_create(size(handles, kind=c_int64_t), handles, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine group_destroy(self, stat, errmsg)
-    class(purlin_group), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_group_destroy(self%key))
-    self%key = c_null_ptr
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'generated/object_group.inc'
 
   !> The number of members.
   subroutine group_properties(self, info, stat, errmsg)
@@ -212,27 +160,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  pure function group_handle(self) result(key)
-    class(purlin_group), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine group_refuse_copy(left, right)
-    class(purlin_group), intent(inout) :: left
-    class(purlin_group), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_group: assigned to itself'
-    error stop 'purlin_group: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine group_finalise(self)
-    type(purlin_group), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_group_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
   !> A new ordered queue of the context.
   subroutine stream_create(self, context, stat, errmsg)
     class(purlin_stream), intent(inout) :: self
@@ -240,8 +167,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_stream_destroy(self%key))
-    self%key = c_null_ptr
+    call drop_stream(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_stream_create(context%key, self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -254,8 +180,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_stream_destroy(self%key))
-    self%key = c_null_ptr
+    call drop_stream(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_stream_wrap(context%key, cuda_stream, self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -270,21 +195,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine stream_destroy(self, stat, errmsg)
-    class(purlin_stream), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_stream_destroy(self%key))
-    self%key = c_null_ptr
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  pure function stream_handle(self) result(key)
-    class(purlin_stream), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
+  include 'generated/object_stream.inc'
 
   !> The handle of an optional stream; NULL, the context's own stream, when it is absent.
   pure function stream_key(stream) result(key)
@@ -293,21 +204,6 @@ contains
     key = c_null_ptr
     if (present(stream)) key = stream%key
   end function
-
-  subroutine stream_refuse_copy(left, right)
-    class(purlin_stream), intent(inout) :: left
-    class(purlin_stream), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_stream: assigned to itself'
-    error stop 'purlin_stream: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine stream_finalise(self)
-    type(purlin_stream), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_stream_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
 
   include 'integers/execution.inc'
 end module purlin_execution

@@ -39,12 +39,8 @@ module purlin_fdk_module
     generic :: backproject => fdk_backproject
     procedure :: ellipsoids => fdk_ellipsoids
     procedure :: ellipsoid_volume => fdk_ellipsoid_volume
-    procedure :: destroy => fdk_destroy
-    procedure :: handle => fdk_handle
-    procedure, private :: fdk_refuse_copy
-    generic :: assignment(=) => fdk_refuse_copy
     include 'integers/fdk_bound.inc'
-    final :: fdk_finalise
+    include 'generated/object_fdk_bound.inc'
   end type
 
   !> `reconstruct` of arrays or tensors by an object for this run alone, with the arguments of `create`.
@@ -406,43 +402,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine fdk_destroy(self, stat, errmsg)
-    class(purlin_fdk), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_fdk(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function fdk_handle(self) result(key)
-    class(purlin_fdk), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine fdk_refuse_copy(left, right)
-    class(purlin_fdk), intent(inout) :: left
-    class(purlin_fdk), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_fdk: assigned to itself'
-    error stop 'purlin_fdk: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine fdk_finalise(self)
-    type(purlin_fdk), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_fdk_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_fdk(self, o)
-    class(purlin_fdk), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_fdk_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_fdk.inc'
 
   !> Line integrals from counts: p = -ln(max(I - dark, epsilon) / max(i0 - dark, epsilon)), F32 like `counts`;
   !> `clamped` counts were below epsilon, by default half a count.

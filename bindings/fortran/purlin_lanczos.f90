@@ -26,13 +26,9 @@ module purlin_lanczos_module
     procedure :: singular => lanczos_singular
     procedure :: cancel => lanczos_cancel
     procedure :: last_info => lanczos_last_info
-    procedure :: destroy => lanczos_destroy
-    procedure :: handle => lanczos_handle
     procedure, private :: lanczos_tridiagonalize
     generic :: tridiagonalize => lanczos_tridiagonalize
-    procedure, private :: lanczos_refuse_copy
-    generic :: assignment(=) => lanczos_refuse_copy
-    final :: lanczos_finalise
+    include 'generated/object_lanczos_bound.inc'
     include 'integers/lanczos_bound.inc'
   end type
 
@@ -159,43 +155,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine lanczos_destroy(self, stat, errmsg)
-    class(purlin_lanczos), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_lanczos(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, for calls of the C interface by hand.
-  pure function lanczos_handle(self) result(key)
-    class(purlin_lanczos), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine lanczos_refuse_copy(left, right)
-    class(purlin_lanczos), intent(inout) :: left
-    type(purlin_lanczos), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_lanczos: assigned to itself'
-    error stop 'purlin_lanczos: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine lanczos_finalise(self)
-    type(purlin_lanczos), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_lanczos_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_lanczos(self, o)
-    class(purlin_lanczos), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_lanczos_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_lanczos.inc'
 
   !> Without a place for eigenvectors the values alone. `start` is the start vector, `known` has vectors to keep out of the
   !> search, `solve` with PURLIN_LANCZOS_NEAREST solves (A - sigma I) x = b.

@@ -40,12 +40,8 @@ module purlin_matrices
     procedure :: adopt => matrix_adopt
     procedure :: copy_from => matrix_copy_from
     procedure :: properties => matrix_properties
-    procedure :: destroy => matrix_destroy
-    procedure :: handle => matrix_handle
-    procedure, private :: matrix_refuse_copy
-    generic :: assignment(=) => matrix_refuse_copy
     include 'integers/matrix_bound.inc'
-    final :: matrix_finalise
+    include 'generated/object_matrix_bound.inc'
   end type
 
 contains
@@ -60,7 +56,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_create(context%handle(), dtype, &
       either(location, PURLIN_HOST), either(flags, 0_c_int32_t), rows, cols, self%key))
     call finish(o, stat, errmsg)
@@ -77,7 +73,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), &
       rows, cols, ld, address, self%key))
     call finish(o, stat, errmsg)
@@ -93,7 +89,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_device(context%handle(), dtype, &
       either(flags, 0_c_int32_t), rows, cols, ld, address, self%key))
     call finish(o, stat, errmsg)
@@ -113,7 +109,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     logical :: keep
-    call drop(self, o)
+    call drop_matrix(self, o)
     keep = .false.
     if (present(copied)) keep = copied
     if (o%status == PURLIN_SUCCESS) then
@@ -139,7 +135,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_csr_device(context%handle(), dtype, &
       either(index_base, 1_c_int32_t), rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
     call finish(o, stat, errmsg)
@@ -155,7 +151,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_source(context%handle(), source%handle(), &
       either(flags, 0_c_int32_t), self%key))
     call finish(o, stat, errmsg)
@@ -176,7 +172,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     address = c_null_ptr
     if (present(user)) address = user
     place = PURLIN_HOST
@@ -193,7 +189,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_matrix(self, o)
     self%key = key
     call finish(o, stat, errmsg)
   end subroutine
@@ -222,43 +218,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine matrix_destroy(self, stat, errmsg)
-    class(purlin_matrix), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function matrix_handle(self) result(key)
-    class(purlin_matrix), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine matrix_refuse_copy(left, right)
-    class(purlin_matrix), intent(inout) :: left
-    class(purlin_matrix), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_matrix: assigned to itself'
-    error stop 'purlin_matrix: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine matrix_finalise(self)
-    type(purlin_matrix), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_matrix_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop(self, o)
-    class(purlin_matrix), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_matrix_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_matrix.inc'
 
   pure function either(given, default) result(choice)
     integer(c_int32_t), intent(in), optional :: given

@@ -28,11 +28,7 @@ module purlin_pca_module
     procedure :: explained_variance_ratio => pca_explained_variance_ratio
     procedure :: transform => pca_transform
     procedure :: inverse_transform => pca_inverse_transform
-    procedure :: destroy => pca_destroy
-    procedure :: handle => pca_handle
-    procedure, private :: pca_refuse_copy
-    generic :: assignment(=) => pca_refuse_copy
-    final :: pca_finalise
+    include 'generated/object_pca_bound.inc'
   end type
 
 contains
@@ -174,41 +170,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine pca_destroy(self, stat, errmsg)
-    class(purlin_pca), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_pca(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'generated/object_pca.inc'
 
-  !> The C handle, which stays the property of the object.
-  pure function pca_handle(self) result(key)
-    class(purlin_pca), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine pca_refuse_copy(left, right)
-    class(purlin_pca), intent(inout) :: left
-    class(purlin_pca), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_pca: assigned to itself'
-    error stop 'purlin_pca: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine pca_finalise(self)
-    type(purlin_pca), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_pca_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_pca(self, o)
-    class(purlin_pca), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_pca_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
 end module purlin_pca_module

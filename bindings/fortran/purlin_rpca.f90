@@ -26,11 +26,7 @@ module purlin_rpca_module
     procedure :: compute_to_sinks => rpca_compute_to_sinks
     procedure :: last_info => rpca_last_info
     procedure :: cancel => rpca_cancel
-    procedure :: destroy => rpca_destroy
-    procedure :: handle => rpca_handle
-    procedure, private :: rpca_refuse_copy
-    generic :: assignment(=) => rpca_refuse_copy
-    final :: rpca_finalise
+    include 'generated/object_rpca_bound.inc'
   end type
 
   !> M ~ L + S of matrix objects or of arrays, whose sections are taken in place where their columns are contiguous, by an
@@ -145,43 +141,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine rpca_destroy(self, stat, errmsg)
-    class(purlin_rpca), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_rpca(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function rpca_handle(self) result(key)
-    class(purlin_rpca), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine rpca_refuse_copy(left, right)
-    class(purlin_rpca), intent(inout) :: left
-    class(purlin_rpca), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_rpca: assigned to itself'
-    error stop 'purlin_rpca: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine rpca_finalise(self)
-    type(purlin_rpca), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_rpca_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_rpca(self, o)
-    class(purlin_rpca), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_rpca_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_rpca.inc'
 
   subroutine compute_objects(context, m, low_rank, sparse, mask, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context

@@ -29,11 +29,7 @@ module purlin_rsvd_module
     procedure :: sketch => rsvd_sketch
     procedure :: last_info => rsvd_last_info
     procedure :: cancel => rsvd_cancel
-    procedure :: destroy => rsvd_destroy
-    procedure :: handle => rsvd_handle
-    procedure, private :: rsvd_refuse_copy
-    generic :: assignment(=) => rsvd_refuse_copy
-    final :: rsvd_finalise
+    include 'generated/object_rsvd_bound.inc'
   end type
 
 contains
@@ -207,41 +203,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine rsvd_destroy(self, stat, errmsg)
-    class(purlin_rsvd), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_rsvd(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'generated/object_rsvd.inc'
 
-  !> The C handle, which stays the property of the object.
-  pure function rsvd_handle(self) result(key)
-    class(purlin_rsvd), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine rsvd_refuse_copy(left, right)
-    class(purlin_rsvd), intent(inout) :: left
-    class(purlin_rsvd), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_rsvd: assigned to itself'
-    error stop 'purlin_rsvd: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine rsvd_finalise(self)
-    type(purlin_rsvd), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_rsvd_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_rsvd(self, o)
-    class(purlin_rsvd), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_rsvd_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
 end module purlin_rsvd_module

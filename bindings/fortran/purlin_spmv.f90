@@ -27,11 +27,7 @@ module purlin_spmv_module
       add_objects, add_objects_complex, add_blocks, add_blocks_complex
     procedure :: update => spmv_update
     procedure :: properties => spmv_properties
-    procedure :: destroy => spmv_destroy
-    procedure :: handle => spmv_handle
-    procedure, private :: spmv_refuse_copy
-    generic :: assignment(=) => spmv_refuse_copy
-    final :: spmv_finalise
+    include 'generated/object_spmv_bound.inc'
   end type
 
   !> Holds alpha and beta of any element type.
@@ -49,7 +45,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_spmv(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_create(a%handle(), options, self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -295,41 +291,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine spmv_destroy(self, stat, errmsg)
-    class(purlin_spmv), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'generated/object_spmv.inc'
 
-  !> The C handle, which stays the property of the object.
-  pure function spmv_handle(self) result(key)
-    class(purlin_spmv), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine spmv_refuse_copy(left, right)
-    class(purlin_spmv), intent(inout) :: left
-    class(purlin_spmv), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_spmv: assigned to itself'
-    error stop 'purlin_spmv: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine spmv_finalise(self)
-    type(purlin_spmv), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_spmv_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop(self, o)
-    class(purlin_spmv), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_spmv_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
 end module purlin_spmv_module

@@ -24,11 +24,7 @@ module purlin_sshopm_module
     procedure :: solve_all => sshopm_solve_all
     procedure :: cancel => sshopm_cancel
     procedure :: last_info => sshopm_last_info
-    procedure :: destroy => sshopm_destroy
-    procedure :: handle => sshopm_handle
-    procedure, private :: sshopm_refuse_copy
-    generic :: assignment(=) => sshopm_refuse_copy
-    final :: sshopm_finalise
+    include 'generated/object_sshopm_bound.inc'
   end type
 
   interface purlin_sshopm_solve_once
@@ -131,43 +127,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine sshopm_destroy(self, stat, errmsg)
-    class(purlin_sshopm), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_sshopm(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function sshopm_handle(self) result(key)
-    class(purlin_sshopm), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine sshopm_refuse_copy(left, right)
-    class(purlin_sshopm), intent(inout) :: left
-    class(purlin_sshopm), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_sshopm: assigned to itself'
-    error stop 'purlin_sshopm: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine sshopm_finalise(self)
-    type(purlin_sshopm), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_sshopm_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_sshopm(self, o)
-    class(purlin_sshopm), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_sshopm_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_sshopm.inc'
 
   !> Local maxima or minima of A x^m on the unit sphere, and their values, for every tensor of a batch. `results`
   !> holds the handles of the tensors to fill; `starts` is real [n,V].

@@ -43,12 +43,8 @@ module purlin_tensors
     procedure :: properties => tensor_properties
     procedure, private :: tensor_layout
     generic :: layout => tensor_layout
-    procedure :: destroy => tensor_destroy
-    procedure :: handle => tensor_handle
-    procedure, private :: tensor_refuse_copy
-    generic :: assignment(=) => tensor_refuse_copy
     include 'integers/tensor_bound.inc'
-    final :: tensor_finalise
+    include 'generated/object_tensor_bound.inc'
   end type
 
 contains
@@ -63,7 +59,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_create(context%handle(), dtype, &
       either(location, PURLIN_HOST), either(flags, 0_c_int32_t), size(dims, kind=c_int64_t), dims, self%key))
     call finish(o, stat, errmsg)
@@ -79,7 +75,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_create_symmetric(context%handle(), dtype, &
       either(location, PURLIN_HOST), either(flags, 0_c_int32_t), order, dimension, count, self%key))
     call finish(o, stat, errmsg)
@@ -97,7 +93,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), &
       size(dims, kind=c_int64_t), dims, address_of(strides), address, self%key))
@@ -115,7 +111,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_device(context%handle(), dtype, &
       either(flags, 0_c_int32_t), size(dims, kind=c_int64_t), dims, address_of(strides), address, self%key))
@@ -135,7 +131,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_symmetric(context%handle(), dtype, &
       either(flags, 0_c_int32_t), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
     call finish(o, stat, errmsg)
@@ -153,7 +149,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_symmetric_device(context%handle(), dtype, &
       either(flags, 0_c_int32_t), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
     call finish(o, stat, errmsg)
@@ -167,7 +163,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     ! Called even after a failure: the deleter must run.
     call absorb(o, c_tensor_from_dlpack(context%handle(), managed, self%key))
     call finish(o, stat, errmsg)
@@ -204,7 +200,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop(self, o)
+    call drop_tensor(self, o)
     self%key = key
     call finish(o, stat, errmsg)
   end subroutine
@@ -239,21 +235,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine tensor_destroy(self, stat, errmsg)
-    class(purlin_tensor), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object; what the result structs are filled with.
-  pure function tensor_handle(self) result(key)
-    class(purlin_tensor), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
+  include 'generated/object_tensor.inc'
 
   !> The handle of an optional tensor, NULL when it is absent.
   pure function tensor_key(tensor) result(key)
@@ -262,28 +244,6 @@ contains
     key = c_null_ptr
     if (present(tensor)) key = tensor%key
   end function
-
-  subroutine tensor_refuse_copy(left, right)
-    class(purlin_tensor), intent(inout) :: left
-    class(purlin_tensor), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_tensor: assigned to itself'
-    error stop 'purlin_tensor: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine tensor_finalise(self)
-    type(purlin_tensor), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_tensor_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop(self, o)
-    class(purlin_tensor), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_tensor_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
 
   pure function either(given, default) result(choice)
     integer(c_int32_t), intent(in), optional :: given

@@ -39,12 +39,8 @@ module purlin_tt_module
     procedure :: properties => tt_properties
     procedure, private :: tt_shape
     generic :: shape => tt_shape
-    procedure :: destroy => tt_destroy
-    procedure :: handle => tt_handle
-    procedure, private :: tt_refuse_copy
-    generic :: assignment(=) => tt_refuse_copy
     include 'integers/tt_bound.inc'
-    final :: tt_finalise
+    include 'generated/object_tt_bound.inc'
   end type
 
 contains
@@ -185,43 +181,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine tt_destroy(self, stat, errmsg)
-    class(purlin_tt), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_tt(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function tt_handle(self) result(key)
-    class(purlin_tt), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine tt_refuse_copy(left, right)
-    class(purlin_tt), intent(inout) :: left
-    class(purlin_tt), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_tt: assigned to itself'
-    error stop 'purlin_tt: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine tt_finalise(self)
-    type(purlin_tt), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_tt_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_tt(self, o)
-    class(purlin_tt), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_tt_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_tt.inc'
 
   !> Handles of a list of trains.
   pure function tt_keys(trains) result(keys)
@@ -459,7 +419,6 @@ contains
       call finish(o, stat, errmsg)
     end if
   end subroutine
-
 
   include 'integers/tt.inc'
 end module purlin_tt_module

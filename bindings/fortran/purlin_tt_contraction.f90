@@ -55,12 +55,8 @@ module purlin_tt_contraction_module
     !> <x|A_k B_l|x> / <x|x> for all sites k and l.
     generic :: correlation => correlation_real, correlation_complex
     procedure :: cancel => contraction_cancel
-    procedure :: destroy => contraction_destroy
-    procedure :: handle => contraction_handle
-    procedure, private :: contraction_refuse_copy
-    generic :: assignment(=) => contraction_refuse_copy
     include 'integers/tt_contraction_bound.inc'
-    final :: contraction_finalise
+    include 'generated/object_tt_contraction_bound.inc'
   end type
 
 contains
@@ -73,7 +69,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(purlin_tt_contraction_options) :: given
     type(outcome) :: o
-    call drop_contraction(self, o)
+    call drop_tt_contraction(self, o)
     call tt_cut_from_zero(o, options, given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_contraction_create(context%handle(), given, self%key))
     self%context = context%handle()
@@ -450,43 +446,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine contraction_destroy(self, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_contraction(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function contraction_handle(self) result(key)
-    class(purlin_tt_contraction), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine contraction_refuse_copy(left, right)
-    class(purlin_tt_contraction), intent(inout) :: left
-    class(purlin_tt_contraction), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_tt_contraction: assigned to itself'
-    error stop 'purlin_tt_contraction: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine contraction_finalise(self)
-    type(purlin_tt_contraction), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_tt_contraction_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_contraction(self, o)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_tt_contraction_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_tt_contraction.inc'
 
   !> A real result of numbers that may be complex is not what was asked for.
   subroutine expect_real_numbers(o, complex_numbers)

@@ -40,12 +40,8 @@ module purlin_tt_environments_module
     generic :: value => environments_value
     procedure, private :: environments_local
     generic :: local => environments_local
-    procedure :: destroy => environments_destroy
-    procedure :: handle => environments_handle
-    procedure, private :: environments_refuse_copy
-    generic :: assignment(=) => environments_refuse_copy
     include 'integers/tt_environments_bound.inc'
-    final :: environments_finalise
+    include 'generated/object_tt_environments_bound.inc'
   end type
 
 contains
@@ -59,7 +55,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_environments(self, o)
+    call drop_tt_environments(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_create(contraction%handle(), y%handle(), &
       tt_matrix_key(h), x%handle(), self%key))
     self%context = tt_context(x)
@@ -270,43 +266,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine environments_destroy(self, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_environments(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function environments_handle(self) result(key)
-    class(purlin_tt_environments), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine environments_refuse_copy(left, right)
-    class(purlin_tt_environments), intent(inout) :: left
-    class(purlin_tt_environments), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_tt_environments: assigned to itself'
-    error stop 'purlin_tt_environments: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine environments_finalise(self)
-    type(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_tt_environments_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_environments(self, o)
-    class(purlin_tt_environments), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_tt_environments_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_tt_environments.inc'
 
   subroutine get_any(self, side, bond, dtype, dims, address, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self

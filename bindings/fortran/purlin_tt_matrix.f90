@@ -42,12 +42,8 @@ module purlin_tt_matrix_module
     procedure :: properties => matrix_properties
     procedure, private :: matrix_shape
     generic :: shape => matrix_shape
-    procedure :: destroy => matrix_destroy
-    procedure :: handle => matrix_handle
-    procedure, private :: matrix_refuse_copy
-    generic :: assignment(=) => matrix_refuse_copy
     include 'integers/tt_matrix_bound.inc'
-    final :: matrix_finalise
+    include 'generated/object_tt_matrix_bound.inc'
   end type
 
 contains
@@ -62,7 +58,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (o%status == PURLIN_SUCCESS) then
@@ -85,7 +81,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_ising(context%handle(), either(dtype, PURLIN_F64), length, &
       flag(cyclic), coupling, field, self%key))
     self%context = context%handle()
@@ -112,7 +108,7 @@ contains
     if (present(field)) strength = field
     spin = 1
     if (present(twice_spin)) spin = twice_spin
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_heisenberg(context%handle(), either(dtype, PURLIN_F64), &
       length, flag(cyclic), spin, all_couplings, strength, self%key))
     self%context = context%handle()
@@ -128,7 +124,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_identity(context%handle(), either(dtype, PURLIN_F64), &
       size(modes, kind=c_int64_t), modes, self%key))
     self%context = context%handle()
@@ -153,7 +149,7 @@ contains
     type(c_ptr) :: keys(size(operators, 3)), list(size(which))
     type(outcome) :: o
     integer :: k
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     keys = c_null_ptr
     if (size(factors) /= size(coefficients)) call refuse(o, 'factors: not as many as coefficients')
     if (size(sites) /= sum(factors) .or. size(which) /= sum(factors)) call refuse(o, 'sites, which: not as many as factors')
@@ -192,7 +188,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     call cores_chained(o, cores, 4)
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_matrix_borrow(context%handle(), cores(1)%dtype, either(flags, 0_c_int32_t), &
@@ -214,7 +210,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
@@ -236,7 +232,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_matrix(self, o)
+    call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
@@ -276,50 +272,14 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine matrix_destroy(self, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call drop_matrix(self, o)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The C handle, which stays the property of the object.
-  pure function matrix_handle(self) result(key)
-    class(purlin_tt_matrix), intent(in) :: self
-    type(c_ptr) :: key
-    key = self%key
-  end function
-
-  subroutine matrix_refuse_copy(left, right)
-    class(purlin_tt_matrix), intent(inout) :: left
-    class(purlin_tt_matrix), intent(in) :: right
-    if (c_associated(left%key, right%key)) error stop 'purlin_tt_matrix: assigned to itself'
-    error stop 'purlin_tt_matrix: cannot be copied'
-  end subroutine
-
-  impure elemental subroutine matrix_finalise(self)
-    type(purlin_tt_matrix), intent(inout) :: self
-    integer(c_int32_t) :: ignored
-    if (.not. c_associated(self%key)) return
-    ignored = c_tt_matrix_destroy(self%key)
-    self%key = c_null_ptr
-  end subroutine
-
-  subroutine drop_matrix(self, o)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(outcome), intent(inout) :: o
-    call absorb(o, c_tt_matrix_destroy(self%key))
-    self%key = c_null_ptr
-  end subroutine
+  include 'generated/object_tt_matrix.inc'
 
   subroutine tt_matrix_adopt(matrix, context, key, o)
     type(purlin_tt_matrix), intent(inout) :: matrix
     type(c_ptr), intent(in) :: context, key
     type(outcome), intent(inout) :: o
     if (o%status /= PURLIN_SUCCESS) return
-    call drop_matrix(matrix, o)
+    call drop_tt_matrix(matrix, o)
     matrix%key = key
     matrix%context = context
   end subroutine

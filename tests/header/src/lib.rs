@@ -9,6 +9,7 @@ pub mod cuda;
 pub mod families;
 pub mod fortran;
 pub mod fortran_interfaces;
+pub mod fortran_objects;
 pub mod fortran_types;
 pub mod header;
 pub mod integers;
@@ -58,6 +59,7 @@ pub fn generated_of(root: &Path) -> Vec<Generated> {
     files.extend(conversions::files(&interface, root));
     files.extend(fortran_types::files(&interface));
     files.extend(fortran_interfaces::files(&interface));
+    files.extend(fortran_objects::files(&interface));
     files.extend(integers::files(root));
     files.extend(python::files(&interface));
     files.extend(python_options::files(&interface, root));
