@@ -17,18 +17,12 @@ static int tensor_count, matrix_count;
 static purlin_tt *trains[MAX_TRAINS];
 static purlin_tt_matrix *train_matrices[MAX_TEMPORARIES];
 static int train_count, train_matrix_count;
-/* One at most, and the sinks of both parts of a matrix. */
-static purlin_source *source;
+/* The sinks of both parts of a matrix. */
 static purlin_sink *sinks[2];
 static int sink_count;
-static purlin_rsvd *rsvd;
-static purlin_sshopm *sshopm;
-static purlin_rpca *rpca;
-static purlin_dwi *dwi;
-static purlin_lanczos *lanczos;
-static purlin_spmv *plan;
-static purlin_tt_contraction *contraction;
-static purlin_group *group;
+#define KEPT(name, type) static purlin_##type *name;
+SINGLE_OBJECTS(KEPT)
+#undef KEPT
 /* Of devices that are added to a call, or to an object, which keeps them. */
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
@@ -39,23 +33,11 @@ void release_temporaries(void) {
   while (train_count > 0) (void)!purlin_tt_destroy(trains[--train_count]);
   while (train_matrix_count > 0) (void)!purlin_tt_matrix_destroy(train_matrices[--train_matrix_count]);
   while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
-  (void)!purlin_rsvd_destroy(rsvd);
-  rsvd = NULL;
-  (void)!purlin_sshopm_destroy(sshopm);
-  sshopm = NULL;
-  (void)!purlin_rpca_destroy(rpca);
-  (void)!purlin_dwi_destroy(dwi);
-  rpca = NULL;
-  dwi = NULL;
-  (void)!purlin_lanczos_destroy(lanczos);
-  lanczos = NULL;
-  (void)!purlin_spmv_destroy(plan);
-  plan = NULL;
-  (void)!purlin_tt_contraction_destroy(contraction);
-  contraction = NULL;
-  (void)!purlin_group_destroy(group);
-  group = NULL;
-  release_source();
+#define DESTROYED(name, type) \
+  (void)!purlin_##type##_destroy(name); \
+  name = NULL;
+  SINGLE_OBJECTS(DESTROYED)
+#undef DESTROYED
   while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
   forget_functions();
 }
@@ -238,8 +220,6 @@ purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix) {
   return matrix;
 }
 
-purlin_source *temporary_source(purlin_source *made) { return source = made; }
-
 purlin_sink *temporary_sink(purlin_sink *made) {
   if (sink_count == 2) {
     (void)!purlin_sink_destroy(made);
@@ -248,21 +228,10 @@ purlin_sink *temporary_sink(purlin_sink *made) {
   return sinks[sink_count++] = made;
 }
 
-purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
-
-purlin_sshopm *temporary_sshopm(purlin_sshopm *made) { return sshopm = made; }
-
-purlin_rpca *temporary_rpca(purlin_rpca *made) { return rpca = made; }
-
-purlin_dwi *temporary_dwi(purlin_dwi *made) { return dwi = made; }
-
-purlin_lanczos *temporary_lanczos(purlin_lanczos *made) { return lanczos = made; }
-
-purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
-
-purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *made) { return contraction = made; }
-
-purlin_group *temporary_group(purlin_group *made) { return group = made; }
+#define KEEPING(name, type) \
+  purlin_##type *temporary_##name(purlin_##type *made) { return name = made; }
+SINGLE_OBJECTS(KEEPING)
+#undef KEEPING
 
 purlin_context *temporary_context(purlin_context *made) {
   if (added_count == MAX_DEVICES) {

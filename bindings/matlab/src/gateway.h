@@ -35,23 +35,22 @@ void check_and_destroy(purlin_status status, purlin_stream *stream);
 /* Keeps a tensor until the command ends, however it ends. */
 purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);
-purlin_source *temporary_source(purlin_source *source);
 purlin_sink *temporary_sink(purlin_sink *sink);
-purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
-purlin_sshopm *temporary_sshopm(purlin_sshopm *sshopm);
-purlin_rpca *temporary_rpca(purlin_rpca *rpca);
-purlin_dwi *temporary_dwi(purlin_dwi *dwi);
-purlin_lanczos *temporary_lanczos(purlin_lanczos *lanczos);
-purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
 /* Most further devices of one command. */
 enum { MAX_DEVICES = 64 };
 purlin_context *temporary_context(purlin_context *context);
-purlin_group *temporary_group(purlin_group *group);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
-purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *contraction);
+/* Objects of which a command makes one at most, in the order in which they are destroyed: a name, and the type without purlin_.
+ * `temporary_name` keeps one until the command ends. */
+#define SINGLE_OBJECTS(one) \
+  one(rsvd, rsvd) one(sshopm, sshopm) one(rpca, rpca) one(dwi, dwi) one(lanczos, lanczos) one(plan, spmv) \
+  one(contraction, tt_contraction) one(group, group) one(source, source)
+#define DECLARED(name, type) purlin_##type *temporary_##name(purlin_##type *made);
+SINGLE_OBJECTS(DECLARED)
+#undef DECLARED
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -249,14 +248,17 @@ int64_t operator_order(const purlin_matrix_info *shape, int32_t kind);
 /* A new sparse matrix as row numbers, column numbers, values and sizes. */
 void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c tt_contraction.c
- * tt_plan.c tt_algebra.c spectra.c spmv.c graph.c sparse.c objects.c ---- */
+/* ---- commands ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
-extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
-  pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[], tt_plan_commands[],
-  tt_algebra_commands[], spectra_commands[], spmv_commands[], graph_commands[], sparse_commands[], object_commands[];
+/* The files with a table of commands, each named after its file. */
+#define COMMAND_TABLES(of) \
+  of(symmetric) of(sshopm) of(dwi) of(fdk) of(rsvd) of(pca) of(rpca) of(tt) of(tt_contraction) of(tt_plan) of(tt_algebra) \
+  of(spectra) of(spmv) of(graph) of(sparse) of(objects)
+#define DECLARED(name) extern const command name##_commands[];
+COMMAND_TABLES(DECLARED)
+#undef DECLARED
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

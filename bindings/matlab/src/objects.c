@@ -281,7 +281,7 @@ static void matrix_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   (void)nrhs;
 }
 
-const command object_commands[] = {
+const command objects_commands[] = {
   {"tensor_create", 2, 2, tensor_create},
   {"tensor_gather", 1, 1, tensor_gather},
   {"tensor_properties", 1, 1, tensor_properties},

@@ -182,10 +182,9 @@ static const command library_commands[] = {
 };
 
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  const command *const tables[] = {library_commands, symmetric_commands, sshopm_commands, dwi_commands,
-    fdk_commands, rsvd_commands, pca_commands, rpca_commands, tt_commands, tt_contraction_commands,
-    tt_plan_commands, tt_algebra_commands, spectra_commands, spmv_commands, graph_commands, sparse_commands,
-    object_commands};
+#define TABLE(name) name##_commands,
+  const command *const tables[] = {library_commands, COMMAND_TABLES(TABLE)};
+#undef TABLE
   char name[64];
   static int registered;
   /* What the running command keeps must not go. */
