@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from . import _constants as c
 from ._callback import LogFunction, LogSink, ProgressCall, finish
@@ -20,6 +20,8 @@ from ._structs import ContextInfo as _CContextInfo
 from ._structs import ContextOptions as _CContextOptions
 from ._structs import DeviceInfo as _CDeviceInfo
 from ._structs import GroupInfo as _CGroupInfo
+
+Self = TypeVar("Self", bound="Handle")
 
 Backend = Literal["auto", "cpu", "cuda"]
 Isa = Literal["auto", "portable", "avx2", "avx512"]
@@ -137,6 +139,14 @@ class Handle:
         """Destroys the handle now; a second time does nothing."""
         self._finalizer()
 
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     def __reduce__(self) -> Any:
         raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
 
@@ -186,14 +196,6 @@ class Context(Handle):
             if self._log is not None:
                 self._log.context = made.value
         self.finish(status)
-
-    def __enter__(self) -> Context:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Destroys the context now. Objects made on it keep it alive in the library until they are closed."""
@@ -255,14 +257,6 @@ class Group(Handle):
         super().__init__(made.value, lib.purlin_group_destroy, *[one._sinks for one in self.contexts])
         check(status)
 
-    def __enter__(self) -> Group:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __len__(self) -> int:
         info = initialised(_CGroupInfo, "group_info")
         check(lib.purlin_group_properties(self.handle, ctypes.byref(info)))
@@ -283,14 +277,6 @@ class Stream(Handle):
             status = lib.purlin_stream_wrap(self.context.handle, cuda_stream, ctypes.byref(made))
         super().__init__(made.value, lib.purlin_stream_destroy, self.context._sinks)
         self.context.finish(status)
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def synchronize(self) -> None:
         """Waits for everything enqueued so far and raises what failed in it."""

@@ -8,7 +8,6 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from ctypes import c_void_p
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -153,14 +152,6 @@ class Matrix(Handle):
         owner = cls(made.value, context, *keep)
         context.finish(status)
         return owner
-
-    def __enter__(self) -> Matrix:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Destroys the matrix, and the plan of its products."""

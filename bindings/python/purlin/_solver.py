@@ -1,70 +1,94 @@
-"""What the objects of eigenpairs and of diffusion MRI share: their calls report a `purlin_sshopm_info`."""
+"""What the objects of options on contexts share: creation, cancellation, plans and reports."""
 
 from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, initialised
-from ._error import check
+from . import _structs
+from ._callback import Progress, ProgressCall, ProgressRelay
+from ._context import Context, Handle, Members, initialised
+from ._error import Wording, check
 from ._lib import lib
 from ._sshopm_types import Info, read_info
-from ._structs import SshopmInfo
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-Self = TypeVar("Self", bound="Solver")
+Report = TypeVar("Report")
 
 
-class Solver(Handle):
-    """Options on a context. Calls of several threads wait for each other."""
+class Solver(Handle, Generic[Report]):
+    """An object of options on one context or several. Its C functions begin with `purlin_<_name>_`; the C struct of its reports
+    is `purlin_<_report>`, which `_read` turns into the class of the family."""
 
-    def __init__(self, name: str, options: Any, progress: Progress | None, context: Context) -> None:
-        """An object whose C functions begin with `purlin_<name>_`, with the C options."""
-        self.context = context
-        self._name = name
-        self._relay = ProgressRelay(progress, options)
-        self._lock = threading.RLock()
+    _name: str
+    _report: str
+    _read: Callable[[Any], Report]
+
+    def __init__(
+        self,
+        members: Members,
+        relay: ProgressRelay,
+        *arguments: Any,
+        keep: object = None,
+        wording: Wording | None = None,
+    ) -> None:
+        """`arguments` are those of the C function between the context and the new object; `keep` lives as long as the object."""
+        self._members = members
+        self.context = members.first
+        self._relay = relay
         made = c_void_p()
-        status = self._function("create")(context.handle, ctypes.byref(options), ctypes.byref(made))
-        super().__init__(made.value, self._function("destroy"), context._sinks, self._relay)
-        context.finish(status)
+        status = self._function("create")(self.context.handle, *arguments, ctypes.byref(made))
+        super().__init__(made.value, self._function("destroy"), *members.sinks, members.group, relay, keep)
+        members.finish(status, wording=wording)
 
     def _function(self, what: str) -> Any:
         return getattr(lib, f"purlin_{self._name}_{what}")
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def cancel(self) -> None:
         """Makes the running call raise `Cancelled`. May be called from any thread."""
         check(self._function("cancel")(self.handle))
 
-    def last_info(self) -> Info:
+    def last_info(self) -> Report:
         """The report of the last call that succeeded."""
-        info = initialised(SshopmInfo, "sshopm_info")
-        check(self._function("last_info")(self.handle, ctypes.byref(info)))
-        return read_info(info)
+        raw = self._fresh()
+        check(self._function("last_info")(self.handle, ctypes.byref(raw)))
+        return self._read(raw)
 
-    def _planned(self, tensor: c_void_p | int | None) -> Info:
-        info = initialised(SshopmInfo, "sshopm_info")
-        self.context.finish(self._function("plan")(self.handle, tensor, ctypes.byref(info)))
-        return read_info(info)
+    def _fresh(self) -> Any:
+        """The C struct of a report, before a call."""
+        words = self._report.split("_")
+        return initialised(getattr(_structs, "".join(map(str.capitalize, words))), self._report)
 
-    def _run(self, call: str, *arguments: Any) -> Info:
+    def _planned(self, *given: Any) -> Report:
+        """The report of the function `plan` on these handles."""
+        raw = self._fresh()
+        self._members.finish(self._function("plan")(self.handle, *given, ctypes.byref(raw)))
+        return self._read(raw)
+
+    def _call(self, what: str, *arguments: Any) -> tuple[int, ProgressCall, Any]:
+        """The status of a call whose last argument is its report, its progress, and the C struct of the report."""
+        raw = self._fresh()
+        with self._relay.call() as running:
+            status: int = self._function(what)(self.handle, *arguments, ctypes.byref(raw))
+        return status, running, raw
+
+
+class PairSolver(Solver[Info]):
+    """The objects of eigenpairs and of diffusion MRI, which report a `purlin_sshopm_info`. Calls of several threads wait for each
+    other."""
+
+    _report = "sshopm_info"
+    _read = staticmethod(read_info)
+
+    def __init__(self, options: Any, progress: Progress | None, context: Context | None) -> None:
+        self._lock = threading.RLock()
+        super().__init__(Members(context, None), ProgressRelay(progress, options), ctypes.byref(options))
+
+    def _run(self, what: str, *arguments: Any) -> Info:
         """A call with progress, whose last argument is its report."""
-        info = initialised(SshopmInfo, "sshopm_info")
         with self._lock:
-            with self._relay.call() as running:
-                status = self._function(call)(self.handle, *arguments, ctypes.byref(info))
-            self.context.finish(status, running)
-        return read_info(info)
+            status, running, raw = self._call(what, *arguments)
+            self._members.finish(status, running)
+        return self._read(raw)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_int64, c_void_p
-from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
@@ -64,14 +63,6 @@ class Tensor(Handle):
         owner = cls(made.value, context, *keep)
         context.finish(status)
         return owner
-
-    def __enter__(self) -> Tensor:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @classmethod
     def create(

@@ -7,7 +7,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
 from operator import attrgetter
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -114,14 +113,6 @@ class _Cores(Handle):
         _Cores.__init__(owner, made.value, context, *keep)
         context.finish(status)
         return owner
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def info(self) -> Any:

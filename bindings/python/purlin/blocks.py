@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from ctypes import c_char_p, c_void_p
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Union
 
 import numpy as np
@@ -149,20 +148,12 @@ class _End(Handle):
         if self._relay is not None:
             self._relay.raise_caught()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 class Source(_End):
     """An array that is read in blocks. A source may be used again."""
 
     fortran_order = False
     """Whether `info.shape` has the axes of the stored array the other way round."""
-
-    def __enter__(self) -> Source:
-        return self
 
     @classmethod
     def _made(
@@ -291,9 +282,6 @@ class Source(_End):
 
 class Sink(_End):
     """An array that is written in blocks, by one run. A file gets its name when the run has succeeded."""
-
-    def __enter__(self) -> Sink:
-        return self
 
     @classmethod
     def _made(

@@ -22,7 +22,7 @@ from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import Info
-from ._solver import Solver
+from ._solver import PairSolver
 from ._structs import DwiOptions
 from ._tensor import Tensor
 
@@ -188,9 +188,11 @@ class _Scan:
         return volume
 
 
-class Dwi(Solver):
+class Dwi(PairSolver):
     """Options on a context, for volumes of any size: `fit`, `csa` and `peaks` of this module without an object make one for one
     call. Calls of several threads wait for each other."""
+
+    _name = "dwi"
 
     def __init__(
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
@@ -200,7 +202,7 @@ class Dwi(Solver):
         apply(raw, "dwi_options", _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
-        super().__init__("dwi", raw, progress, context or default_context())
+        super().__init__(raw, progress, context)
 
     def fit(
         self,

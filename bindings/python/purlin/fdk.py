@@ -10,9 +10,7 @@ import ctypes
 import dataclasses
 import re
 from collections.abc import Sequence
-from ctypes import c_void_p
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
 
 import numpy as np
@@ -22,14 +20,14 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Group, Handle, Members, Stream, default_context, initialised
-from ._error import InvalidArgument, Wording, check, in_numpy_order
+from ._context import Context, Group, Members, Stream, default_context, initialised
+from ._error import InvalidArgument, Wording, in_numpy_order
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
 from ._reports import FdkFigures
+from ._solver import Solver
 from ._structs import FdkGeometry, FdkGrid, FdkOptions
-from ._structs import FdkInfo as _CFdkInfo
 from ._tensor import Tensor, integers
 from .blocks import Sink, Source, borrowed
 
@@ -124,8 +122,11 @@ def _read_info(raw: Any) -> Info:
     return report(Info, raw, grid=grid)
 
 
-class Reconstruction(Handle):
+class Reconstruction(Solver[Info]):
     """A checked geometry, grid and options on a context: made once, used for many scans."""
+
+    _name, _report = "fdk", "fdk_info"
+    _read = staticmethod(_read_info)
 
     def __init__(
         self,
@@ -138,8 +139,7 @@ class Reconstruction(Handle):
     ) -> None:
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
-        self._members = Members(context, group)
-        self.context = self._members.first
+        members = Members(context, group)
         self.geometry = geometry
         raw_geometry, keep = geometry._raw()
         raw_grid = initialised(FdkGrid, "fdk_grid")
@@ -151,39 +151,18 @@ class Reconstruction(Handle):
         apply(raw_options, "fdk_options", _OPTIONS, given)
         if group is not None:
             raw_options.group = group.handle
-        self._relay = ProgressRelay(progress, raw_options)
-        made = c_void_p()
-        status = lib.purlin_fdk_create(
-            self.context.handle,
-            ctypes.byref(raw_geometry),
-            ctypes.byref(raw_grid),
-            ctypes.byref(raw_options),
-            ctypes.byref(made),
-        )
-        super().__init__(made.value, lib.purlin_fdk_destroy, *self._members.sinks, self._relay, [])
+        structs = ctypes.byref(raw_geometry), ctypes.byref(raw_grid), ctypes.byref(raw_options)
+        super().__init__(members, ProgressRelay(progress, raw_options), *structs)
         del keep
-        self._members.finish(status)
-
-    def __enter__(self) -> Reconstruction:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def plan(self) -> Info:
         """What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan,
         with the views pushed so far. Bytes and seconds of a run are 0."""
-        raw = initialised(_CFdkInfo, "fdk_info")
-        check(lib.purlin_fdk_plan(self.handle, ctypes.byref(raw)))
-        return _read_info(raw)
+        return self._planned()
 
     def last_info(self) -> Info:
         """The report of the last run, of a whole scan or of one that was pushed."""
-        raw = initialised(_CFdkInfo, "fdk_info")
-        check(lib.purlin_fdk_last_info(self.handle, ctypes.byref(raw)))
-        return _read_info(raw)
+        return super().last_info()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -280,7 +259,7 @@ class Reconstruction(Handle):
     def cancel(self) -> None:
         """Makes the running call raise `Cancelled`, and drops a scan that is being pushed: push and finish raise it until
         the next begin. May be called from any thread."""
-        check(lib.purlin_fdk_cancel(self.handle))
+        super().cancel()
 
     def weight(self, views: Sequence[int], projections: object) -> Array:
         """Cosine and redundancy weights alone, (count, rows, columns)."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from ctypes import c_int64
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
-from ._context import Context, Handle, Members, Stream, choice, initialised
+from ._context import Context, Members, Stream, choice
 from ._error import NoConvergence, check
 from ._lanczos import (
     THROUGH,
@@ -44,7 +43,8 @@ from ._lanczos import (
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
-from ._structs import LanczosAccepted, LanczosInfo
+from ._solver import Solver
+from ._structs import LanczosAccepted
 from ._tensor import Tensor
 from .sparse import of
 
@@ -204,12 +204,15 @@ def singular(
     return made
 
 
-class Lanczos(Handle):
+class Lanczos(Solver[Info]):
     """Options on a context, for matrices of any size. `last_info()` is the report of the last run.
 
         solver = purlin.lanczos.Lanczos(4, "smallest", kind="laplacian")
         pairs = [solver.solve(graph) for graph in graphs]
     """
+
+    _name, _report = "lanczos", "lanczos_info"
+    _read = staticmethod(read_info)
 
     def __init__(
         self,
@@ -221,22 +224,10 @@ class Lanczos(Handle):
         **options: Unpack[Options],
     ) -> None:
         """For k eigenpairs or singular triplets; options as for `solve`."""
-        self._members = Members(context, options.get("group"))
-        self.context = self._members.first
+        members = Members(context, options.get("group"))
         call = Call(k, which, progress, options)
-        self._relay, self._k, self._kind = call.relay, k, options.get("kind", "matrix")
-        made = ctypes.c_void_p()
-        status = lib.purlin_lanczos_create(self.context.handle, ctypes.byref(call.options), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_lanczos_destroy, *self._members.sinks, self._relay)
-        self._members.finish(status)
-
-    def __enter__(self) -> Lanczos:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._k, self._kind = k, options.get("kind", "matrix")
+        super().__init__(members, call.relay, ctypes.byref(call.options))
 
     @property
     def count(self) -> int:
@@ -245,23 +236,14 @@ class Lanczos(Handle):
 
     def last_info(self) -> Info:
         """The report of the last run, also of one that raised `Unfinished`."""
-        raw = initialised(LanczosInfo, "lanczos_info")
-        check(lib.purlin_lanczos_last_info(self.handle, ctypes.byref(raw)))
-        return read_info(raw)
-
-    def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
-        check(lib.purlin_lanczos_cancel(self.handle))
+        return super().last_info()
 
     def plan(self, a: Any, *, known: npt.ArrayLike | None = None, solve: Any = None) -> Info:
         """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
         sparse matrix: `contexts` to `product_bytes`. Raises what the solve would raise for its options and inputs."""
         matrix = operand(a, self.context)
-        raw = initialised(LanczosInfo, "lanczos_info")
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
-        handles = [each.handle if each else None for each in given]
-        self._members.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, *handles, ctypes.byref(raw)))
-        return read_info(raw)
+        return self._planned(matrix.handle, *[each.handle if each else None for each in given])
 
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
         if known is None:
@@ -358,7 +340,7 @@ class Lanczos(Handle):
     ) -> Any:
         """As `call`, for one that reports: `found` of its report; raises `Unfinished` with that where not all have
         converged."""
-        raw = initialised(LanczosInfo, "lanczos_info")
+        raw = self._fresh()
         try:
             self.call(matrix, stream, function, *arguments, ctypes.byref(raw))
         except NoConvergence as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import c_void_p
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,13 +19,13 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._checked import number
-from ._context import Context, Group, Handle, Members, Stream, initialised
-from ._error import NoConvergence, check
+from ._context import Context, Group, Members, Stream, initialised
+from ._error import NoConvergence
 from ._keywords import apply, known, report
-from ._lib import lib
 from ._matrix import Matrix
 from ._results import computing_type, output, queue_for
-from ._structs import RpcaInfo, RpcaOptions
+from ._solver import Solver
+from ._structs import RpcaOptions
 from .blocks import Sink
 
 if TYPE_CHECKING:
@@ -55,8 +54,11 @@ def _read_info(raw: Any) -> Info:
     return report(Info, raw)
 
 
-class Rpca(Handle):
+class Rpca(Solver[Info]):
     """Options and contexts, for matrices of any shape; one run at a time."""
+
+    _name, _report = "rpca", "rpca_info"
+    _read = staticmethod(_read_info)
 
     def __init__(
         self,
@@ -68,8 +70,6 @@ class Rpca(Handle):
         """`progress` is called with the iteration, the most there may be, and the residual."""
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
-        self._members = Members(context, group)
-        self.context = self._members.first
         raw = initialised(RpcaOptions, "rpca_options")
         if group is not None:
             raw.group = group.handle
@@ -80,38 +80,22 @@ class Rpca(Handle):
         if dtype is not None:
             raw.dtype = memory.computing_number(dtype)
         self._dtype = dtype
-        self._relay = ProgressRelay(progress, raw)
-        made = c_void_p()
-        status = lib.purlin_rpca_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_rpca_destroy, *self._members.sinks, self._relay)
-        self._members.finish(status, wording=lambda text: re.sub(r"^lambda:", "lambda_:", text))
-
-    def __enter__(self) -> Rpca:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
-        check(lib.purlin_rpca_cancel(self.handle))
+        super().__init__(
+            Members(context, group),
+            ProgressRelay(progress, raw),
+            ctypes.byref(raw),
+            wording=lambda text: re.sub(r"^lambda:", "lambda_:", text),
+        )
 
     def last_info(self) -> Info:
         """The report of the last run that met its tolerance or ran out of iterations."""
-        raw = initialised(RpcaInfo, "rpca_info")
-        check(lib.purlin_rpca_last_info(self.handle, ctypes.byref(raw)))
-        return _read_info(raw)
+        return super().last_info()
 
     def plan(self, m: object, *, mask: object | None = None) -> Info:
         """What is known of a run on `m` before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is
         read, and what is accepted runs inside the limits of the contexts."""
         matrix, seen = self._observed(m, mask)
-        raw = initialised(RpcaInfo, "rpca_info")
-        status = lib.purlin_rpca_plan(self.handle, matrix.handle, seen.handle if seen else None, ctypes.byref(raw))
-        self._members.finish(status)
-        return _read_info(raw)
+        return self._planned(matrix.handle, seen.handle if seen else None)
 
     def run(
         self,
@@ -130,11 +114,11 @@ class Rpca(Handle):
         low = output(matrix.shape, dtype, matrix, self.context)
         if sparse == "dense":
             rest = output(matrix.shape, dtype, matrix, self.context)
-            done = self._call(lib.purlin_rpca_compute, stream, matrix, seen, low[1].handle, rest[1].handle)
+            done = self._observe("compute", stream, matrix, seen, low[1].handle, rest[1].handle)
             parts = Parts(low[0], rest[0])
         else:
             made = c_void_p()
-            done = self._call(lib.purlin_rpca_compute_csr, stream, matrix, seen, low[1].handle, ctypes.byref(made))
+            done = self._observe("compute_csr", stream, matrix, seen, low[1].handle, ctypes.byref(made))
             parts = Parts(low[0], Matrix(made.value, self.context))
         return parts, self._finish(*done, parts)
 
@@ -158,7 +142,7 @@ class Rpca(Handle):
         """
         matrix, seen = self._observed(m, mask)
         handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
-        done = self._call(lib.purlin_rpca_compute_to_sinks, None, matrix, seen, *handles)
+        done = self._observe("compute_to_sinks", None, matrix, seen, *handles)
         for sink in (low_rank, sparse):
             if sink is not None:
                 sink.raise_caught()
@@ -175,24 +159,16 @@ class Rpca(Handle):
         matrix = Matrix.of(m, context=self.context, name="m")
         return matrix, None if mask is None else Matrix.of(mask, context=self.context, name="mask")
 
-    def _call(
-        self, function: Any, stream: Stream | None, matrix: Matrix, seen: Matrix | None, *outputs: Any
+    def _observe(
+        self, what: str, stream: Stream | None, matrix: Matrix, seen: Matrix | None, *outputs: Any
     ) -> tuple[int, ProgressCall, Any]:
-        """The status of a run, its progress and its report."""
-        raw = initialised(RpcaInfo, "rpca_info")
-        with self._relay.call() as running:
-            status: int = function(
-                self.handle,
-                stream.handle if stream else None,
-                matrix.handle,
-                seen.handle if seen else None,
-                *outputs,
-                ctypes.byref(raw),
-            )
+        """`_call` on a matrix and the entries that were observed."""
+        queue, mask = stream.handle if stream else None, seen.handle if seen else None
+        done = self._call(what, queue, matrix.handle, mask, *outputs)
         matrix.raise_caught()
         if seen:
             seen.raise_caught()
-        return status, running, raw
+        return done
 
     def _finish(self, status: int, running: ProgressCall, raw: Any, parts: Parts) -> Info:
         try:

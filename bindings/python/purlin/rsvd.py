@@ -10,8 +10,7 @@ Those of an array on a GPU are `Tensor`s there, which DLPack takes to any other 
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_void_p
-from types import TracebackType
+from ctypes import c_double
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,14 +21,15 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, default_context, home, initialised
-from ._error import NoConvergence, check
+from ._context import Context, Members, Stream, initialised
+from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._results import computing_type, output, queue_for
-from ._structs import RsvdInfo, RsvdOptions
+from ._solver import Solver
+from ._structs import RsvdOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
@@ -82,8 +82,11 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     return raw, text
 
 
-class Rsvd(Handle):
+class Rsvd(Solver[Info]):
     """Options, work space and contexts, for matrices of any shape."""
+
+    _name, _report = "rsvd", "rsvd_info"
+    _read = staticmethod(read_info)
 
     def __init__(
         self,
@@ -94,40 +97,21 @@ class Rsvd(Handle):
         **options: Unpack[Options],
     ) -> None:
         """For `rank` triplets, or with a `tolerance` for as many as it takes, up to `max_rank`."""
-        self.context = home(context, options.get("group"))
+        members = Members(context, options.get("group"))
         raw, keep = raw_options(rank, options)
-        self._relay = ProgressRelay(progress, raw)
         self._rank = rank
         self._options = options
-        made = c_void_p()
-        status = lib.purlin_rsvd_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        group = options.get("group")
-        super().__init__(made.value, lib.purlin_rsvd_destroy, self.context._sinks, group, self._relay)
+        super().__init__(members, ProgressRelay(progress, raw), ctypes.byref(raw))
         del keep
-        self.context.finish(status)
-
-    def __enter__(self) -> Rsvd:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
         given = None if omega is None else Matrix.of(omega, context=self.context, name="omega")
         self.context.finish(lib.purlin_rsvd_set_sketch(self.handle, given.handle if given else None))
 
-    def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
-        check(lib.purlin_rsvd_cancel(self.handle))
-
     def last_info(self) -> Info:
         """The report of the last run that met its tolerance, or ended at the largest rank without."""
-        raw = initialised(RsvdInfo, "rsvd_info")
-        check(lib.purlin_rsvd_last_info(self.handle, ctypes.byref(raw)))
-        return read_info(raw)
+        return super().last_info()
 
     def sketch(self, rows: int, columns: int, dtype: npt.DTypeLike = np.float64) -> Array:
         """The sketch that a run draws, (rows, columns)."""
@@ -139,9 +123,7 @@ class Rsvd(Handle):
     def plan(self, a: object) -> Info:
         """What a run on `a` would do: method, passes, bytes, blocks, memory."""
         matrix = Matrix.of(a, context=self.context)
-        raw = initialised(RsvdInfo, "rsvd_info")
-        self.context.finish(lib.purlin_rsvd_plan(self.handle, matrix.handle, ctypes.byref(raw)))
-        return read_info(raw)
+        return self._planned(matrix.handle)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
         """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs. Raises
@@ -224,7 +206,7 @@ class Rsvd(Handle):
 
     def run(self, matrix: Matrix, stream: Stream | None, call: Any, *arguments: Any) -> Info:
         """One call of the library with this session's progress: for the modules of this package."""
-        raw = initialised(RsvdInfo, "rsvd_info")
+        raw = self._fresh()
         with self._relay.call() as running:
             status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
         matrix.raise_caught()

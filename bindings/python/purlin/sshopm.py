@@ -36,7 +36,7 @@ from ._sshopm_types import (
     SolverOptions,
     StartKind,
 )
-from ._solver import Solver
+from ._solver import PairSolver
 from ._structs import SshopmOptions
 from ._tensor import Tensor
 
@@ -46,9 +46,11 @@ if TYPE_CHECKING:
 _SOLVE_OPTIONS, _ALL_OPTIONS, _OPTIONS = known(Options), known(AllOptions), known(SolverOptions)
 
 
-class Sshopm(Solver):
+class Sshopm(PairSolver):
     """Options on a context, for batches of any shape: `solve`, `runs` and `solve_all` of this module without an object make one
     for one call. Calls of several threads wait for each other."""
+
+    _name = "sshopm"
 
     def __init__(
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[SolverOptions]
@@ -58,7 +60,7 @@ class Sshopm(Solver):
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
         apply(raw, "sshopm_options", _OPTIONS, options)
-        super().__init__("sshopm", raw, progress, context or default_context())
+        super().__init__(raw, progress, context)
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:
         """What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs."""

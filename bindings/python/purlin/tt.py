@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_double, c_int32, c_int64, c_void_p
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,14 +109,6 @@ class Contraction(Handle):
         raw = initialised(TtContractionInfo, "tt_contraction_info")
         check(lib.purlin_tt_contraction_last_info(self.handle, ctypes.byref(raw)))
         return info_of(raw)
-
-    def __enter__(self) -> Contraction:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def cancel(self) -> None:
         """Makes the running call raise `Cancelled`. May be called from any thread."""
@@ -416,14 +407,6 @@ class Environments(Handle):
             keep = (self.bra, self.ket, self.operator)
             super().__init__(made.value, lib.purlin_tt_environments_destroy, self.context._sinks, keep)
             self.context.finish(status)
-
-    def __enter__(self) -> Environments:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
