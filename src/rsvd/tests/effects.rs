@@ -63,6 +63,31 @@ const CHANGES: [Change; 21] = [
     ("read_rate", |o| o.read_rate = 1e6, &[]),
 ];
 
+/// The options without a change above, and where each is tested.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("method", "every test here, for each method"),
+    ("tolerance", "what_has_no_effect_beside_a_tolerance_or_a_sketch_is_refused_by_name"),
+    ("probes", "estimates.rs, by estimates of errors that are known"),
+    ("restart_path", "every_option_acts_or_is_refused_by_name, by its file"),
+];
+
+#[test]
+fn every_option_has_a_change() {
+    // One field a line, as the derived `Debug` writes them; the lines of a value have more spaces before them.
+    let text = format!("{:#?}", Options::default());
+    let fields = text.lines().filter_map(|line| Some(line.strip_prefix("    ")?.split_once(": ")?.0));
+    let fields: Vec<_> = fields.filter(|name| !name.starts_with(' ')).collect();
+    let listed: Vec<_> = CHANGES.iter().map(|change| change.0).chain(ELSEWHERE.iter().map(|e| e.0)).collect();
+    for name in &fields {
+        assert_eq!(
+            listed.iter().filter(|n| *n == name).count(),
+            1,
+            "{name}: CHANGES or ELSEWHERE has one entry for it"
+        );
+    }
+    assert_eq!(listed.len(), fields.len(), "every entry is of an option: {listed:?}, {fields:?}");
+}
+
 fn refused_by_name(name: &str, e: &Error) -> bool {
     matches!(e, Error::InvalidArgument { .. } | Error::NotSupported(_)) && e.to_string().contains(&format!("{name}:"))
 }
