@@ -20,6 +20,18 @@ fn pieces_are_those_of_the_slice() {
     }
 }
 
+/// The example of docs/architecture.md.
+#[test]
+fn sums_of_pieces_have_the_same_bits_for_any_number_of_threads() {
+    let x: Vec<f64> = (0..50_000).map(|i| 1.0 / (f64::from(i) + 1.0)).collect();
+    let sum = |threads| -> f64 {
+        let pool = Pool::new(threads).unwrap();
+        pool.run(|| x.par_chunks(4096).map(|piece| piece.iter().map(|v| v * v).sum::<f64>()).sum())
+    };
+    assert!((sum(1) - 1.6449).abs() < 1e-3);
+    assert_eq!(sum(1).to_bits(), sum(4).to_bits());
+}
+
 #[test]
 fn items_come_in_their_order_and_once() {
     let pool = Pool::new(4).unwrap();
