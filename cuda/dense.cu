@@ -1,6 +1,6 @@
 // Elementwise kernels and column reductions of dense matrices. See dense_launch.h.
+#include "block_reduce.cuh"
 #include "dense_launch.h"
-#include "reduce.cuh"
 #include "rng.cuh"
 
 namespace purlin {
@@ -109,17 +109,8 @@ __device__ void scale(const purlin_dense_scale_params &p) {
        [&](int64_t i, int64_t j) { matrix[i + j * p.ld] = Number<T>::scaled(matrix[i + j * p.ld], factors[j]); });
 }
 
-// Sum over the block in a fixed order, so that every thread and run gets the same bits: lanes first, then warps.
-__device__ double block_sum(double value) {
-  __shared__ double warps[32];
-  value = warp_sum(value);
-  __syncthreads();
-  if (lane_id() == 0) warps[threadIdx.x / 32] = value;
-  __syncthreads();
-  double sum = 0.0;
-  for (int w = 0; w < static_cast<int>(blockDim.x / 32); ++w) sum += warps[w];
-  return sum;
-}
+// Sum over the block.
+__device__ double block_sum(double value) { return block_reduce(value, Sum(), static_cast<int>(blockDim.x / 32)); }
 
 template <class T>
 __device__ void sums(const purlin_dense_columns_params &p) {

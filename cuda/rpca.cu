@@ -1,7 +1,7 @@
 // The elementwise passes of robust PCA: the kernels of an iteration besides the matrix products. See rpca_launch.h.
 #include <cuda_fp16.h>
 
-#include "reduce.cuh"
+#include "block_reduce.cuh"
 #include "rpca_launch.h"
 
 namespace purlin {
@@ -108,21 +108,11 @@ struct Any {
   }
 };
 
-// Sum (or maximum) over the block in a fixed order, so that every thread and run gets the same bits: lanes, then warps.
+// Sum or maximum over the block.
 template <bool MAXIMUM>
 __device__ double block_total(double value) {
-  __shared__ double warps[PURLIN_LAUNCH_RPCA_THREADS / 32];
-#pragma unroll
-  for (int step = 16; step > 0; step >>= 1) {
-    const double other = __shfl_xor_sync(FULL_WARP, value, step);
-    value = MAXIMUM ? fmax(value, other) : value + other;
-  }
-  __syncthreads();
-  if (lane_id() == 0) warps[threadIdx.x / 32] = value;
-  __syncthreads();
-  double total = warps[0];
-  for (int w = 1; w < PURLIN_LAUNCH_RPCA_THREADS / 32; ++w) total = MAXIMUM ? fmax(total, warps[w]) : total + warps[w];
-  return total;
+  constexpr int WARPS = PURLIN_LAUNCH_RPCA_THREADS / 32;
+  return MAXIMUM ? block_reduce(value, Larger(), WARPS) : block_reduce(value, Sum(), WARPS);
 }
 
 template <bool MAXIMUM>

@@ -2,44 +2,18 @@
 //
 // All arithmetic is in double and in the CPU's order, except the sums of the norms, whose tree depends on the
 // number of entries alone. Atomics are on integers only, so results do not depend on the schedule.
+#include "block_reduce.cuh"
 #include "purlin_launch.h"
-#include "reduce.cuh"
 #include "sshopm_real.cuh"
 
 namespace purlin {
-
-constexpr int SYMMETRIC_THREADS = PURLIN_LAUNCH_SYMMETRIC_THREADS;
 
 // The thread's index in the grid, and the grid's size.
 __device__ __forceinline__ int64_t grid_thread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ __forceinline__ int64_t grid_threads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
-
-struct Larger {
-  __device__ double operator()(double a, double b) const { return fmax(a, b); }
-};
-struct Smaller {
-  __device__ int64_t operator()(int64_t a, int64_t b) const { return a < b ? a : b; }
-};
-struct Sum {
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
-
-// Combines a value of every thread of a block of whole warps in a fixed order; every thread gets the result.
-template <class V, class Combine>
-__device__ V block_reduce(V v, Combine combine) {
-  __shared__ V parts[SYMMETRIC_THREADS / 32];
-#pragma unroll
-  for (int step = 16; step > 0; step >>= 1) v = combine(v, __shfl_xor_sync(FULL_WARP, v, step));
-  // Wait for threads that still read the parts of an earlier reduction.
-  __syncthreads();
-  if (lane_id() == 0) parts[threadIdx.x / 32] = v;
-  __syncthreads();
-  v = parts[0];
-  for (unsigned w = 1; w < blockDim.x / 32; ++w) v = combine(v, parts[w]);
-  return v;
-}
+__device__ __forceinline__ int warps() { return static_cast<int>(blockDim.x / 32); }
 
 template <class S, class D>
 __device__ void convert(const purlin_symmetric_convert_params &p) {
@@ -75,8 +49,8 @@ __device__ void norm(const purlin_symmetric_norm_params &p) {
         bad = u;
       }
     }
-    largest = block_reduce(largest, Larger());
-    bad = block_reduce(bad, Smaller());
+    largest = block_reduce(largest, Larger(), warps());
+    bad = block_reduce(bad, Smaller(), warps());
     // All threads of the block take the same branches below.
     double result = largest;
     if (bad < p.entries) {
@@ -90,7 +64,7 @@ __device__ void norm(const purlin_symmetric_norm_params &p) {
         const double x = fabs(static_cast<double>(a[u * p.entry_stride])) / unit;
         sum += multinomials[u] * x * (is_one ? 1 : x);
       }
-      sum = block_reduce(sum, Sum());
+      sum = block_reduce(sum, Sum(), warps());
       result = is_one ? sum : largest * sqrt(sum);
     }
     if (threadIdx.x == 0) address<T>(p.norms)[t * p.norm_stride] = static_cast<T>(result);
@@ -141,7 +115,7 @@ __device__ void from_full(const purlin_symmetric_full_params &p) {
         const double x = fabs(static_cast<double>(full[place_offset(p, place)]));
         if (isfinite(x)) largest = fmax(largest, x);
       }
-      limit = p.tolerance * block_reduce(largest, Larger());
+      limit = p.tolerance * block_reduce(largest, Larger(), warps());
     }
     for (int64_t u = threadIdx.x; u < p.entries; u += blockDim.x) {
       const int first = starts[u], last = p.tolerance < 0 ? first + 1 : starts[u + 1];
