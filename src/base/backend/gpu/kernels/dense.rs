@@ -4,22 +4,12 @@ use super::mirrors::{
     DenseColumnsParams, DenseConditionParams, DenseFillParams, DensePlaceParams, DensePolynomialParams,
     DenseScaleParams, DenseShiftParams, DenseStartParams, DenseUpperParams,
 };
-use super::{constants as c, size};
+use super::{constants as c, size, suffix_of};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
-
-fn suffix(dtype: DType) -> Result<&'static str> {
-    Ok(match dtype {
-        DType::F32 => "f32",
-        DType::F64 => "f64",
-        DType::CF32 => "cf32",
-        DType::CF64 => "cf64",
-        other => return Err(Error::Internal(format!("{} in linear algebra", other.name()))),
-    })
-}
 
 /// A grid over a matrix, x over rows and y over columns, whose kernel strides over what it does not cover.
 fn over(rows: usize, cols: usize) -> Grid {
@@ -68,7 +58,7 @@ pub fn place(
         grid = over(output.rows.div_ceil(tile).saturating_mul(size(c::DENSE_THREADS)), output.cols.div_ceil(tile));
         grid.threads = c::DENSE_TILE.unsigned_abs() * c::DENSE_TILE_LINES.unsigned_abs();
     }
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_place_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_place_{}", suffix_of(dtype)?))?;
     // SAFETY: both matrices lie inside their memories, as `address` checked, and are each other's shape.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
@@ -116,7 +106,7 @@ pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, fact
         cols: to_i64(matrix.cols),
         ld: to_i64(matrix.ld),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_scale_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_scale_{}", suffix_of(dtype)?))?;
     // SAFETY: the matrix and the factors were checked.
     unsafe { launch(&kernel, stream, over(matrix.rows, matrix.cols), &parameters) }
 }
@@ -154,7 +144,7 @@ pub fn columns(
         ld: to_i64(matrix.ld),
         factor,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix_of(dtype)?))?;
     // Up to 32 warps a column; what the threads add up depends on the shape alone.
     let threads = u32::try_from(matrix.rows.div_ceil(8).next_multiple_of(32).clamp(32, 1024)).unwrap_or(1024);
     let threads = threads.min(kernel.most_threads() / 32 * 32);
@@ -198,7 +188,7 @@ pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw:
     };
     let cells = if dtype.is_complex() { matrix.cols } else { matrix.cols / 2 + 1 };
     let grid = if matrix.cols == 0 { over(0, 0) } else { over(matrix.rows, cells) };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_fill_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_fill_{}", suffix_of(dtype)?))?;
     // SAFETY: the matrix was checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
@@ -207,7 +197,7 @@ pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw:
 pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
     let parameters =
         DenseShiftParams { matrix: square(dtype, &matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix_of(dtype)?))?;
     // SAFETY: the matrix was checked; the kernel is made for one block.
     unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
 }
@@ -245,7 +235,7 @@ pub fn upper(
         input_ld: to_i64(input.ld),
         output_ld: to_i64(output.ld),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_upper_{}_{}", suffix(from)?, suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_upper_{}_{}", suffix_of(from)?, suffix_of(dtype)?))?;
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, over(n, n), &parameters) }
 }
@@ -268,7 +258,7 @@ pub fn condition(
         output: output.array("output", order, 8)?,
         order: to_i64(order),
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_condition_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_condition_{}", suffix_of(dtype)?))?;
     let grid = Grid::row(u32::try_from(order).unwrap_or(u32::MAX), c::DENSE_THREADS.unsigned_abs() / 2, 0);
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
@@ -293,7 +283,7 @@ pub fn polynomial(
         b,
         c,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_polynomial_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_polynomial_{}", suffix_of(dtype)?))?;
     // SAFETY: both matrices were checked.
     unsafe { launch(&kernel, stream, over(order, order), &parameters) }
 }
@@ -318,7 +308,7 @@ pub fn start(
         order: to_i64(order),
         noise,
     };
-    let kernel = gpu.kernel("dense", &format!("purlin_dense_start_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_start_{}", suffix_of(dtype)?))?;
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, over(order, order), &parameters) }
 }

@@ -4,7 +4,7 @@ use super::mirrors::{
     LanczosOrientParams, LanczosPassParams, LanczosScaleParams, LanczosStepParams, LanczosTotalParams,
     LanczosTurnParams,
 };
-use super::{constants as c, filling, optional, product, size};
+use super::{constants as c, filling, optional, product, size, suffix_of};
 use crate::backend::gpu::launch::{Grid, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub fn pieces(rows: usize) -> usize {
 }
 
 fn kernel(dtype: DType, gpu: &Gpu, what: &str) -> Result<Kernel> {
-    gpu.kernel("lanczos", &format!("purlin_lanczos_{what}_{}", dtype.name().to_lowercase()))
+    gpu.kernel("lanczos", &format!("purlin_lanczos_{what}_{}", suffix_of(dtype)?))
 }
 
 /// What one reading of a space does.

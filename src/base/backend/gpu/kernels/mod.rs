@@ -18,7 +18,7 @@ pub mod tt;
 use super::launch::Grid;
 use super::{Kernel, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Real;
+use crate::scalar::{DType, Real};
 
 /// The constants that `cuda/purlin_launch.h` shares between kernels and host.
 pub mod constants {
@@ -30,9 +30,20 @@ const fn size(constant: i32) -> usize {
     constant.unsigned_abs() as usize
 }
 
-/// Ending of the names of the kernels for a type.
+/// Ending of the names of the kernels for a real type.
 fn suffix<T: Real>() -> &'static str {
     if size_of::<T>() == 4 { "f32" } else { "f64" }
+}
+
+/// Ending of the names of the kernels for a type of real or complex numbers.
+fn suffix_of(dtype: DType) -> Result<&'static str> {
+    Ok(match dtype {
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+        DType::CF32 => "cf32",
+        DType::CF64 => "cf64",
+        other => return Err(Error::Internal(format!("{}: no kernel computes in this type", other.name()))),
+    })
 }
 
 /// Address of `count` elements of `size` bytes; 0 where there is no region.

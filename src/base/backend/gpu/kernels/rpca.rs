@@ -1,7 +1,7 @@
 //! The kernels of `cuda/rpca.cu`.
 
 use super::mirrors::{RpcaPassParams, RpcaSumParams};
-use super::{constants as c, optional, product, size, small, span};
+use super::{constants as c, optional, product, size, small, span, suffix_of};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -94,16 +94,6 @@ pub struct Update<'a> {
     pub measured: bool,
 }
 
-fn suffix(dtype: DType) -> Result<&'static str> {
-    Ok(match dtype {
-        DType::F32 => "f32",
-        DType::F64 => "f64",
-        DType::CF32 => "cf32",
-        DType::CF64 => "cf64",
-        other => return Err(Error::Internal(format!("{} in robust PCA", other.name()))),
-    })
-}
-
 impl Panel<'_> {
     fn parameters(&self, dtype: DType) -> Result<RpcaPassParams> {
         let elements = product("panel", &[self.fast, self.slow])?;
@@ -171,7 +161,7 @@ impl Panel<'_> {
     /// X and Y from the matrix.
     pub fn load(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
         let parameters = RpcaPassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters(dtype)? };
-        let name = format!("purlin_rpca_load_{}", suffix(dtype)?);
+        let name = format!("purlin_rpca_load_{}", suffix_of(dtype)?);
         self.launch(gpu, stream, &name, &parameters, c::RPCA_MAXIMUM)
     }
 
@@ -191,7 +181,7 @@ impl Panel<'_> {
             flags: if update.last { c::RPCA_LAST } else { 0 } | if update.measured { c::RPCA_MEASURED } else { 0 },
             ..self.parameters(dtype)?
         };
-        let name = format!("purlin_rpca_update_{}", suffix(dtype)?);
+        let name = format!("purlin_rpca_update_{}", suffix_of(dtype)?);
         self.launch(gpu, stream, &name, &parameters, 0)
     }
 }

@@ -4,7 +4,7 @@ use super::mirrors::{
     RsvdConvertParams, RsvdCopyParams, RsvdMergeParams, RsvdMirrorParams, RsvdMomentsParams, RsvdSparseParams,
     RsvdTallyParams,
 };
-use super::{constants as c, filling, optional, product, size, small, span};
+use super::{constants as c, filling, optional, product, size, small, span, suffix_of};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -18,8 +18,8 @@ pub const RECORD: usize = size(c::RSVD_RECORD);
 pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
 
 /// Name of the kernel `what` for a type.
-fn name(dtype: DType, what: &str) -> String {
-    format!("purlin_rsvd_{what}_{}", dtype.name().to_lowercase())
+fn name(dtype: DType, what: &str) -> Result<String> {
+    Ok(format!("purlin_rsvd_{what}_{}", suffix_of(dtype)?))
 }
 
 /// What the kernels call a type of entries.
@@ -142,7 +142,7 @@ impl Convert<'_> {
         };
         let is_tally = self.output.is_none() && self.centre.is_none() && self.factor == 1.0 && self.dtype == dtype;
         let kernel = if is_tally && self.tally.is_some() { "scan" } else { "convert" };
-        let kernel = gpu.kernel("rsvd", &name(dtype, kernel))?;
+        let kernel = gpu.kernel("rsvd", &name(dtype, kernel)?)?;
         let tiles = inner.div_ceil(size(c::RSVD_TILE_INNER)) * outer.div_ceil(size(c::RSVD_TILE_OUTER));
         // By the sizes alone, so that sums have the same order on every device.
         let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
@@ -206,7 +206,7 @@ pub fn moments(
     };
     let (kernel, grid) = match over {
         Axis::Inner => {
-            let kernel = gpu.kernel("rsvd", &name(dtype, "along"))?;
+            let kernel = gpu.kernel("rsvd", &name(dtype, "along")?)?;
             let warps = size(c::RSVD_THREADS) / 32;
             let grid = filling(&kernel, product("moments", &[chunks, outer])?.div_ceil(warps), c::RSVD_THREADS, 0)?;
             (kernel, grid)
@@ -215,7 +215,7 @@ pub fn moments(
             let columns = Grid::covering(inner, threads)?.blocks[0];
             let chunks = u32::try_from(chunks).unwrap_or(u32::MAX).min(MOST_BLOCKS_Y);
             let grid = Grid { blocks: [columns, chunks, 1], threads, shared: 0 };
-            (gpu.kernel("rsvd", &name(dtype, "across"))?, grid)
+            (gpu.kernel("rsvd", &name(dtype, "across")?)?, grid)
         }
     };
     // SAFETY: the source was checked against its extents, the scratch has a record for each chunk of each place.
@@ -281,7 +281,7 @@ pub fn copy(
         columns: to_i64(columns),
         flags: flag(how.conjugate, c::RSVD_CONJUGATE) | flag(how.add, c::RSVD_ADD),
     };
-    let kernel = gpu.kernel("rsvd", &name(dtype, "copy"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "copy")?)?;
     let tile = size(c::RSVD_COPY_TILE);
     let tiles = product("tiles", &[rows.div_ceil(tile), columns.div_ceil(tile)])?;
     let grid = filling(&kernel, tiles, c::RSVD_THREADS, 0)?;
@@ -308,7 +308,7 @@ pub fn mirror(
         order: to_i64(order),
         flags: if conjugate { i64::from(c::RSVD_CONJUGATE) } else { 0 },
     };
-    let kernel = gpu.kernel("rsvd", &name(dtype, "mirror"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "mirror")?)?;
     let columns = small("order", order)?.unsigned_abs();
     if columns > MOST_BLOCKS_Y {
         return Err(Error::NotSupported(format!("a Gram matrix of order {order} on a GPU")));
@@ -358,7 +358,7 @@ pub fn sparse(
         rows: to_i64(a.rows),
         width: to_i64(width),
     };
-    let kernel = gpu.kernel("rsvd", &name(dtype, "sparse"))?;
+    let kernel = gpu.kernel("rsvd", &name(dtype, "sparse")?)?;
     let grid = filling(&kernel, a.rows.div_ceil(size(c::RSVD_THREADS) / 32), c::RSVD_THREADS, 0)?;
     // SAFETY: X and Y were checked against their extents; offsets ascend to the number of entries and columns are below
     // `cols`, as in the matrix that they were made from.

@@ -19,7 +19,7 @@ pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
 use super::mirrors::{SpmvFinish, SpmvParams, SpmvPieces};
-use super::{constants as c, optional, product, size, small};
+use super::{constants as c, optional, product, size, small, suffix_of};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
@@ -208,7 +208,7 @@ pub enum Form {
 fn kernel(dtype: DType, gpu: &Gpu, what: &str, narrow: Option<bool>, pattern: bool) -> Result<Kernel> {
     let narrow = if narrow == Some(true) { "narrow_" } else { "" };
     let ending = if pattern { "_pattern" } else { "" };
-    gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", dtype.name().to_lowercase()))
+    gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", suffix_of(dtype)?))
 }
 
 fn params(dtype: DType, a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<SpmvParams> {

@@ -1,8 +1,8 @@
 //! What stands between a library's products: the first and the last core, and what keeps environments within range.
 
 use super::super::mirrors::{TtEdgeParams, TtFactorsParams, TtMeasureParams};
-use super::super::{constants as c, product, small};
-use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, over, suffix};
+use super::super::{constants as c, product, small, suffix_of};
+use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, over};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -185,7 +185,7 @@ pub fn end(
         results: results.array("results", product("results", &[pairs, RESULT_WORDS])?, 8)?,
         ..edge.params(dtype, true)?
     };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix_of(dtype)?))?;
     let blocks = small("pairs", pairs)?.unsigned_abs();
     // SAFETY: every array was checked.
     unsafe { launch(&kernel, stream, Grid::row(blocks, c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED), &parameters) }

@@ -12,7 +12,7 @@ mod tables;
 pub mod tf32;
 
 use super::mirrors::{TtChainParams, TtGridParams, TtJoinParams, TtPromoteParams};
-use super::{constants as c, product, size, small};
+use super::{constants as c, product, size, small, suffix_of};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -86,16 +86,6 @@ impl Form {
     }
 }
 
-fn suffix(dtype: DType) -> Result<&'static str> {
-    Ok(match dtype {
-        DType::F32 => "f32",
-        DType::F64 => "f64",
-        DType::CF32 => "cf32",
-        DType::CF64 => "cf64",
-        other => return Err(Error::Internal(format!("{} in a tensor train", other.name()))),
-    })
-}
-
 /// The largest rank that a sweep meets, in whole eights: what the chain kernel lays its matrices out for. The bond that is
 /// cut has one value at a time.
 pub fn chain_edge(sites: &[Site], length: usize) -> usize {
@@ -119,7 +109,7 @@ pub fn chain_fits(dtype: DType, gpu: &Gpu, form: Form, rank: usize) -> Result<bo
     if rank > most {
         return Ok(false);
     }
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix_of(dtype)?))?;
     Ok(chain_shared(dtype, form, rank.next_multiple_of(8)) <= kernel.most_shared())
 }
 
@@ -174,7 +164,7 @@ fn chain(
     if !chain_fits(dtype, gpu, form, edge)? {
         return Err(Error::Internal(format!("ranks up to {edge} in form {letter} of the chain kernel")));
     }
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_chain_{letter}_{}", suffix_of(dtype)?))?;
     let blocks = small("products", blocks)?.unsigned_abs();
     let grid = Grid::row(blocks, threads, chain_shared(dtype, form, edge));
     // SAFETY: the callers checked every array; cores were checked when the tables were made.
@@ -309,7 +299,7 @@ pub fn grid(
         reserved: 0,
     };
     let form = |letter: char, tile: i32, threads: i32| -> Result<_> {
-        let kernel = gpu.kernel("tt", &format!("purlin_tt_grid_{letter}_{}", suffix(dtype)?))?;
+        let kernel = gpu.kernel("tt", &format!("purlin_tt_grid_{letter}_{}", suffix_of(dtype)?))?;
         let panels = size(c::TT_GRID_DEPTH) * 2 * (size(c::TT_GRID_PANEL) + 4) * size(tile);
         Ok((kernel, threads.unsigned_abs(), panels * dtype.size() + size(c::TT_CHAIN_KEYS) * 8))
     };
@@ -372,7 +362,7 @@ pub fn join(
         count: to_i64(count),
         flags: flag(conjugate_right, c::TT_JOIN_CONJUGATE) | flag(unscaled, c::TT_UNSCALED),
     };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_join_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_join_{}", suffix_of(dtype)?))?;
     let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED);
     // SAFETY: every array was checked; `places` holds 0 or 1, as `grid` wrote them.
     unsafe { launch(&kernel, stream, grid, &parameters) }
@@ -390,7 +380,7 @@ unsafe fn launch_plain<P: Parameters>(
     blocks: [u32; 3],
     parameters: &P,
 ) -> Result<()> {
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_{name}_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_{name}_{}", suffix_of(dtype)?))?;
     let grid = Grid { blocks, threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
     // SAFETY: the caller's promise is the same.
     unsafe { launch(&kernel, stream, grid, parameters) }
@@ -414,7 +404,7 @@ pub fn promote<R: Real>(
         output: output.array("output", count, 2 * size_of::<R>())?,
         count: to_i64(count),
     };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_promote_{}", suffix(R::DTYPE)?))?;
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_promote_{}", suffix_of(R::DTYPE)?))?;
     let grid = Grid { blocks: over(count), threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
     // SAFETY: both arrays were checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }

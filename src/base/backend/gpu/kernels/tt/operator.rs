@@ -3,8 +3,8 @@
 //! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b.
 
 use super::super::mirrors::{TtGatherParams, TtMeetParams, TtPeaksParams, TtShiftParams, TtTurnParams};
-use super::super::{constants as c, product, size, small};
-use super::{SUM_SHARED, over, result, suffix};
+use super::super::{constants as c, product, size, small, suffix_of};
+use super::{SUM_SHARED, over, result};
 use crate::alloc;
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -25,7 +25,7 @@ pub(super) unsafe fn start<P: Parameters>(
     shared: usize,
     parameters: &P,
 ) -> Result<()> {
-    let kernel = gpu.kernel("tt_operator", &format!("purlin_tt_{name}_{}", suffix(dtype)?))?;
+    let kernel = gpu.kernel("tt_operator", &format!("purlin_tt_{name}_{}", suffix_of(dtype)?))?;
     let grid = Grid { blocks, threads: c::TT_SUM_THREADS.unsigned_abs(), shared };
     // SAFETY: the caller's promise is the same.
     unsafe { launch(&kernel, stream, grid, parameters) }
