@@ -190,9 +190,55 @@ pub fn to_u64(value: usize) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
+/// An axis of a walk over the elements of N arrays of the same dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axis<const N: usize> {
+    /// Number of elements along the axis.
+    pub count: usize,
+    /// Stride in each array, in elements.
+    pub steps: [usize; N],
+}
+
+/// The axes of a walk over all elements of N arrays with these dimensions and strides, by ascending stride in the first array. Axes
+/// that lie one after another in every array are merged into one. The first axis is contiguous in every array; where none is, it
+/// has one element. `None` if there are no elements.
+pub fn merged_axes<const N: usize>(dims: &[usize], strides: [&[usize]; N]) -> Option<Vec<Axis<N>>> {
+    if dims.contains(&0) {
+        return None;
+    }
+    let axis = |k: usize| Axis { count: dims[k], steps: strides.map(|strides| strides[k]) };
+    let mut axes: Vec<_> = (0..dims.len()).filter(|&k| dims[k] != 1).map(axis).collect();
+    axes.sort_unstable_by_key(|axis| (axis.steps, axis.count));
+    let mut merged = vec![Axis { count: 1, steps: [1; N] }];
+    for axis in axes {
+        match merged.last_mut() {
+            Some(last) if axis.steps == last.steps.map(|step| step * last.count) => last.count *= axis.count,
+            _ => merged.push(axis),
+        }
+    }
+    Some(merged)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_that_follow_one_another_in_all_arrays_are_merged() {
+        let merged = |dims: &[usize], strides: [&[usize]; 2]| -> Option<Vec<(usize, [usize; 2])>> {
+            Some(merged_axes(dims, strides)?.into_iter().map(|axis| (axis.count, axis.steps)).collect())
+        };
+        let all = |axes: &[(usize, [usize; 2])]| Some(axes.to_vec());
+        assert_eq!(merged(&[2, 3, 4], [&[1, 2, 6], &[1, 2, 6]]), all(&[(24, [1, 1])]));
+        // The second array has a gap behind each of its matrices.
+        assert_eq!(merged(&[2, 3, 4], [&[1, 2, 6], &[1, 2, 7]]), all(&[(6, [1, 1]), (4, [6, 7])]));
+        // Rows of one are columns of the other.
+        assert_eq!(merged(&[2, 3], [&[3, 1], &[1, 2]]), all(&[(1, [1, 1]), (3, [1, 2]), (2, [3, 1])]));
+        // Axes of one element do not separate others.
+        assert_eq!(merged(&[2, 1, 3], [&[1, 99, 2], &[1, 7, 2]]), all(&[(6, [1, 1])]));
+        assert_eq!(merged(&[], [&[], &[]]), all(&[(1, [1, 1])]));
+        assert_eq!(merged(&[2, 0], [&[1, 2], &[1, 2]]), None);
+    }
 
     #[test]
     fn the_last_column_has_n_elements_not_ld() {

@@ -6,7 +6,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
-use crate::shape::{Layout, Order};
+use crate::shape::{Layout, Order, merged_axes};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -191,45 +191,18 @@ pub fn copy_strided(
     to_strides: &[usize],
     dims: &[usize],
 ) {
-    let mut axes: Vec<(usize, usize, usize)> = dims
-        .iter()
-        .zip(from_strides)
-        .zip(to_strides)
-        .filter(|((d, _), _)| **d != 1)
-        .map(|((d, f), t)| (*t * size, *f * size, *d))
-        .collect();
-    axes.sort_unstable();
-    if axes.iter().any(|a| a.2 == 0) {
-        return;
-    }
-    // Merge axes that are contiguous with each other in both arrays.
-    let mut merged: Vec<(usize, usize, usize)> = vec![(size, size, 1)];
-    for axis in axes {
-        match merged.last_mut() {
-            Some(last) if axis.0 == last.0 * last.2 && axis.1 == last.1 * last.2 => last.2 *= axis.2,
-            _ => merged.push(axis),
-        }
-    }
-    let (to_step, from_step, mut count) = merged[0];
-    let mut run = size;
-    if to_step == size && from_step == size {
-        run = size * count;
-        count = 1;
-    }
-    let outer = &merged[1..];
+    let Some(axes) = merged_axes(dims, [to_strides, from_strides]) else { return };
+    let (run, outer) = (size * axes[0].count, &axes[1..]);
     let mut index = vec![0usize; outer.len()];
     loop {
-        let f: usize = index.iter().zip(outer).map(|(i, a)| i * a.1).sum();
-        let t: usize = index.iter().zip(outer).map(|(i, a)| i * a.0).sum();
-        for k in 0..count {
-            let (f, t) = (f + k * from_step, t + k * to_step);
-            to[t..t + run].copy_from_slice(&from[f..f + run]);
-        }
+        let place = |array: usize| size * index.iter().zip(outer).map(|(i, axis)| i * axis.steps[array]).sum::<usize>();
+        let (t, f) = (place(0), place(1));
+        to[t..t + run].copy_from_slice(&from[f..f + run]);
         let mut axis = 0;
         loop {
             match index.get_mut(axis) {
                 None => return,
-                Some(i) if *i + 1 < outer[axis].2 => {
+                Some(i) if *i + 1 < outer[axis].count => {
                     *i += 1;
                     break;
                 }
