@@ -26,7 +26,8 @@ pub struct Canonical {
 /// no larger than the neighbouring cores allow. Nothing is truncated.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for a cyclic train; [`Error::InvalidArgument`] for a centre that there is not and for a core
+/// [`NotSupported`](crate::error::Error::NotSupported) for a cyclic train;
+/// [`InvalidArgument`](crate::error::Error::InvalidArgument) for a centre that there is not and for a core
 /// with numbers that are not finite; as [`super::copy`].
 pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Canonical> {
     at.check()?;
