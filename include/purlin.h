@@ -1978,7 +1978,7 @@ typedef struct purlin_sshopm_results {
 } purlin_sshopm_results;
 
 /**
- * What a solve did, or would do.
+ * The report or the plan of a solve.
  */
 typedef struct purlin_sshopm_info {
   /**
@@ -5096,7 +5096,7 @@ PURLIN_MUST_USE
 purlin_status purlin_sshopm_cancel(const struct purlin_sshopm *sshopm);
 
 /**
- * What purlin_sshopm_solve would do for a batch with the starts of the options: starts, chunks, tolerance, host memory, and
+ * The plan of purlin_sshopm_solve for a batch with the starts of the options: starts, chunks, tolerance, host memory, and
  * where it would run. The chunks and the memory are those for the results `count` and `status`; arrays of pairs and starts
  * come on top. Nothing is solved.
  *
@@ -5336,7 +5336,7 @@ PURLIN_MUST_USE
 purlin_status purlin_dwi_cancel(const struct purlin_dwi *dwi);
 
 /**
- * What purlin_dwi_peaks would do for a volume: starts, chunks, tolerance, host memory for five peaks of a voxel beside the
+ * The plan of purlin_dwi_peaks for a volume: starts, chunks, tolerance, host memory for five peaks of a voxel beside the
  * array of peaks, and where it would run. Nothing is solved.
  *
  * @param      dwi    the object; its options are those of peaks.
@@ -7590,7 +7590,7 @@ purlin_status purlin_tt_contraction_last_info(const struct purlin_tt_contraction
                                               struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_inner would do for two trains: the method and why, kernel, operations, bytes, workspace. No element is
+ * The plan of purlin_tt_inner for two trains: the method and why, kernel, operations, bytes, workspace. No element is
  * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
  *
  * @param      contraction  the contraction.
@@ -7612,7 +7612,7 @@ purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
                                    struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_norm would do, by the method of the option `norm_method`.
+ * The plan of purlin_tt_norm, by the method of the option `norm_method`.
  *
  * @param      contraction  the contraction.
  * @param      x            the train.
@@ -7627,7 +7627,7 @@ purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
                                   struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_distance would do.
+ * The plan of purlin_tt_distance.
  *
  * @param      contraction  the contraction.
  * @param      x            a train.
@@ -7644,7 +7644,7 @@ purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
                                       struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_inner_batch would do: method and kernel of the first pair, operations and bytes of all together, and
+ * The plan of purlin_tt_inner_batch: method and kernel of the first pair, operations and bytes of all together, and
  * the most workspace that is in use at a time.
  *
  * @param      contraction  the contraction.
@@ -7664,7 +7664,7 @@ purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
                                    struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
+ * The plan of purlin_tt_gram, as purlin_tt_plan_batch has it.
  *
  * @param      contraction  the contraction.
  * @param      rows         number of bras.
@@ -7685,7 +7685,7 @@ purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
                                   struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
+ * The plan of purlin_tt_sandwich. Of the elements, those of the operator alone are read: its zeros cost nothing.
  *
  * @param      contraction  the contraction.
  * @param      y            the bra.
@@ -7705,7 +7705,7 @@ purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
                                       struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
+ * The plan of purlin_tt_rayleigh, as purlin_tt_plan_sandwich has it.
  *
  * @param      contraction  the contraction.
  * @param      h            the operator.

@@ -56,7 +56,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What peaks would do: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
+  !> The plan of peaks: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
   subroutine dwi_plan(self, input, info, stat, errmsg)
     class(purlin_dwi), intent(in) :: self
     type(purlin_tensor), intent(in) :: input

@@ -70,7 +70,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What a run on `a` would do: method, passes, bytes, blocks, memory.
+  !> The plan of a run on `a`: method, passes, bytes, blocks, memory.
   subroutine rsvd_plan(self, a, info, stat, errmsg)
     class(purlin_rsvd), intent(in) :: self
     type(purlin_matrix), intent(in) :: a

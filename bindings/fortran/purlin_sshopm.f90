@@ -59,7 +59,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What solve would do: starts, chunks, tolerance, host memory beside the results, and where it runs.
+  !> The plan of solve: starts, chunks, tolerance, host memory beside the results, and where it runs.
   subroutine sshopm_plan(self, tensors, info, stat, errmsg)
     class(purlin_sshopm), intent(in) :: self
     type(purlin_tensor), intent(in) :: tensors

@@ -1,4 +1,4 @@
-!> What contractions of tensor trains would do before they run: method, kernel, operations, bytes, and the most
+!> Plans of contractions of tensor trains: method, kernel, operations, bytes, and the most
 !> workspace, in `info`.
 module purlin_tt_plans_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_int32_t, c_int64_t

@@ -45,7 +45,7 @@ class session {
   purlin_dwi* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What `peaks` would do: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
+  /// The plan of `peaks`: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
   purlin_sshopm_info plan(const tensor& input) const {
     purlin_sshopm_info info = sshopm::detail::fresh_info();
     check(purlin_dwi_plan(get(), input.get(), &info));

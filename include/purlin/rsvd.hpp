@@ -94,7 +94,7 @@ class session {
   /// again.
   void set_sketch(const matrix& omega = {}) { check(purlin_rsvd_set_sketch(get(), omega.get())); }
 
-  /// What a run on `a` would do: method, passes, bytes, blocks, memory.
+  /// The plan of a run on `a`: method, passes, bytes, blocks, memory.
   purlin_rsvd_info plan(const matrix& a) const {
     purlin_rsvd_info info = detail::fresh_info();
     check(purlin_rsvd_plan(get(), a.get(), &info));

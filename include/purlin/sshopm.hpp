@@ -60,7 +60,7 @@ class session {
   purlin_sshopm* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs.
+  /// The plan of `solve`: starts, chunks, tolerance, host memory beside the results, and where it runs.
   purlin_sshopm_info plan(const tensor& tensors) const {
     purlin_sshopm_info info = detail::fresh_info();
     check(purlin_sshopm_plan(get(), tensors.get(), &info));

@@ -64,12 +64,12 @@ class contraction {
   purlin_tt_contraction* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What `inner` would do: method, kernel, operations, bytes, workspace.
+  /// The plan of `inner`: method, kernel, operations, bytes, workspace.
   purlin_tt_contraction_info plan_inner(const train& x, const train& y) {
     return foresee(purlin_tt_plan_inner, x.get(), y.get());
   }
 
-  /// What `norm` would do, by the method that the options ask for.
+  /// The plan of `norm`, by the method that the options ask for.
   purlin_tt_contraction_info plan_norm(const train& x) { return foresee(purlin_tt_plan_norm, x.get()); }
 
   /// The plan of `distance`: method and cost. Nothing is computed.
@@ -77,14 +77,14 @@ class contraction {
     return foresee(purlin_tt_plan_distance, x.get(), y.get());
   }
 
-  /// What `inner_batch` would do: method and kernel of the first pair, the rest of all together.
+  /// The plan of `inner_batch`: method and kernel of the first pair, the rest of all together.
   purlin_tt_contraction_info plan_batch(const std::vector<const train*>& x, const std::vector<const train*>& y) {
     if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
     return foresee(purlin_tt_plan_batch, static_cast<std::int64_t>(x.size()), bras.data(), kets.data());
   }
 
-  /// What `gram` would do, likewise; of x with itself where `y` is empty.
+  /// The plan of `gram`, likewise; of x with itself where `y` is empty.
   purlin_tt_contraction_info plan_gram(const std::vector<const train*>& x, const std::vector<const train*>& y = {}) {
     const auto rows = static_cast<std::int64_t>(x.size());
     const auto cols = y.empty() ? rows : static_cast<std::int64_t>(y.size());

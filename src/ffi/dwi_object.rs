@@ -262,7 +262,7 @@ pub extern "C" fn purlin_dwi_cancel(dwi: *const purlin_dwi) -> purlin_status {
     })
 }
 
-/// What purlin_dwi_peaks would do for a volume: starts, chunks, tolerance, host memory for five peaks of a voxel beside the
+/// The plan of purlin_dwi_peaks for a volume: starts, chunks, tolerance, host memory for five peaks of a voxel beside the
 /// array of peaks, and where it would run. Nothing is solved.
 ///
 /// @param      dwi    the object; its options are those of peaks.

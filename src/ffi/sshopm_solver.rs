@@ -156,7 +156,7 @@ pub extern "C" fn purlin_sshopm_cancel(sshopm: *const purlin_sshopm) -> purlin_s
     })
 }
 
-/// What purlin_sshopm_solve would do for a batch with the starts of the options: starts, chunks, tolerance, host memory, and
+/// The plan of purlin_sshopm_solve for a batch with the starts of the options: starts, chunks, tolerance, host memory, and
 /// where it would run. The chunks and the memory are those for the results `count` and `status`; arrays of pairs and starts
 /// come on top. Nothing is solved.
 ///

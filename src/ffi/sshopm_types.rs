@@ -221,7 +221,7 @@ pub struct purlin_sshopm_results {
 
 versioned!(purlin_sshopm_results, first = std::mem::offset_of!(Self, found));
 
-/// What a solve did, or would do.
+/// The report or the plan of a solve.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_sshopm_info {

@@ -1,4 +1,4 @@
-//! What contractions of tensor trains would do, before they run.
+//! Plans of contractions of tensor trains.
 
 use super::options;
 use super::tt::{self, purlin_tt};
@@ -33,7 +33,7 @@ unsafe fn foresee(
     unsafe { options::write("info", info, purlin_tt_contraction_info::of(&plan)) }
 }
 
-/// What purlin_tt_inner would do for two trains: the method and why, kernel, operations, bytes, workspace. No element is
+/// The plan of purlin_tt_inner for two trains: the method and why, kernel, operations, bytes, workspace. No element is
 /// read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
 ///
 /// @param      contraction  the contraction.
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn purlin_tt_plan_inner(
     })
 }
 
-/// What purlin_tt_norm would do, by the method of the option `norm_method`.
+/// The plan of purlin_tt_norm, by the method of the option `norm_method`.
 ///
 /// @param      contraction  the contraction.
 /// @param      x            the train.
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn purlin_tt_plan_norm(
     })
 }
 
-/// What purlin_tt_distance would do.
+/// The plan of purlin_tt_distance.
 ///
 /// @param      contraction  the contraction.
 /// @param      x            a train.
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn purlin_tt_plan_distance(
     })
 }
 
-/// What purlin_tt_inner_batch would do: method and kernel of the first pair, operations and bytes of all together, and
+/// The plan of purlin_tt_inner_batch: method and kernel of the first pair, operations and bytes of all together, and
 /// the most workspace that is in use at a time.
 ///
 /// @param      contraction  the contraction.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn purlin_tt_plan_batch(
     })
 }
 
-/// What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
+/// The plan of purlin_tt_gram, as purlin_tt_plan_batch has it.
 ///
 /// @param      contraction  the contraction.
 /// @param      rows         number of bras.
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn purlin_tt_plan_gram(
     })
 }
 
-/// What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
+/// The plan of purlin_tt_sandwich. Of the elements, those of the operator alone are read: its zeros cost nothing.
 ///
 /// @param      contraction  the contraction.
 /// @param      y            the bra.
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn purlin_tt_plan_sandwich(
     })
 }
 
-/// What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
+/// The plan of purlin_tt_rayleigh, as purlin_tt_plan_sandwich has it.
 ///
 /// @param      contraction  the contraction.
 /// @param      h            the operator.

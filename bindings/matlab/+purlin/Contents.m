@@ -25,7 +25,7 @@
 % Eigenpairs
 %   sshopm_solve           - Local maxima and minima of A x^m on the unit sphere.
 %   sshopm_solve_all       - All real Z-eigenpairs of symmetric tensors, saddles too.
-%   sshopm_plan            - What sshopm_solve would do.
+%   sshopm_plan            - The plan of sshopm_solve.
 %   sshopm_product         - Products of symmetric tensors with vectors.
 %   sshopm_classify        - Residual, curvature and class of given eigenpairs.
 %   sshopm_starts          - Unit start vectors.
@@ -34,7 +34,7 @@
 %   dwi_fit                - Apparent-diffusion tensors from signals.
 %   dwi_csa                - Orientation functions from signals.
 %   dwi_peaks              - The strongest directions of every voxel.
-%   dwi_plan               - What dwi_peaks would do.
+%   dwi_plan               - The plan of dwi_peaks.
 %   sh_to_tensor           - Even spherical-harmonic coefficients to symmetric tensors.
 %   tensor_to_sh           - Symmetric tensors to spherical-harmonic coefficients.
 %
@@ -46,7 +46,7 @@
 %
 % Low-rank approximation
 %   rsvd                   - The largest singular values and vectors of a matrix, by random projection.
-%   rsvd_plan              - What rsvd would do: method, passes, bytes, memory.
+%   rsvd_plan              - The plan of rsvd: method, passes, bytes, memory.
 %   rsvd_range             - An orthonormal basis that nearly spans the range of a matrix.
 %   rsvd_symmetric         - The eigenvalues of largest modulus of a Hermitian matrix.
 %   rsvd_error             - How far factors are from a matrix, from random probes.
@@ -55,7 +55,7 @@
 %   pca                    - Principal components of data, centred without a copy.
 %   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
-%   rpca_plan              - What rpca would do: memory, blocks.
+%   rpca_plan              - The plan of rpca: memory, blocks.
 %
 % Sparse spectra
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
@@ -78,7 +78,7 @@
 %   graph_density_histogram - Shares of a spectrum in parts of an interval, from that.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
 %   graph_operator_of_image - That graph, never formed.
-%   lanczos_plan           - What purlin.lanczos would do: method, memory, rows of each GPU.
+%   lanczos_plan           - The plan of purlin.lanczos: method, memory, rows of each GPU.
 %   order                  - An order of the vertices that brings neighbours together.
 %   from_coordinates       - A sparse matrix from its entries, several at one place included.
 %   pattern                - The places of the entries of a sparse matrix.
@@ -107,13 +107,13 @@
 %   tt_distance            - Norm of the difference of two tensor trains.
 %   tt_distance_scaled     - The same with an exponent of its own.
 %   TTContraction          - Options of contractions, kept with plan and workspace for many calls.
-%   tt_plan_inner          - What tt_inner would do: method, operations, workspace.
-%   tt_plan_norm           - What tt_norm would do.
-%   tt_plan_distance       - What tt_distance would do.
-%   tt_plan_batch          - What tt_inner_batch would do.
-%   tt_plan_gram           - What tt_gram would do.
-%   tt_plan_sandwich       - What tt_sandwich would do.
-%   tt_plan_rayleigh       - What tt_rayleigh would do.
+%   tt_plan_inner          - The plan of tt_inner: method, operations, workspace.
+%   tt_plan_norm           - The plan of tt_norm.
+%   tt_plan_distance       - The plan of tt_distance.
+%   tt_plan_batch          - The plan of tt_inner_batch.
+%   tt_plan_gram           - The plan of tt_gram.
+%   tt_plan_sandwich       - The plan of tt_sandwich.
+%   tt_plan_rayleigh       - The plan of tt_rayleigh.
 %   tt_sandwich            - An operator between two tensor trains.
 %   tt_sandwich_scaled     - The same with an exponent of its own.
 %   tt_rayleigh            - Rayleigh quotient of a tensor train.

@@ -1,6 +1,7 @@
 function info = dwi_plan(input, order, varargin)
-%DWI_PLAN  What purlin.dwi_peaks would do: starts, chunks, tolerance, host memory, and where it runs.
-%   info = purlin.dwi_plan(input, order, name, value, ...) takes what purlin.dwi_peaks takes but 'peaks', 'mask' and 'progress'.
+%DWI_PLAN  The plan of purlin.dwi_peaks: starts, chunks, tolerance, host memory, and where it runs.
+%   info = purlin.dwi_plan(input, order, name, value, ...) takes the arguments of purlin.dwi_peaks but
+%   'peaks', 'mask' and 'progress'.
 %   INFO is the info of purlin.dwi_peaks; host_bytes are those for five peaks of a voxel beside the array of peaks. Nothing is
 %   solved.
 %

@@ -1,6 +1,6 @@
 function info = rsvd_plan(A, k, varargin)
-%RSVD_PLAN  What purlin.rsvd would do: method and why, passes, bytes, blocks, memory.
-%   info = purlin.rsvd_plan(A, k, name, value, ...) takes what purlin.rsvd takes.
+%RSVD_PLAN  The plan of purlin.rsvd: method and why, passes, bytes, blocks, memory.
+%   info = purlin.rsvd_plan(A, k, name, value, ...) takes the arguments of purlin.rsvd.
 %
 %   Errors: as purlin.rsvd.
 %

@@ -1,5 +1,5 @@
 function info = sshopm_plan(A, order, dimension, varargin)
-%SSHOPM_PLAN  What purlin.sshopm_solve would do: starts, chunks, tolerance, host memory, and where it runs.
+%SSHOPM_PLAN  The plan of purlin.sshopm_solve: starts, chunks, tolerance, host memory, and where it runs.
 %   info = purlin.sshopm_plan(A, order, dimension, name, value, ...) takes the options of purlin.sshopm_solve that are neither
 %   arrays nor about results. Chunks and host memory are those beside the arrays of pairs and starts. Nothing is solved.
 %

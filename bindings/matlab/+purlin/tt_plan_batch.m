@@ -1,6 +1,6 @@
 function info = tt_plan_batch(x, y, varargin)
-%TT_PLAN_BATCH  What purlin.tt_inner_batch would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_batch(x, y, name, value, ...) takes what purlin.tt_inner_batch takes. Method
+%TT_PLAN_BATCH  The plan of purlin.tt_inner_batch: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_batch(x, y, name, value, ...) takes the arguments of purlin.tt_inner_batch. Method
 %   and kernel are those of the first pair, the rest of all together.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

@@ -1,6 +1,6 @@
 function info = tt_plan_distance(x, y, varargin)
-%TT_PLAN_DISTANCE  What purlin.tt_distance would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_distance(x, y, name, value, ...) takes what purlin.tt_distance takes. No
+%TT_PLAN_DISTANCE  The plan of purlin.tt_distance: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_distance(x, y, name, value, ...) takes the arguments of purlin.tt_distance. No
 %   element is read.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

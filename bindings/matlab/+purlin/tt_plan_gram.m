@@ -1,6 +1,6 @@
 function info = tt_plan_gram(x, y, varargin)
-%TT_PLAN_GRAM  What purlin.tt_gram would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_gram(x, y, name, value, ...) takes what purlin.tt_gram takes. Method
+%TT_PLAN_GRAM  The plan of purlin.tt_gram: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_gram(x, y, name, value, ...) takes the arguments of purlin.tt_gram. Method
 %   and kernel are those of the first pair, the rest of all together; an empty Y stands for X.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

@@ -1,6 +1,6 @@
 function info = tt_plan_inner(x, y, varargin)
-%TT_PLAN_INNER  What purlin.tt_inner would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_inner(x, y, name, value, ...) takes what purlin.tt_inner takes.
+%TT_PLAN_INNER  The plan of purlin.tt_inner: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_inner(x, y, name, value, ...) takes the arguments of purlin.tt_inner.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %

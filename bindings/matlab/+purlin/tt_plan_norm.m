@@ -1,6 +1,6 @@
 function info = tt_plan_norm(x, varargin)
-%TT_PLAN_NORM  What purlin.tt_norm would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_norm(x, name, value, ...) takes what purlin.tt_norm takes. The
+%TT_PLAN_NORM  The plan of purlin.tt_norm: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_norm(x, name, value, ...) takes the arguments of purlin.tt_norm. The
 %   name 'norm_method' says which method is meant.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

@@ -1,6 +1,6 @@
 function info = tt_plan_rayleigh(H, x, varargin)
-%TT_PLAN_RAYLEIGH  What purlin.tt_rayleigh would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_rayleigh(H, x, name, value, ...) takes what purlin.tt_rayleigh takes. The
+%TT_PLAN_RAYLEIGH  The plan of purlin.tt_rayleigh: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_rayleigh(H, x, name, value, ...) takes the arguments of purlin.tt_rayleigh. The
 %   zeros of H count.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

@@ -1,6 +1,6 @@
 function info = tt_plan_sandwich(y, H, x, varargin)
-%TT_PLAN_SANDWICH  What purlin.tt_sandwich would do: method, operations, bytes, workspace.
-%   info = purlin.tt_plan_sandwich(y, H, x, name, value, ...) takes what purlin.tt_sandwich takes. The
+%TT_PLAN_SANDWICH  The plan of purlin.tt_sandwich: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_sandwich(y, H, x, name, value, ...) takes the arguments of purlin.tt_sandwich. The
 %   zeros of H count.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.

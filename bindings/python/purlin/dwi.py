@@ -252,7 +252,7 @@ class Dwi(PairSolver):
         return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array), info=info)
 
     def plan(self, source: object) -> Info:
-        """What `peaks` would do: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
+        """The plan of `peaks`: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
         volume = self._voxels(source, None)
         return self._planned(volume.tensor.handle)
 

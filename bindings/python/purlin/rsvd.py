@@ -121,7 +121,7 @@ class Rsvd(Solver[Info]):
         return made
 
     def plan(self, a: object) -> Info:
-        """What a run on `a` would do: method, passes, bytes, blocks, memory."""
+        """The plan of a run on `a`: method, passes, bytes, blocks, memory."""
         matrix = Matrix.of(a, context=self.context)
         return self._planned(matrix.handle)
 

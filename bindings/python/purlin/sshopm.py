@@ -63,7 +63,7 @@ class Sshopm(PairSolver):
         super().__init__(raw, progress, context)
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:
-        """What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs."""
+        """The plan of `solve`: starts, chunks, tolerance, host memory beside the results, and where it runs."""
         batch = Batch(tensors, order, dimension, self.context, None)
         return self._planned(batch.tensor.handle)
 

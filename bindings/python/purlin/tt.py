@@ -115,12 +115,12 @@ class Contraction(Handle):
         check(lib.purlin_tt_contraction_cancel(self.handle))
 
     def plan_inner(self, x: object, y: object) -> Info:
-        """What `inner` would do: method, kernel, operations, bytes, workspace."""
+        """The plan of `inner`: method, kernel, operations, bytes, workspace."""
         bra, ket = self._pair(x, y)
         return self._foresee(lib.purlin_tt_plan_inner, bra.handle, ket.handle)
 
     def plan_norm(self, x: object) -> Info:
-        """What `norm` would do, by the method that the options ask for."""
+        """The plan of `norm`, by the method that the options ask for."""
         train = Train.of(x, self.context)
         return self._foresee(lib.purlin_tt_plan_norm, train.handle)
 
@@ -130,14 +130,14 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_distance, a.handle, b.handle)
 
     def plan_batch(self, x: Sequence[object], y: Sequence[object]) -> Info:
-        """What `inner_batch` would do: method and kernel of the first pair, the rest of all together."""
+        """The plan of `inner_batch`: method and kernel of the first pair, the rest of all together."""
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
         bras, kets = self._trains(x), self._trains(y)
         return self._foresee(lib.purlin_tt_plan_batch, len(bras), bras._handles, kets._handles)
 
     def plan_gram(self, x: Sequence[object], y: Sequence[object] | None = None) -> Info:
-        """What `gram` would do, as `plan_batch` has it."""
+        """The plan of `gram`, as `plan_batch` has it."""
         bras = self._trains(x)
         kets = bras if y is None else self._trains(y)
         second = None if y is None else kets._handles
