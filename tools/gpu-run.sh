@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
 #
-#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault late memory python hunt benches peers sanitizer (default: all,
+#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault c memory python hunt benches peers sanitizer (default: all,
 #                               in this order)
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
@@ -13,7 +13,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
 [ $# -gt 0 ] && shift
-wanted=" ${*:-environment tests fault late memory python hunt benches peers sanitizer} "
+wanted=" ${*:-environment tests fault c memory python hunt benches peers sanitizer} "
 limit=${STEP_SECONDS:-600}
 budget=${BUDGET_SECONDS:-1000000}
 mkdir -p "$out"
@@ -135,14 +135,18 @@ if has fault; then
     done
 fi
 
-# Calls while a thread or the program ends, from C.
-late() {
-    gcc -std=c99 -I"$here/include" tests/c/late.c -DPURLIN_GOLDEN='"tests/golden"' -DPURLIN_DATA='"examples-c/data"' \
-        -L"$here/lib" -lpurlin -lpthread -lm -o "$work/late" && PURLIN_TEST_BACKEND=cuda "$work/late"
+# Programs in C whose context is the test backend's: calls while a thread or the program ends, threads of the host, and promises of
+# the families.
+c_program() { # NAME
+    gcc -std=c99 -I"$here/include" "tests/c/$1.c" -DPURLIN_GOLDEN='"tests/golden"' -DPURLIN_DATA='"examples-c/data"' \
+        -L"$here/lib" -lpurlin -lpthread -lm -o "$work/$1" && PURLIN_TEST_BACKEND=cuda "$work/$1"
 }
-if has late; then
+if has c; then
     export work
-    in_shell late late
+    for name in late exit_threads host_threads group fdk_matrices spectra_promises spectra_singular sshopm_all tt_nonfinite \
+        rsvd_plans; do
+        step "c $name" bash -c "here='$here'; $(declare -f c_program); c_program $name"
+    done
 fi
 
 # Calls whose large requests of host memory are refused, those of the driver among them, from C.

@@ -59,17 +59,29 @@ static inline int finish(void) {
   return checks_failed == 0 ? 0 : 1;
 }
 
-/* A context on the CPU. Without one a test has nothing to say. */
-static inline purlin_context *cpu_context(int64_t threads) {
+/* The backend of the programs that run on either: a GPU for PURLIN_TEST_BACKEND=cuda, else the CPU. */
+static inline int32_t test_backend(void) {
+  const char *wanted = getenv("PURLIN_TEST_BACKEND");
+  return wanted && strcmp(wanted, "cuda") == 0 ? PURLIN_BACKEND_CUDA : PURLIN_BACKEND_CPU;
+}
+
+/* Without a context a test has nothing to say. */
+static inline purlin_context *context_on(int32_t backend, int64_t threads) {
   purlin_context *context = NULL;
   purlin_context_options options;
   OK(purlin_context_options_init(&options, sizeof options));
-  options.backend = PURLIN_BACKEND_CPU;
+  options.backend = backend;
   options.threads = threads;
   OK(purlin_context_create(&options, &context));
   if (!context) exit(1);
   return context;
 }
+
+/* A context on the CPU, for checks that hold there alone. */
+static inline purlin_context *cpu_context(int64_t threads) { return context_on(PURLIN_BACKEND_CPU, threads); }
+
+/* A context on the backend of PURLIN_TEST_BACKEND. A program that takes it is in the step `c` of tools/gpu-run.sh. */
+static inline purlin_context *test_context(int64_t threads) { return context_on(test_backend(), threads); }
 
 /* A packed dense tensor over `data`. */
 static inline purlin_tensor *dense(const purlin_context *context, purlin_dtype dtype, int64_t ndim,

@@ -61,7 +61,7 @@ static inline void in_child(struct ends *ends, int (*work)(const struct family *
     ends->refused++;
   } else if (WEXITSTATUS(status) == LOST) {
     ends->lost++;
-  } else if (WEXITSTATUS(status) == LOADER && family_backend() == PURLIN_BACKEND_CUDA) {
+  } else if (WEXITSTATUS(status) == LOADER && test_backend() == PURLIN_BACKEND_CUDA) {
     ends->killed++;
   } else {
     ends->wrong++;

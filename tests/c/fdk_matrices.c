@@ -311,13 +311,7 @@ static void on_its_side(void) {
 }
 
 int main(void) {
-  const char *wanted = getenv("PURLIN_TEST_BACKEND");
-  purlin_context_options options;
-  OK(purlin_context_options_init(&options, sizeof options));
-  options.backend = wanted && strcmp(wanted, "cuda") == 0 ? PURLIN_BACKEND_CUDA : PURLIN_BACKEND_CPU;
-  options.threads = 2;
-  OK(purlin_context_create(&options, &context));
-  if (!context) return 1;
+  context = test_context(2);
   tilted();
   turned();
   first_view_elsewhere();

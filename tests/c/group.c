@@ -3,18 +3,6 @@
 
 enum { MANY = 1025 };
 
-static purlin_context *on_test_backend(void) {
-  const char *backend = getenv("PURLIN_TEST_BACKEND");
-  purlin_context *context = NULL;
-  purlin_context_options options;
-  OK(purlin_context_options_init(&options, sizeof options));
-  options.backend = backend && strcmp(backend, "cuda") == 0 ? PURLIN_BACKEND_CUDA : PURLIN_BACKEND_CPU;
-  options.threads = 2;
-  OK(purlin_context_create(&options, &context));
-  if (!context) exit(1);
-  return context;
-}
-
 static int64_t members(const purlin_group *group) {
   purlin_group_info info;
   OK(purlin_group_info_init(&info, sizeof info));
@@ -24,7 +12,7 @@ static int64_t members(const purlin_group *group) {
 }
 
 static void misuse(void) {
-  purlin_context *a = on_test_backend(), *b = on_test_backend();
+  purlin_context *a = test_context(2), *b = test_context(2);
   const purlin_context *list[3];
   static const purlin_context *many[MANY];
   purlin_group *group = NULL;
@@ -77,7 +65,7 @@ static void misuse(void) {
 
 /* Members of another kind would change results. */
 static void another_kind(void) {
-  purlin_context *a = on_test_backend(), *other = NULL;
+  purlin_context *a = test_context(2), *other = NULL;
   const purlin_context *list[2];
   purlin_context_options options;
   purlin_context_info info;
@@ -108,7 +96,7 @@ static void orders_of_destruction(void) {
     purlin_context *contexts[2];
     const purlin_context *list[2];
     purlin_group *group = NULL;
-    contexts[0] = on_test_backend(), contexts[1] = on_test_backend();
+    contexts[0] = test_context(2), contexts[1] = test_context(2);
     list[0] = contexts[0], list[1] = contexts[1];
     OK(purlin_group_create(2, list, &group));
     for (k = 3; k > 0; k--) {

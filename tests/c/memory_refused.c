@@ -62,7 +62,7 @@ static int refuses(size_t size) {
   if (!armed || size < least || size > most) return 0;
   number = __sync_fetch_and_add(&requests, 1);
   if (number != refused_at && !(sticky && number > refused_at)) return 0;
-  if (number == refused_at && family_backend() == PURLIN_BACKEND_CUDA) {
+  if (number == refused_at && test_backend() == PURLIN_BACKEND_CUDA) {
     armed = 0;
     is_of_loader = is_called_by_loader();
     armed = 1;
@@ -146,7 +146,7 @@ static int counted(const struct family *family, int64_t unused) {
 /* The CUDA driver's answer where a request of its own was refused. A driver that failed in its initialisation, or lost its
    context, may answer so until the process ends. */
 static int is_of_driver(purlin_status status) {
-  return family_backend() == PURLIN_BACKEND_CUDA && (status == PURLIN_ERROR_NO_DEVICE || status == PURLIN_ERROR_CUDA ||
+  return test_backend() == PURLIN_BACKEND_CUDA && (status == PURLIN_ERROR_NO_DEVICE || status == PURLIN_ERROR_CUDA ||
                                                      status == PURLIN_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 
@@ -194,7 +194,7 @@ static void sweep(const char *what, size_t from, size_t to, int and_later, int64
     sticky = 0;
     in_child(&ends, counted, &families[k], 0);
     /* A GPU need not support all that the CPU does. */
-    if (ends.refused == 1 && family_backend() == PURLIN_BACKEND_CUDA) {
+    if (ends.refused == 1 && test_backend() == PURLIN_BACKEND_CUDA) {
       printf("%s: not on this backend\n", families[k].name);
       continue;
     }
@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
   sweep("one of 4 KiB or more,", LARGE, SIZE_MAX, 0, tries, &large);
   sweep("all of 4 KiB or more,", LARGE, SIZE_MAX, 1, tries, &large);
   CHECK(large.refused > (int)COUNT(families));
-  CHECK(large.killed == 0 || family_backend() == PURLIN_BACKEND_CUDA);
+  CHECK(large.killed == 0 || test_backend() == PURLIN_BACKEND_CUDA);
   if (large.killed > 0)
     printf("refused requests inside of NVIDIA's libraries that ended the process: %d of %d\n", large.killed, total(&large));
   if (large.lost > 0)

@@ -71,9 +71,12 @@ static purlin_status run(kind k, int method, double read_rate, int64_t limit, pu
   purlin_matrix *a, *left, *right;
   purlin_tensor *values;
   purlin_status plan, done;
-  double apart;
+  /* Page-locked buffers, which a plan for a GPU contains and a small run need not take. */
+  const double ring = test_backend() == PURLIN_BACKEND_CPU ? 0 : 16 << 20;
+  double planned_bytes, used;
+  int agrees;
   OK(purlin_context_options_init(&options, sizeof options));
-  options.backend = PURLIN_BACKEND_CPU;
+  options.backend = test_backend();
   options.threads = 2;
   options.host_memory_limit = limit;
   OK(purlin_context_create(&options, &context));
@@ -96,11 +99,12 @@ static purlin_status run(kind k, int method, double read_rate, int64_t limit, pu
   if (done == PURLIN_SUCCESS) {
     CHECK(info->method == planned.method && info->host_bytes == planned.host_bytes && info->blocks == planned.blocks);
     CHECK(method == PURLIN_RSVD_METHOD_AUTO || info->method == method);
-    apart = (double)info->host_bytes_used / (double)info->host_bytes - 1;
-    if (!(fabs(apart) <= 0.1))
+    planned_bytes = (double)info->host_bytes, used = (double)info->host_bytes_used;
+    agrees = used <= 1.1 * planned_bytes && planned_bytes <= used / 0.9 + ring;
+    if (!agrees)
       fprintf(stderr, "%s, method %d, limit %lld: planned %lld, used %lld\n", kinds[k], method, (long long)limit,
               (long long)info->host_bytes, (long long)info->host_bytes_used);
-    CHECK(fabs(apart) <= 0.1);
+    CHECK(agrees);
     CHECK(limit == 0 || (info->host_bytes <= limit && info->host_bytes_used <= limit));
   }
   OK(purlin_rsvd_destroy(rsvd));
@@ -165,7 +169,8 @@ int main(void) {
   write_npy(paths[1], "<f8", doubles, sizeof(double));
   for (k = 0; k < KINDS; k++) {
     for (method = 0; method < METHODS; method++) limits((kind)k, method);
-    another_method((kind)k);
+    /* On a GPU the methods' host memory differs by less than the steps of the limit. */
+    if (test_backend() == PURLIN_BACKEND_CPU) another_method((kind)k);
   }
   CHECK(remove(paths[0]) == 0 && remove(paths[1]) == 0 && rmdir(folder) == 0);
   return finish();

@@ -351,8 +351,8 @@ static void plain_recurrence(void) {
 
 int main(void) {
   const purlin_context *members[2];
-  context = cpu_context(2);
-  other = cpu_context(1);
+  context = test_context(2);
+  other = test_context(1);
   members[0] = context, members[1] = other;
   OK(purlin_group_create(2, members, &both));
   graph = path_graph(context, N);

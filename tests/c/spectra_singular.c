@@ -128,7 +128,7 @@ static void wrong_adjoint(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   graded(0, 1);
   graded(1, 1);
   graded(1, 2);

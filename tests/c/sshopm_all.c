@@ -313,7 +313,7 @@ static void bad_and_empty(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   all_pairs(4);
   all_pairs(3);
   circle();

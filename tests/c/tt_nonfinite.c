@@ -86,7 +86,7 @@ int main(void) {
   const double values[3] = {NAN, INFINITY, -INFINITY};
   int64_t edge, bad, zero;
   int v;
-  context = cpu_context(2);
+  context = test_context(2);
   for (edge = 1; edge <= 2; edge++)
     for (bad = 0; bad < CORES; bad++)
       for (v = 0; v < 3; v++) {
