@@ -87,7 +87,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same through a memory map: what an earlier pass left in the system's memory is not read again.
+  !> The same through a memory map: parts that an earlier pass left in the system's memory are not read again.
   subroutine source_from_mapped_file(self, context, path, dtype, dims, offset, endianness, stat, errmsg)
     class(purlin_source), intent(inout) :: self
     type(purlin_context), intent(in) :: context

@@ -185,7 +185,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Waits for everything on the stream and reports what failed there.
+  !> Waits for everything on the stream and reports the error of failed work.
   subroutine stream_synchronize(self, stat, errmsg)
     class(purlin_stream), intent(in) :: self
     integer(c_int32_t), intent(out), optional :: stat

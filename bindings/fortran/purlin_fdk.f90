@@ -71,7 +71,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan, with
+  !> The choices, and the plan of a run from a source to a sink; while a scan is being pushed, for that scan, with
   !> the views pushed so far.
   subroutine fdk_plan(self, info, stat, errmsg)
     class(purlin_fdk), intent(in) :: self

@@ -1,4 +1,4 @@
-!> What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images. Labels,
+!> Graphs by their eigenvectors: coordinates, clusters, cuts; components, densities, graphs of images. Labels,
 !> sides, components and vertices count from 1.
 module purlin_graph_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_int32_t, c_int64_t
@@ -365,7 +365,7 @@ contains
     trace = trace * real(n, c_double)
   end function
 
-  !> size(shares) shares of a spectrum in equal parts of from .. to; what lies outside is in the first and the last.
+  !> size(shares) shares of a spectrum in equal parts of from .. to; values outside count in the first and the last.
   subroutine purlin_graph_density_histogram(points, weights, from, to, shares, stat, errmsg)
     real(c_double), intent(in), contiguous :: points(:), weights(:)
     real(c_double), intent(in) :: from, to

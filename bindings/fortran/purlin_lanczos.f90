@@ -1,5 +1,5 @@
 !> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method. After
-!> PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold what was found.
+!> PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold the pairs found.
 module purlin_lanczos_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t

@@ -50,7 +50,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What is known of a run before it starts; nothing is read.
+  !> The plan of a run; nothing is read.
   subroutine rpca_plan(self, m, info, mask, stat, errmsg)
     class(purlin_rpca), intent(in) :: self
     type(purlin_matrix), intent(in) :: m

@@ -111,7 +111,7 @@ class source {
     return adopt(on, status, made);
   }
 
-  /// An array that `reader` delivers. What it throws ends the run and is thrown again from the call.
+  /// An array that `reader` delivers. Its exception ends the run and is thrown again from the call.
   static source from_function(const context& on, purlin_dtype dtype, const extents& dims, block_reader reader) {
     source result;
     auto shared = std::make_shared<relay>(std::move(reader));
@@ -135,7 +135,7 @@ class source {
     return info;
   }
 
-  /// Throws what a function of `from_function` threw in the last run. The wrappers of this header call it.
+  /// Throws the exception of a function of `from_function` in the last run. The wrappers of this header call it.
   void rethrow() const {
     if (relay_) relay_->rethrow();
   }
@@ -196,7 +196,7 @@ class sink {
     return adopt(on, status, made);
   }
 
-  /// An array that `writer` takes. What it throws ends the run and is thrown again from the call.
+  /// An array that `writer` takes. Its exception ends the run and is thrown again from the call.
   static sink to_function(const context& on, purlin_dtype dtype, const extents& dims, block_writer writer) {
     sink result;
     result.relay_ = std::make_unique<relay>(std::move(writer));
@@ -211,7 +211,7 @@ class sink {
   purlin_sink* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// Throws what a function of `to_function` threw in the last run. The wrappers of this header call it.
+  /// Throws the exception of a function of `to_function` in the last run. The wrappers of this header call it.
   void rethrow() const {
     if (relay_) relay_->rethrow();
   }

@@ -1,5 +1,5 @@
 /// @file callback.hpp
-/// C++ callables behind the C callbacks. Nothing may be thrown through the library: what a callable throws is kept,
+/// C++ callables behind the C callbacks. Nothing may be thrown through the library: its exception is kept,
 /// the call is cancelled, and the exception goes on when the call has returned.
 #ifndef PURLIN_CALLBACK_HPP
 #define PURLIN_CALLBACK_HPP
@@ -88,7 +88,7 @@ class progress_keeper {
   std::exception_ptr caught_;
 };
 
-/// A caller's function behind the C callback of an object, which may be shared: what it throws waits for `rethrow`.
+/// A caller's function behind the C callback of an object, which may be shared: its exception waits for `rethrow`.
 class relay_base {
  public:
   relay_base() = default;
@@ -96,7 +96,7 @@ class relay_base {
   relay_base& operator=(const relay_base&) = delete;
   virtual ~relay_base() = default;
 
-  /// Throws what the function threw in the last run, once.
+  /// Throws the function's exception of the last run, once.
   void rethrow() {
     std::exception_ptr caught;
     {
@@ -131,7 +131,7 @@ class log_sink {
     context_ = context;
   }
 
-  /// Throws what the function threw since the last time, once.
+  /// Throws the function's exception since the last time, once.
   void rethrow() {
     std::exception_ptr caught;
     {

@@ -90,7 +90,7 @@ class context {
   /// Makes the running call of this context fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_context_cancel(get())); }
 
-  /// Ends a call on this context: throws what the log function threw, else the error of `status`. The wrappers of
+  /// Ends a call on this context: throws the exception of the log function, else the error of `status`. The wrappers of
   /// this header call it; a program that mixes in C calls may too.
   void finish(purlin_status status) const {
     if (state_ && state_->sink) state_->sink->rethrow();
@@ -195,7 +195,7 @@ class stream {
   purlin_stream* release() noexcept { return handle_.release(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// Waits for everything enqueued so far and reports what failed in it.
+  /// Waits for everything enqueued so far and reports the error of failed work.
   void synchronize() const { check(purlin_stream_synchronize(get())); }
 
  private:

@@ -16,7 +16,7 @@ namespace purlin::dwi {
 
 /// The C options with their defaults, and progress as a `std::function`. `basis` belongs to `peaks`: that of coefficients, or
 /// `PURLIN_SH_TENSOR` for symmetric tensors. 0, the default, is for symmetric batches only: a dense input is refused. Each call
-/// refuses what it does not use.
+/// refuses the options that it does not use.
 struct options : purlin_dwi_options {
   purlin::progress on_progress;
 
@@ -158,7 +158,7 @@ inline purlin_sshopm_info peaks(const context& on, const tensor& input, const te
   return info;
 }
 
-/// What `fit` found in T voxels: U packed entries each, S0, and the status.
+/// Results of `fit` in T voxels: U packed entries each, S0, and the status.
 template <class T>
 struct fitted {
   std::vector<T> tensors;            ///< [U, T], packed entries
@@ -187,7 +187,7 @@ fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& b
   return result;
 }
 
-/// What `csa` found in T voxels: U coefficients each, and the status.
+/// Results of `csa` in T voxels: U coefficients each, and the status.
 template <class T>
 struct orientation {
   std::vector<T> sh;                 ///< [U, T]
@@ -214,7 +214,7 @@ orientation<T> csa(const context& on, const Signals& signals, const std::vector<
   return result;
 }
 
-/// What `peaks` found: rows of x, y, z, value, or of direction times amplitude with `PURLIN_PEAKS_MRTRIX`.
+/// Results of `peaks`: rows of x, y, z, value, or of direction times amplitude with `PURLIN_PEAKS_MRTRIX`.
 template <class T>
 struct directions {
   std::int64_t components = 0;       ///< 4 or 3

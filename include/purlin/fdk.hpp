@@ -79,7 +79,7 @@ class reconstruction {
   purlin_fdk* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan, with
+  /// The choices, and the plan of a run from a source to a sink; while a scan is being pushed, for that scan, with
   /// the views pushed so far. May be called from any thread.
   purlin_fdk_info plan() const {
     purlin_fdk_info info = detail::fresh_info();

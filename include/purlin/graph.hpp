@@ -244,7 +244,7 @@ struct spectrum {
     return found;
   }
 
-  /// Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last.
+  /// Shares of the spectrum in equal parts of an interval; values outside count in the first and the last.
   std::vector<double> histogram(double from, double to, std::int64_t bins) const {
     std::vector<double> shares(bins > 0 ? purlin::detail::size(bins) : 1);
     check(purlin_graph_density_histogram(purlin::detail::length(points), points.data(), weights.data(), from, to, bins,

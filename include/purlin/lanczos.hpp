@@ -109,7 +109,7 @@ struct recurrence {
 };
 
 /// Options on a context, for matrices of any size; see purlin_lanczos_create. An output that is not wanted is an empty object.
-/// What a function behind a matrix throws is thrown by the call that used it.
+/// The call that used a function behind a matrix throws its exception.
 class session {
  public:
   session() noexcept = default;
@@ -134,7 +134,7 @@ class session {
   purlin_context* context_handle() const noexcept { return context_; }
 
   /// The method, the memory, and how the rows of a square sparse matrix are distributed: the cost of a solve before it. Throws
-  /// what the solve would throw for its options and inputs.
+  /// the errors of the solve for its options and inputs.
   info plan(const matrix& a, const given& before = {}) const {
     info report;
     check(purlin_lanczos_plan(get(), a.get(), before.known != nullptr ? before.known->get() : nullptr,

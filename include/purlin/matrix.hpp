@@ -178,7 +178,7 @@ class matrix {
     return result;
   }
 
-  /// A matrix that is known by its products. What `apply` throws ends the run and is thrown again from the call.
+  /// A matrix that is known by its products. An exception of `apply` ends the run and is thrown again from the call.
   template <class T>
   static matrix from_operator(const context& on, std::int64_t rows, std::int64_t cols, apply_function<T> apply) {
     auto host = [apply = std::move(apply)](bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y,
@@ -193,7 +193,7 @@ class matrix {
     return from_function<T>(on, rows, cols, std::move(apply), PURLIN_DEVICE);
   }
 
-  /// Throws what a function behind the matrix threw in the last run. The wrappers of these headers call it.
+  /// Throws the exception of a function behind the matrix in the last run. The wrappers of these headers call it.
   void rethrow() const {
     if (relay_) relay_->rethrow();
   }

@@ -341,7 +341,7 @@ std::vector<T> starts(const context& on, std::int32_t kind, std::int64_t dimensi
   return vectors;
 }
 
-/// What `classify` says about given pairs.
+/// The result of `classify` for given pairs.
 template <class T>
 struct classification {
   std::vector<T> residuals;           ///< [V, T]

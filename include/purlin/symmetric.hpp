@@ -48,7 +48,7 @@ inline void convert(const context& on, const tensor& source, std::int32_t source
                                      destination_packing));
 }
 
-/// What `from_full` does about a full tensor that is not symmetric.
+/// Treatment by `from_full` of a full tensor that is not symmetric.
 enum class asymmetry : std::int32_t { refuse = 0, average = 1 };
 
 /// Packs full tensors, dims [n, .., n] or [n, .., n, T]. `tolerance` is relative to the largest entry; 0 = the default.

@@ -17,7 +17,7 @@ namespace purlin {
 /// Owner of a tensor handle. Strides are in elements; no strides means packed, first index fastest.
 class tensor {
  public:
-  /// No tensor: what an optional argument takes.
+  /// No tensor, for an optional argument.
   tensor() noexcept = default;
 
   /// Takes over a handle made by the C interface.

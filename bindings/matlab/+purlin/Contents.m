@@ -4,7 +4,7 @@
 %   version                - Version of the library that is loaded.
 %   devices                - The GPUs that the library can use.
 %   configure              - Chooses where and how purlin computes.
-%   context_info           - What the calls of this process run on.
+%   context_info           - Backend, device and memory of this process.
 %   release                - Gives the context of the library back.
 %   live_handles           - Number of objects of the library that are alive.
 %   codes                  - The numbers that results hold, by name.

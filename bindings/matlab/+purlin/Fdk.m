@@ -29,9 +29,9 @@ classdef Fdk < handle
 %   reconstruct(f, projections)          columns-by-rows-by-views, single, double or integers, to a single volume
 %   reconstruct(f, input, output)        from and to files and functions: see purlin.fdk_reconstruct
 %   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
-%   plan(f)                              what was chosen, and what a run will take; the views pushed so far. Its 'grid' is
+%   plan(f)                              the choices, and the plan of a run; the views pushed so far. Its 'grid' is
 %                                        the struct of that name above
-%   last_info(f)                         what the last run did
+%   last_info(f)                         the report of the last run
 %   [redundancy, angular] = weights(f)
 %   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
 %   weight, filter, backproject          the steps on their own

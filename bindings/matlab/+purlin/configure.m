@@ -7,7 +7,7 @@ function configure(varargin)
 %     'cpu_isa'              'auto', 'portable', 'avx2' or 'avx512'
 %     'host_memory_limit'    bytes, 0 for no limit
 %     'device_memory_limit'  bytes, 0 for no limit; refused with 'cpu', without effect where 'auto' chooses the CPU
-%   What is not named stays as it was, but 'backend' alone means device 0 without a limit. Without a call of it, the first call
+%   Options that are not named stay as they were, but 'backend' alone means device 0 without a limit. Without a call of it, the first call
 %   of any function chooses 'auto'. When the settings are refused, the context in use stays. Objects made before belong to
 %   the context before: make them anew.
 %

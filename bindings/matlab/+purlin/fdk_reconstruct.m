@@ -3,7 +3,7 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %   volume = purlin.fdk_reconstruct(projections, geometry, name, value, ...). PROJECTIONS are line integrals,
 %   columns-by-rows-by-views, of class single, double or an integer class, and are used where they lie; VOLUME is
 %   single, nx-by-ny-by-nz. GEOMETRY and the names are those of purlin.Fdk.
-%   [volume, info] = ... also has what was done: see last_info of purlin.Fdk.
+%   [volume, info] = ... also has the report: see last_info of purlin.Fdk.
 %
 %   Neither end need fit in memory. PROJECTIONS may also be
 %     the name of an .mha, .mhd or .tif file, or a cell of the names of .tif files;
@@ -12,7 +12,7 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %     indices FIRST on, COUNT along each of the three axes; a run may ask for a block more than once;
 %   and 'output', the name of an .mha, .mhd or .tif file or such a struct without the size, takes the volume, as class
 %   'single' unless the struct says otherwise; VOLUME is then empty. A file gets its name when all is well. A struct with a function write gets write(first, count, block),
-%   once for each element. What the functions raise ends the run.
+%   once for each element. An error of the functions ends the run.
 %   'counts', i0 or {i0, dark}: the projections are raw counts.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory.

@@ -1,7 +1,7 @@
 function shares = graph_density_histogram(points, weights, from, to, bins)
 %GRAPH_DENSITY_HISTOGRAM  Shares of a spectrum in parts of an interval, from its density.
 %   shares = purlin.graph_density_histogram(points, weights, from, to, bins) has a column of BINS shares of equal parts of
-%   [FROM, TO], with the points and weights of purlin.graph_density. What lies outside is in the first and the last.
+%   [FROM, TO], with the points and weights of purlin.graph_density. Values outside count in the first and the last.
 %
 %   Errors: purlin:invalidArgument.
 %

@@ -1,5 +1,5 @@
 function list = order(A, how)
-%ORDER  An order of the vertices of a graph that brings together what products gather.
+%ORDER  An order of the vertices of a graph that brings together the entries that products gather.
 %   list = purlin.order(A, 'degree') has the vertices with the longest rows of the sparse matrix A first, for power-law graphs;
 %   purlin.order(A, 'cuthill_mckee') gives neighbours near numbers, for meshes. A(list, list) is in that order.
 %

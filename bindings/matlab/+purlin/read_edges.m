@@ -8,7 +8,7 @@ function [A, vertices] = read_edges(path, varargin)
 %   purlin.read_edges(path, name, value, ...): 'weighted', false by default, and 'duplicates', what becomes of the values of an
 %   edge that is listed several times: 'first' (default), 'sum', 'last', 'max' or 'refuse'.
 %
-%   Errors: purlin:io (the line of what is malformed is named), purlin:invalidArgument.
+%   Errors: purlin:io (with the number of a malformed line), purlin:invalidArgument.
 %
 %   See also purlin.write_edges, purlin.read_market, purlin.symmetrize.
 %

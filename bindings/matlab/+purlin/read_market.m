@@ -2,7 +2,7 @@ function A = read_market(path)
 %READ_MARKET  A sparse matrix from a Matrix Market file, plain or compressed by gzip.
 %   A = purlin.read_market(path)
 %
-%   Errors: purlin:io (the line of what is malformed is named), purlin:notSupported (a dense array).
+%   Errors: purlin:io (with the number of a malformed line), purlin:notSupported (a dense array).
 %
 %   See also purlin.write_market.
 %

@@ -1,14 +1,14 @@
 function [L, S, info] = rpca(M, varargin)
 %RPCA  A matrix as the sum of one of low rank and a sparse one: robust principal component analysis.
 %   [L, S] = purlin.rpca(M) minimises the nuclear norm of L plus lambda times the sum of the moduli of S subject to
-%   L + S = M, by the inexact augmented Lagrangian method: of a video with a frame a column, L is what stands still and
-%   S what moves.
+%   L + S = M, by the inexact augmented Lagrangian method: of a video with a frame a column, L is the background and
+%   S the moving foreground.
 %   [L, S, info] = purlin.rpca(M, name, value, ...) also has iterations, rank, residual, objective. Names:
 %     'lambda'          1/sqrt(max(size(M))) by default
 %     'tolerance'       1e-7: where norm(M - L - S, 'fro') / norm(M, 'fro') is small enough
 %     'max_iterations'  1000. Where they were not enough there is a warning, purlin:noConvergence, and info.converged
 %                       is 0
-%     'scale'           1: what entries are multiplied with as they are read, 1/255 for bytes that mean 0 to 1
+%     'scale'           1: the factor of entries as they are read, 1/255 for bytes that mean 0 to 1
 %     'mask'            logical or uint8, like M: false where an entry was not observed
 %     'sparse'          true gives S as a sparse matrix of the entries over 'threshold' (0)
 %     'max_rank', 'fixed_rank', 'mu', 'rho', 'power_iterations', 'oversampling', 'warm_start', 'seed', 'block_rows',

@@ -1,8 +1,8 @@
 function info = rpca_plan(M, varargin)
-%RPCA_PLAN  What is known of purlin.rpca before it runs: memory in bytes, blocks, devices.
+%RPCA_PLAN  The plan of purlin.rpca: memory in bytes, blocks, devices.
 %   info = purlin.rpca_plan(M, name, value, ...) takes the arguments of purlin.rpca but 'low_rank' and 'sparse'. INFO is
 %   the struct of purlin.rpca: host_bytes, device_bytes, blocks, block_rows and contexts are filled in, the rest is 0. No entry
-%   is read, and what is accepted runs inside the limits of memory.
+%   is read, and an accepted run stays inside the limits of memory.
 %
 %   Errors: as purlin.rpca.
 %

@@ -24,7 +24,7 @@ function varargout = rsvd(A, k, varargin)
 %     'power_iterations'  2; -1 chooses. 'oversampling' 10; -1 chooses. 'seed' 0
 %     'method'            'auto' (default), 'range', 'fused', 'merge', 'krylov', 'gram', 'direct', 'one_pass', and as
 %                         published 'basic', 'fifo', 'row_fused', 'brsvd'
-%     'dtype'             'single' or 'double': what is computed with
+%     'dtype'             'single' or 'double': the precision of the computation
 %     'center', 'scale'   'columns' or 'rows': subtract their means, without a copy; true: divide by deviations too
 %     'error'             'identity' (default), 'probes' (one more pass), 'power' (11 more, the spectral norm too), 'none'
 %     'sign'              'v_max' (default): the largest entry of each right vector is positive; 'u_max', 'none'

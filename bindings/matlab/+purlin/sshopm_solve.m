@@ -5,7 +5,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %   same further extents), double or single, or a symmetric purlin.Tensor.
 %
 %   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
-%     count      1-by-T       pairs listed (int32); what lies beyond holds NaN, PAIR_NONE in classes, 0 in basins
+%     count      1-by-T       pairs listed (int32); the places beyond hold NaN, PAIR_NONE in classes, 0 in basins
 %     found      1-by-T       pairs found (int32): more than count where K is too small for all of them
 %     values     K-by-T       sorted: maxima descending, minima ascending. Odd order: a maximum (lambda, x) is the
 %                             minimum (-lambda, -x); 'maxima' lists it as the one, 'minima' as the other, 'both' once,
@@ -32,7 +32,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %                        5 f^2 + 1 starts) can miss maxima of odd orders in the other half
 %     'seed'             of random starts, default 0; refused with others
 %     'tolerance'        when to stop; 0 for that of the class
-%     'test'             what 'tolerance' bounds: 'residual' (default), 'lambda' or 'step'
+%     'test'             the measure that 'tolerance' bounds: 'residual' (default), 'lambda' or 'step'
 %     'max_iterations'   of a start; 0, the default, is 500
 %     'tau', 'warmup'    of the iteration
 %     'remove_isotropic' true (default): iterate without the isotropic part of A
@@ -46,7 +46,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'trace'            L adds trace, lambda at the first L iterations; one tensor and one start only
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; what the progress function raises.
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; an error of the progress function.
 %   A tensor that is NaN, zero or isotropic is no error: see status. Options have the names and defaults of the Python
 %   package. Older forms remain: 'shift' with the name of a kind, 'starts' with the name of a start kind (also
 %   'hemisphere', 'sphere'), 'start_count'.

@@ -4,7 +4,7 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %   double or single, or a symmetric purlin.Tensor.
 %
 %   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
-%     count      1-by-T       pairs listed (int32); what lies beyond holds NaN, PAIR_NONE in classes, 0 in basins
+%     count      1-by-T       pairs listed (int32); the places beyond hold NaN, PAIR_NONE in classes, 0 in basins
 %     found      1-by-T       pairs found (int32): more than count where 'pairs' is too small for all of them
 %     values     K-by-T       descending
 %     vectors    n-by-K-by-T  unit vectors
@@ -28,7 +28,7 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %     'merge_angle', 'merge_value', 'degeneracy_tolerance'   as in purlin.sshopm_solve
 %     'progress'        @(step, steps, measure) that returns true to cancel
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; what the progress function raises.
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; an error of the progress function.
 %
 %   See also purlin.sshopm_solve, purlin.sshopm_classify.
 %

@@ -112,7 +112,7 @@ class ProgressRelay:
 
 
 class ProgressCall:
-    """One call of the library: what its progress function raised, and Ctrl-C during it. Calls of several threads and a call in
+    """One call of the library: the exception of its progress function, and Ctrl-C during it. Calls of several threads and a call in
     a callback of another have each their own.
 
     The interrupt only sets a flag during the call: raised at the entry of a callback it would be lost. The handler that stood
@@ -193,7 +193,7 @@ class LogSink:
                 lib.purlin_context_cancel(self.context)
 
     def raise_caught(self) -> None:
-        """Raises what the function raised since the last time, once."""
+        """Raises the function's exception since the last time, once."""
         with self._lock:
             caught, self._caught = self._caught, None
         if caught is not None:

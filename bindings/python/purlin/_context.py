@@ -101,7 +101,7 @@ def devices() -> list[Device]:
 
 @dataclass(frozen=True)
 class ContextInfo:
-    """What a context runs on, and its memory in bytes (limit 0 = none)."""
+    """Backend and device of a context, and its memory in bytes (limit 0 = none)."""
 
     backend: str
     device: int
@@ -204,12 +204,12 @@ class Context(Handle):
         super().close()
 
     def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
-        """Ends a call on this context: raises what a callback raised, else the error of `status`."""
+        """Ends a call on this context: raises the exception of a callback, else the error of `status`."""
         finish(status, progress, self._log, wording=wording)
 
     @property
     def properties(self) -> ContextInfo:
-        """What the context runs on."""
+        """Backend, device and memory of the context."""
         info = initialised(_CContextInfo, "context_info")
         check(lib.purlin_context_properties(self.handle, ctypes.byref(info)))
         return ContextInfo(
@@ -279,7 +279,7 @@ class Stream(Handle):
         self.context.finish(status)
 
     def synchronize(self) -> None:
-        """Waits for everything enqueued so far and raises what failed in it."""
+        """Waits for everything enqueued so far and raises the error of failed work."""
         self.context.finish(lib.purlin_stream_synchronize(self.handle))
 
 
@@ -294,11 +294,11 @@ class Members:
 
     @property
     def sinks(self) -> list[object]:
-        """What the library's contexts may call: for the `keep` of a handle."""
+        """The functions that the library's contexts may call: for the `keep` of a handle."""
         return [one._sinks for one in self._contexts]
 
     def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
-        """Ends a call on these contexts: raises what a callback of any of them raised, else the error of `status`."""
+        """Ends a call on these contexts: raises the exception of a callback of any of them, else the error of `status`."""
         finish(status, progress, *[one._log for one in self._contexts], wording=wording)
 
 

@@ -40,7 +40,7 @@ _Block = tuple[int, int, int, int]
 
 
 class _Relay:
-    """A matrix's products behind the C callback. What they raise is kept until the call is over."""
+    """A matrix's products behind the C callback. Their exceptions are kept until the call is over."""
 
     def __init__(self, apply: Callable[..., Any], adjoint: Callable[..., Any], shape: tuple[int, int], dtype: np.dtype[Any]):
         self._functions = (apply, adjoint)
@@ -64,14 +64,14 @@ class _Relay:
         raise NotImplementedError
 
     def raise_caught(self) -> None:
-        """Raises what a product raised in the last run, once."""
+        """Raises the exception of a product in the last run, once."""
         caught, self._caught = self._caught, None
         if caught is not None:
             raise caught
 
 
 class _Products(_Relay):
-    """Products of vectors in host memory. `name` is what errors call the function."""
+    """Products of vectors in host memory. `name` is the function's name in errors."""
 
     name = "product"
 
@@ -417,7 +417,7 @@ class Matrix(Handle):
         return cls.dense(value, context=context, stream=stream, name=name)
 
     def raise_caught(self) -> None:
-        """Raises what a function behind the matrix raised in the last run."""
+        """Raises the exception of a function behind the matrix in the last run."""
         if self._relay is not None:
             self._relay.raise_caught()
 

@@ -55,7 +55,7 @@ from ._context import Group
 
 
 class SshopmOptions(TypedDict, total=False):
-    """Options of `solve`; what is left out keeps the library's default."""
+    """Options of `solve`; those left out keep the library's defaults."""
 
     goal: SshopmGoal  # default "maxima"
     method: SshopmMethod  # default "hybrid"
@@ -77,14 +77,14 @@ class SshopmOptions(TypedDict, total=False):
 
 
 class SolverOptions(SshopmOptions, total=False):
-    """Options of `Sshopm`, each call of which refuses what only the other uses; `max_starts` belongs to `solve_all`."""
+    """Options of `Sshopm`, each call of which refuses those that only the other uses; `max_starts` belongs to `solve_all`."""
 
     starts: int  # default 0
     max_starts: int  # default 0
 
 
 class AllOptions(TypedDict, total=False):
-    """Options of `solve_all`; what is left out keeps the library's default."""
+    """Options of `solve_all`; those left out keep the library's defaults."""
 
     sign: SshopmSign  # default "canonical"
     max_iterations: int  # default 0
@@ -98,7 +98,7 @@ class AllOptions(TypedDict, total=False):
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit`; what is left out keeps the library's default."""
+    """Options of `fit`; those left out keep the library's defaults."""
 
     weighting: DwiWeighting  # default "ols"
     nonpositive: DwiNonpositive  # default "clamp"
@@ -107,7 +107,7 @@ class FitOptions(TypedDict, total=False):
 
 
 class CsaOptions(TypedDict, total=False):
-    """Options of `csa`; what is left out keeps the library's default."""
+    """Options of `csa`; those left out keep the library's defaults."""
 
     b0_threshold: float  # default 50
     smoothing: float  # default 0.006
@@ -116,7 +116,7 @@ class CsaOptions(TypedDict, total=False):
 
 
 class PeaksOptions(TypedDict, total=False):
-    """Options of `peaks`; what is left out keeps the library's default."""
+    """Options of `peaks`; those left out keep the library's defaults."""
 
     format: PeaksFormat  # default "unit_value"
     missing: Missing  # default "nan"
@@ -133,13 +133,13 @@ class PeaksOptions(TypedDict, total=False):
 
 
 class DwiOptions(FitOptions, CsaOptions, PeaksOptions, total=False):
-    """Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`."""
+    """Options of `Dwi`, each call of which refuses those that only others use; `basis` belongs to `peaks`."""
 
     basis: Sh
 
 
 class FdkOptions(TypedDict, total=False):
-    """Options of a reconstruction; what is left out keeps the library's default."""
+    """Options of a reconstruction; those left out keep the library's defaults."""
 
     window: FdkWindow  # default "none"
     redundancy: FdkRedundancy  # default "auto"
@@ -162,7 +162,7 @@ class FdkOptions(TypedDict, total=False):
 
 
 class CommonOptions(TypedDict, total=False):
-    """Options of a decomposition and of a PCA; what is left out keeps the library's default."""
+    """Options of a decomposition and of a PCA; those left out keep the library's defaults."""
 
     oversampling: int  # default 10
     power_iterations: int  # default 2
@@ -196,7 +196,7 @@ class RsvdOptions(CommonOptions, total=False):
 
 
 class RpcaOptions(TypedDict, total=False):
-    """Options of a separation; `lambda_` is the C option `lambda`; what is left out keeps the library's default."""
+    """Options of a separation; `lambda_` is the C option `lambda`; those left out keep the library's defaults."""
 
     lambda_: float  # default 0
     tolerance: float  # default 1e-7
@@ -218,7 +218,7 @@ class RpcaOptions(TypedDict, total=False):
 
 
 class TrainOptions(TypedDict, total=False):
-    """Options of a contraction; what is left out keeps the library's default."""
+    """Options of a contraction; those left out keep the library's defaults."""
 
     method: TtMethod  # default "auto"
     scaling: TtScaling  # default "auto"
@@ -235,7 +235,7 @@ class TrainOptions(TypedDict, total=False):
 
 
 class SpmvOptions(TypedDict, total=False):
-    """Options of a plan of products; what is left out keeps the library's default."""
+    """Options of a plan of products; those left out keep the library's defaults."""
 
     method: SpmvMethod  # default "auto"
     op: SpmvOp  # default "plain"
@@ -249,7 +249,7 @@ class SpmvOptions(TypedDict, total=False):
 
 
 class LanczosOptions(TypedDict, total=False):
-    """Options of a solve, as in the C struct `purlin_lanczos_options`; what is left out keeps the library's default."""
+    """Options of a solve, as in the C struct `purlin_lanczos_options`; those left out keep the library's defaults."""
 
     kind: LanczosKindOption  # default "matrix"
     shift: float  # default 0

@@ -12,7 +12,7 @@ from . import _choices as w
 
 @dataclass(frozen=True)
 class SshopmInfo:
-    """What a call did. `tolerance` is the one used, raised to what float32 can reach if need be."""
+    """The report of a call. `tolerance` is the one used, raised to the least that float32 reaches if need be."""
 
     tensors: int
     starts: int
@@ -70,7 +70,7 @@ class FdkFigures:
 
 @dataclass(frozen=True)
 class RsvdInfo:
-    """What a run did, or before it what is planned. Bytes and seconds as the C struct `purlin_rsvd_info` has them."""
+    """The plan or the report of a run. Bytes and seconds as the C struct `purlin_rsvd_info` has them."""
 
     method: str
     orthonormalization: str
@@ -115,7 +115,7 @@ class RsvdInfo:
 
 @dataclass(frozen=True)
 class RpcaInfo:
-    """What a run did; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`."""
+    """The report of a run; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`."""
 
     converged: bool
     dtype: np.dtype[Any]
@@ -148,7 +148,7 @@ class RpcaInfo:
 
 @dataclass(frozen=True)
 class TtContractionInfo:
-    """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
+    """The plan and the report of a contraction, as the C struct `purlin_tt_contraction_info` has it."""
 
     method: str
     kernel: str
@@ -169,7 +169,7 @@ class TtContractionInfo:
 
 @dataclass(frozen=True)
 class SpmvInfo:
-    """What a plan found: lengths of the rows, the method and why; shares, bytes and seconds of the plan."""
+    """The report of a plan: lengths of the rows, the method and its reason; shares, bytes and seconds of the plan."""
 
     method: str
     row_lanes: int
@@ -193,7 +193,7 @@ class SpmvInfo:
 
 @dataclass(frozen=True)
 class LanczosInfo:
-    """What a solve did; as the C struct `purlin_lanczos_info`."""
+    """The report of a solve, as the C struct `purlin_lanczos_info` has it."""
 
     stop_reason: str
     breakdowns: int

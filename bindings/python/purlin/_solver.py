@@ -1,4 +1,4 @@
-"""What the objects of options on contexts share: creation, cancellation, plans and reports."""
+"""The common part of objects of options on contexts: creation, cancellation, plans and reports."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Results:
     found: Tensor | None = None
 
     def raw(self) -> Any:
-        """The C struct `purlin_sshopm_results`, NULL for what is `None`."""
+        """The C struct `purlin_sshopm_results`, NULL for each that is `None`."""
         struct = initialised(SshopmResults, "sshopm_results")
         for name, *_ in SshopmResults._fields_[1:]:
             tensor = getattr(self, name)
@@ -126,7 +126,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Classification:
-    """What `classify` says about given pairs."""
+    """The result of `classify` for given pairs."""
 
     residuals: Array
     """(.., V)."""

@@ -1,4 +1,4 @@
-"""Options of contractions of tensor trains, and what they report."""
+"""Options and reports of contractions of tensor trains."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _type_and_order(dtype: npt.DTypeLike) -> tuple[int, int]:
 
 
 class BlockRelay:
-    """A Python function behind the C callback of a source or a sink. What it raises is kept until the call is over.
+    """A Python function behind the C callback of a source or a sink. Its exception is kept until the call is over.
 
     Blocks are in the byte order of the machine, whatever that of `dtype` is.
     """
@@ -98,7 +98,7 @@ class BlockRelay:
         raise NotImplementedError
 
     def raise_caught(self) -> None:
-        """Raises what the function raised in the last run, once."""
+        """Raises the function's exception of the last run, once."""
         caught, self._caught = self._caught, None
         if caught is not None:
             raise caught
@@ -125,7 +125,7 @@ class _Writer(BlockRelay):
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """What a source holds; `spacing` and `origin`, mm, are in the order of the shape and None where nothing says."""
+    """Type and sizes of a source; `spacing` and `origin`, mm, are in the order of the shape and None where nothing says."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -134,7 +134,7 @@ class SourceInfo:
 
 
 class _End(Handle):
-    """What sources and sinks share: a handle and, for functions, the relay."""
+    """The common part of sources and sinks: a handle and, for functions, the relay."""
 
     def __init__(
         self, handle: int | None, destroy: Any, context: Context, relay: BlockRelay | None, keep: object
@@ -144,7 +144,7 @@ class _End(Handle):
         self._relay = relay
 
     def raise_caught(self) -> None:
-        """Raises what a function raised in the last run."""
+        """Raises a function's exception of the last run."""
         if self._relay is not None:
             self._relay.raise_caught()
 
@@ -246,7 +246,7 @@ class Source(_End):
     def from_function(
         cls, function: ReadFunction, shape: Sequence[int], dtype: npt.DTypeLike, *, context: Context | None = None
     ) -> Source:
-        """An array that a function delivers, such as `lambda where: zarr_array[where]`. What it raises ends the run
+        """An array that a function delivers, such as `lambda where: zarr_array[where]`. Its exception ends the run
         and is raised by the call."""
         context = context or default_context()
         relay = _Reader(function, shape, dtype)
@@ -386,7 +386,7 @@ class Sink(_End):
     def to_function(
         cls, function: WriteFunction, shape: Sequence[int], dtype: npt.DTypeLike, *, context: Context | None = None
     ) -> Sink:
-        """An array that a function takes. What it raises ends the run and is raised by the call."""
+        """An array that a function takes. Its exception ends the run and is raised by the call."""
         context = context or default_context()
         relay = _Writer(function, shape, dtype)
         made = c_void_p()

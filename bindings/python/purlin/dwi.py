@@ -54,7 +54,7 @@ class Fit:
     status: Array
     """(..) `purlin.TENSOR_*`."""
     info: Info
-    """What the call did; `skipped_tensors` is -1 after a fit on a GPU, which does not count them."""
+    """The report of the call; `skipped_tensors` is -1 after a fit on a GPU, which does not count them."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class FdkInfo(FdkFigures):
-    """The plan, and what the last run did. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
+    """The plan, and the report of the last run. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
 
     grid: Grid
 
@@ -156,7 +156,7 @@ class Reconstruction(Solver[Info]):
         del keep
 
     def plan(self) -> Info:
-        """What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan,
+        """The choices, and the plan of a run from a source to a sink; while a scan is being pushed, for that scan,
         with the views pushed so far. Bytes and seconds of a run are 0."""
         return self._planned()
 

@@ -1,4 +1,4 @@
-"""What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images.
+"""Graphs by their eigenvectors: coordinates, clusters, cuts; components, densities, graphs of images.
 
     labels = purlin.graph.cluster(W, 3)
     fiedler = purlin.graph.fiedler(W)
@@ -89,7 +89,7 @@ class Density(NamedTuple):
         return float(n * (values @ self.weights))
 
     def histogram(self, start: float, stop: float, bins: int) -> Array:
-        """Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last."""
+        """Shares of the spectrum in equal parts of an interval; values outside count in the first and the last."""
         shares = np.zeros(max(bins, 1))
         points, weights = (memory.converted("density", list_, np.float64) for list_ in self)
         data = (points.ctypes.data, weights.ctypes.data)
@@ -157,7 +157,7 @@ def embed(
     **options: Unpack[Options],
 ) -> Embedding:
     """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. Options as for
-    `lanczos.solve`; or `solver` is a `Lanczos` that has them, and k. Raises `lanczos.Unfinished`, whose `solution` is what there is, if not all have
+    `lanczos.solve`; or `solver` is a `Lanczos` that has them, and k. Raises `lanczos.Unfinished`, whose `solution` has those found, if not all have
     converged."""
     count = _count("k", k, solver)
     graph = _real(w, _home(solver, context, options))
@@ -352,7 +352,7 @@ def operator_of_image(
     context: Context | None = None,
 ) -> Matrix:
     """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
-    `lanczos.solve` and `spmv.Plan` take it, what needs entries does not. Products are formed where the context is."""
+    `lanczos.solve` and `spmv.Plan` take it, functions that need entries do not. Products are formed where the context is."""
     pixels = np.ascontiguousarray(_numbers("image", image))
     given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()

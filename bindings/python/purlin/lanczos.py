@@ -240,7 +240,7 @@ class Lanczos(Solver[Info]):
 
     def plan(self, a: Any, *, known: npt.ArrayLike | None = None, solve: Any = None) -> Info:
         """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
-        sparse matrix: `contexts` to `product_bytes`. Raises what the solve would raise for its options and inputs."""
+        sparse matrix: `contexts` to `product_bytes`. Raises the errors of the solve for its options and inputs."""
         matrix = operand(a, self.context)
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
         return self._planned(matrix.handle, *[each.handle if each else None for each in given])
@@ -361,7 +361,7 @@ def plan(
     **options: Unpack[Options],
 ) -> Info:
     """The plan of `solve`: method, vectors of the space, memory, and how the contexts share the rows of a square sparse matrix.
-    Raises what `solve` would raise for its options and inputs."""
+    Raises the errors of `solve` for its options and inputs."""
     matrix = operand(a, place(context, options))
     with Lanczos(k, which, context=matrix.context, **options) as solver:
         return solver.plan(matrix, known=known, solve=solve)

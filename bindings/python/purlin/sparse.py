@@ -191,7 +191,7 @@ def permute(
 
 
 def order(a: Any, how: Literal["degree", "cuthill_mckee"], *, context: Context | None = None) -> Array:
-    """An order of the vertices that brings together what products gather: `permute(a, order, order)` has it."""
+    """An order of the vertices that brings together the entries that products gather: `permute(a, order, order)` has it."""
     matrix = of(a, context)
     out = np.zeros(matrix.shape[0], np.int64)
     with Tensor.borrow(out, context=matrix.context) as tensor:

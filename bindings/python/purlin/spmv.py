@@ -133,7 +133,7 @@ class Plan(Handle):
         beta: complex = 0.0,
         stream: Stream | None = None,
     ) -> Any:
-        """y = alpha A x + beta y, A being what the plan makes of it, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
+        """y = alpha A x + beta y, A being the operator of the plan, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
         columns are read once for all of them. Without `y` a new array.
 
         In a context on a GPU x may be an array there (CuPy's, torch's, any with `__dlpack__`) of A's type; y is then one too,

@@ -32,7 +32,7 @@ pub struct Keywords {
     fields: Fields,
 }
 
-const LEFT_OUT: &str = "what is left out keeps the library's default.";
+const LEFT_OUT: &str = "those left out keep the library's defaults.";
 
 /// Classes that do not have all options of a struct, or whose documentation says more than the struct's.
 fn listed() -> Vec<Keywords> {
@@ -49,7 +49,7 @@ fn listed() -> Vec<Keywords> {
             "SolverOptions",
             "sshopm_options",
             "SshopmOptions",
-            "Options of `Sshopm`, each call of which refuses what only the other uses; `max_starts` belongs to `solve_all`.",
+            "Options of `Sshopm`, each call of which refuses those that only the other uses; `max_starts` belongs to `solve_all`.",
             Only(&["starts", "max_starts"]),
         ),
         class(
@@ -82,7 +82,7 @@ fn listed() -> Vec<Keywords> {
             "DwiOptions",
             "dwi_options",
             "FitOptions, CsaOptions, PeaksOptions",
-            "Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`.",
+            "Options of `Dwi`, each call of which refuses those that only others use; `basis` belongs to `peaks`.",
             Only(&["basis"]),
         ),
         class("FdkOptions", "fdk_options", "", "Options of a reconstruction;", But(&[])),

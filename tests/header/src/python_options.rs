@@ -18,7 +18,7 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
     (
         "SshopmInfo",
         "sshopm_info",
-        "What a call did. `tolerance` is the one used, raised to what float32 can reach if need be.",
+        "The report of a call. `tolerance` is the one used, raised to the least that float32 reaches if need be.",
         &[],
     ),
     (
@@ -30,28 +30,28 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
     (
         "RsvdInfo",
         "rsvd_info",
-        "What a run did, or before it what is planned. Bytes and seconds as the C struct `purlin_rsvd_info` has them.",
+        "The plan or the report of a run. Bytes and seconds as the C struct `purlin_rsvd_info` has them.",
         &[],
     ),
     (
         "RpcaInfo",
         "rpca_info",
-        "What a run did; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`.",
+        "The report of a run; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`.",
         &[],
     ),
     (
         "TtContractionInfo",
         "tt_contraction_info",
-        "The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it.",
+        "The plan and the report of a contraction, as the C struct `purlin_tt_contraction_info` has it.",
         &[],
     ),
     (
         "SpmvInfo",
         "spmv_info",
-        "What a plan found: lengths of the rows, the method and why; shares, bytes and seconds of the plan.",
+        "The report of a plan: lengths of the rows, the method and its reason; shares, bytes and seconds of the plan.",
         &[],
     ),
-    ("LanczosInfo", "lanczos_info", "What a solve did; as the C struct `purlin_lanczos_info`.", &[]),
+    ("LanczosInfo", "lanczos_info", "The report of a solve, as the C struct `purlin_lanczos_info` has it.", &[]),
 ];
 
 /// Structs whose options are read by hand, beside those that have classes.

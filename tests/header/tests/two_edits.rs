@@ -236,7 +236,7 @@ fn a_family_takes_no_entry_in_a_table() {
         ("bindings/python/purlin/_options.py", "class NovelOptions(TypedDict, total=False):"),
         (
             "bindings/python/purlin/_options.py",
-            "\"\"\"How novelty is computed; what is left out keeps the library's default.\"\"\"",
+            "\"\"\"How novelty is computed; those left out keep the library's defaults.\"\"\"",
         ),
         ("bindings/python/purlin/_options.py", "pace: int  # default 3"),
         ("bindings/python/purlin/_reports.py", "class NovelInfo:"),
