@@ -2760,7 +2760,8 @@ typedef struct purlin_rsvd_options {
   /**
    * Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
    * added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
-   * Several GPUs, sparse matrices and operators report whole passes. It must be callable while the object lives.
+   * Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of every GPU. It must
+   * be callable while the object lives.
    */
   purlin_progress_fn progress;
   /**
@@ -3124,8 +3125,8 @@ typedef struct purlin_rpca_options {
    */
   int32_t reserved;
   /**
-   * Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
-   * default NULL.
+   * Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where these take
+   * long, and at the end of a run with the most iterations twice; default NULL.
    */
   purlin_progress_fn progress;
   /**

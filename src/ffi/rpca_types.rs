@@ -54,8 +54,8 @@ pub struct purlin_rpca_options {
     pub dtype: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,
-    /// Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
-    /// default NULL.
+    /// Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where these take
+    /// long, and at the end of a run with the most iterations twice; default NULL.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,

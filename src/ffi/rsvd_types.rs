@@ -167,7 +167,8 @@ pub struct purlin_rsvd_options {
     pub restart_path: *const c_char,
     /// Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
     /// added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
-    /// Several GPUs, sparse matrices and operators report whole passes. It must be callable while the object lives.
+    /// Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of every GPU. It must
+    /// be callable while the object lives.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,

@@ -10,6 +10,7 @@ use super::held::{Cut, Held, Sending};
 use super::products::Factors;
 use super::store::Store;
 use super::target::Target;
+use super::team::Tick;
 use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
@@ -331,16 +332,22 @@ impl<'a, T: Scalar> Member<'a, T> {
         dense::scale(T::DTYPE, &self.gpu, &self.stream, part, factors.whole())
     }
 
+    /// Whether the call goes on, before a panel.
+    fn check(&self, tick: Tick<'_>) -> Result<()> {
+        self.flag.check()?;
+        tick.map_or(Ok(()), |tick| tick())
+    }
+
     pub(super) fn set_scale(&mut self, scale: f64) {
         self.scale = scale;
     }
 
     /// The sum of the squares of the observed entries, the largest modulus, the number of entries that are not finite, and the
     /// sum of the moduli. Writes M to X.
-    pub(super) fn begin(&mut self) -> Result<[f64; kernels::SUMS]> {
+    pub(super) fn begin(&mut self, tick: Tick<'_>) -> Result<[f64; kernels::SUMS]> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         for panel in 0..self.cut.panels() {
-            self.flag.check()?;
+            self.check(tick)?;
             self.bring_entries(panel)?;
             let load = kernels::Load { x_scale: 1.0, y_scale: 0.0 };
             self.panel(panel, false, true)?.load(T::DTYPE, &self.gpu, &self.stream, load)?;
@@ -354,10 +361,11 @@ impl<'a, T: Scalar> Member<'a, T> {
         &mut self,
         kind: &Product<'_, GpuMatrix<T::Wide>>,
         out: &mut GpuMatrix<T::Wide>,
+        tick: Tick<'_>,
     ) -> Result<()> {
         let (w, sum) = self.prepare(kind)?;
         for panel in 0..self.cut.panels() {
-            self.flag.check()?;
+            self.check(tick)?;
             self.bring_x(panel)?;
             let beta = if panel == 0 { 0.0 } else { 1.0 };
             self.add_product(panel, kind, w.as_ref(), out.view(), sum.as_ref(), beta)?;
@@ -372,6 +380,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         low_rank: &LowRank<'_, GpuMatrix<T::Wide>>,
         kind: &Product<'_, GpuMatrix<T::Wide>>,
         out: &mut GpuMatrix<T::Wide>,
+        tick: Tick<'_>,
     ) -> Result<Sums> {
         let factors = match low_rank {
             LowRank::Zero => Factors { first: None, second: None },
@@ -384,7 +393,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         let size = size_of::<T>();
         for panel in 0..self.cut.panels() {
-            self.flag.check()?;
+            self.check(tick)?;
             self.bring_entries(panel)?;
             match step.first {
                 Some((x_scale, y_scale)) => {

@@ -31,7 +31,7 @@ use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use member::{Member, Plan, Share};
 use target::Target;
-use team::{shares, together};
+use team::{Tick, shares, together};
 
 /// The passes on the GPUs of a group, each with its own rows.
 pub struct GpuOps<'a, T: Scalar> {
@@ -39,6 +39,8 @@ pub struct GpuOps<'a, T: Scalar> {
     members: Vec<Member<'a, T>>,
     size: (usize, usize),
     progress: &'a Progress<'a>,
+    /// Step, expected steps and residual of the last progress report.
+    step: (i64, i64, f64),
     /// Incremented when a device fails; the others then end early.
     stop: Arc<AtomicU64>,
 }
@@ -148,14 +150,14 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             let entries = (entries.from_row(share.first), mask.as_ref().map(|mask| mask.from_row(share.first)));
             beginnings.push(Beginning { context, free, stream, flag: progress.flag().and(&stop), entries, share });
         }
-        let members = together(&stop, beginnings, |b| {
+        let members = together(&stop, beginnings, None, |b, _| {
             let Beginning { context, free, stream, flag, entries, share } = b;
             Member::<T>::new((context, free), &stream, flag, entries, share, n, options)
         })?;
         if members.is_empty() {
             return Err(Error::Internal("a run without a context".into()));
         }
-        Ok(Self { members, size: (m, n), progress, stop })
+        Ok(Self { members, size: (m, n), progress, step: (0, to_i64(options.max_iterations), 0.0), stop })
     }
 
     /// Devices of the run, at least 1.
@@ -203,10 +205,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         &mut self.members[0]
     }
 
-    /// Calls `work` for every device at the same time, with the device's number.
-    fn each<R: Send>(&mut self, work: impl Fn(usize, &mut Member<'a, T>) -> Result<R> + Sync) -> Result<Vec<R>> {
+    /// Calls `work` for every device at the same time, with the device's number. The first repeats the last report before its
+    /// panels.
+    fn each<R: Send>(
+        &mut self,
+        work: impl Fn(usize, &mut Member<'a, T>, Tick<'_>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let (progress, step) = (self.progress, self.step);
+        let tick = || progress.repeat(step);
         let jobs: Vec<_> = self.members.iter_mut().enumerate().collect();
-        together(&self.stop, jobs, |(k, member)| work(k, member))
+        together(&self.stop, jobs, Some(&tick), |(k, member), tick| work(k, member, tick))
     }
 
     /// Copies a matrix of the first device to the host for the others; `None` if there are no others.
@@ -226,20 +234,22 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         operands: Operands<'_, T::Wide>,
         is_summed: bool,
         out: &mut GpuMatrix<T::Wide>,
-        work: impl Fn(&mut Member<'a, T>, Operands<'_, T::Wide>, &mut GpuMatrix<T::Wide>) -> Result<R> + Sync,
+        work: impl Fn(&mut Member<'a, T>, Operands<'_, T::Wide>, &mut GpuMatrix<T::Wide>, Tick<'_>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         if let [only] = self.members.as_mut_slice() {
-            return Ok(vec![work(only, operands, out)?]);
+            let (progress, step) = (self.progress, self.step);
+            let tick = || progress.repeat(step);
+            return Ok(vec![work(only, operands, out, Some(&tick))?]);
         }
         let [a, b, c] = operands;
         let carried = [self.carry(a)?, self.carry(b)?, self.carry(c)?];
         let (rows, cols) = out.shape();
         // Only the first device uses `out`, so that it works in place, without a copy.
         let first_out = Mutex::new(out);
-        let found = self.each(|k, member| {
+        let found = self.each(|k, member, tick| {
             if k == 0 {
                 let mut out = first_out.lock().map_err(|_| Error::Internal("the sum of a pass is lost".into()))?;
-                return Ok((work(member, operands, &mut **out)?, Vec::new()));
+                return Ok((work(member, operands, &mut **out, tick)?, Vec::new()));
             }
             let mut copies = [None, None, None];
             for (copy, carried) in copies.iter_mut().zip(&carried) {
@@ -247,7 +257,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             }
             let [a, b, c] = &copies;
             let mut part = member.algebra.zeros("sum of a pass", rows, cols)?;
-            let result = work(member, [a.as_ref(), b.as_ref(), c.as_ref()], &mut part)?;
+            let result = work(member, [a.as_ref(), b.as_ref(), c.as_ref()], &mut part, tick)?;
             let numbers = if is_summed { member.send(&part)? } else { Vec::new() };
             Ok((result, numbers))
         })?;
@@ -316,6 +326,7 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
     }
 
     fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {
+        self.step = (to_i64(iteration), to_i64(iterations), residual);
         self.progress.report(to_i64(iteration), to_i64(iterations), residual)
     }
 
@@ -324,7 +335,7 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
     }
 
     fn begin(&mut self) -> Result<Start> {
-        let found = self.each(|_, member| member.begin())?;
+        let found = self.each(|_, member, tick| member.begin(tick))?;
         let mut start = Start::default();
         let mut bad = 0.0;
         for [norm2, max_abs, not_finite, one_norm] in found {
@@ -342,8 +353,8 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
 
     fn product(&mut self, kind: &Product<'_, GpuMatrix<T::Wide>>, out: &mut GpuMatrix<T::Wide>) -> Result<()> {
         let operands = [kind.operand(), None, None];
-        let work = |member: &mut Member<'_, T>, [w, ..]: Operands<'_, T::Wide>, out: &mut _| {
-            member.product(&kind.with(w)?, out)
+        let work = |member: &mut Member<'_, T>, [w, ..]: Operands<'_, T::Wide>, out: &mut _, tick: Tick<'_>| {
+            member.product(&kind.with(w)?, out, tick)
         };
         self.summed(operands, !matches!(kind, Product::None), out, work).map(drop)
     }
@@ -356,8 +367,8 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
         out: &mut GpuMatrix<T::Wide>,
     ) -> Result<Sums> {
         let (a, b) = low_rank.operands();
-        let work = |member: &mut Member<'_, T>, [a, b, w]: Operands<'_, T::Wide>, out: &mut _| {
-            member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out)
+        let work = |member: &mut Member<'_, T>, [a, b, w]: Operands<'_, T::Wide>, out: &mut _, tick: Tick<'_>| {
+            member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out, tick)
         };
         let sums = self.summed([a, b, kind.operand()], !matches!(kind, Product::None), out, work)?;
         Ok(sums.into_iter().fold(Sums::default(), Sums::and))

@@ -17,18 +17,22 @@ pub(super) fn shares(rows: usize, count: usize, grain: usize) -> Vec<Share> {
     if some.is_empty() { vec![Share { first: 0, rows }] } else { some }
 }
 
-/// Runs `work` on every job at the same time, the first on this thread, and returns the results in the order of the jobs. A
-/// failure increments `stop`, and the others then end early.
+/// Called before each block by the device whose work is on the thread of the call: the caller's progress function.
+pub(super) type Tick<'t> = Option<&'t dyn Fn() -> Result<()>>;
+
+/// Runs `work` on every job at the same time, the first on this thread and with `tick`, and returns the results in the order of
+/// the jobs. A failure increments `stop`, and the others then end early.
 ///
 /// # Errors
 /// The first error in the order of the jobs that is not a cancellation; else the cancellation.
 pub(super) fn together<J: Send, R: Send>(
     stop: &AtomicU64,
     jobs: Vec<J>,
-    work: impl Fn(J) -> Result<R> + Sync,
+    tick: Tick<'_>,
+    work: impl Fn(J, Tick<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let guarded = |job: J| {
-        let outcome = work(job);
+    let guarded = |job: J, tick: Tick<'_>| {
+        let outcome = work(job, tick);
         if outcome.is_err() {
             stop.fetch_add(1, Ordering::Relaxed);
         }
@@ -42,13 +46,13 @@ pub(super) fn together<J: Send, R: Send>(
         let count = jobs.len();
         for job in jobs {
             let number = (threads.len() + 1, count);
-            let thread = thread::spawn_scoped(scope, "purlin-device", number, move || guarded(job));
+            let thread = thread::spawn_scoped(scope, "purlin-device", number, move || guarded(job, None));
             if thread.is_err() {
                 stop.fetch_add(1, Ordering::Relaxed);
             }
             threads.push(thread.map_err(|refused| refused.error));
         }
-        let mut outcomes = vec![guarded(first)];
+        let mut outcomes = vec![guarded(first, tick)];
         let others = threads.into_iter().map(|thread| thread?.join()?);
         outcomes.extend(others);
         outcomes
@@ -105,20 +109,20 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_the_jobs() {
         let stop = AtomicU64::new(0);
-        let squares = together(&stop, (0..7).collect(), |k: u64| {
+        let squares = together(&stop, (0..7).collect(), None, |k: u64, _| {
             std::thread::sleep(std::time::Duration::from_millis(7 - k));
             Ok(k * k)
         });
         assert_eq!(squares, Ok(vec![0, 1, 4, 9, 16, 25, 36]));
         assert_eq!(stop.load(Ordering::Relaxed), 0);
-        assert_eq!(together(&stop, Vec::<u64>::new(), Ok), Ok(Vec::new()));
+        assert_eq!(together(&stop, Vec::<u64>::new(), None, |k, _| Ok(k)), Ok(Vec::new()));
     }
 
     #[test]
     fn the_failure_of_one_ends_the_others_and_is_reported() {
         for failing in 0..3 {
             let stop = AtomicU64::new(0);
-            let outcome = together(&stop, (0..3).collect(), |k: usize| -> Result<()> {
+            let outcome = together(&stop, (0..3).collect(), None, |k: usize, _| -> Result<()> {
                 if k == failing {
                     return Err(Error::Numerical(format!("of {k}")));
                 }
@@ -129,6 +133,28 @@ mod tests {
             });
             assert_eq!(outcome, Err(Error::Numerical(format!("of {failing}"))));
         }
+    }
+
+    #[test]
+    fn the_first_job_alone_hears_the_caller_and_a_refusal_ends_the_others() {
+        let (stop, here) = (AtomicU64::new(0), std::thread::current().id());
+        let calls = std::cell::Cell::new(0);
+        let tick = || {
+            calls.set(calls.get() + 1);
+            if calls.get() < 3 { Ok(()) } else { Err(Error::Cancelled) }
+        };
+        let outcome = together(&stop, (0..3).collect(), Some(&tick), |k: usize, tick| -> Result<()> {
+            assert_eq!(tick.is_some(), k == 0);
+            assert_eq!(std::thread::current().id() == here, k == 0);
+            loop {
+                match tick {
+                    Some(tick) => tick()?,
+                    None if stop.load(Ordering::Relaxed) > 0 => return Err(Error::Cancelled),
+                    None => std::thread::yield_now(),
+                }
+            }
+        });
+        assert_eq!((outcome, calls.get()), (Err(Error::Cancelled), 3));
     }
 
     #[test]
@@ -143,7 +169,7 @@ mod tests {
     #[test]
     fn a_panic_on_a_thread_is_an_error() {
         let stop = AtomicU64::new(0);
-        let outcome = together(&stop, vec![0, 1], |k: usize| -> Result<usize> {
+        let outcome = together(&stop, vec![0, 1], None, |k: usize, _| -> Result<usize> {
             assert!(k == 0, "on purpose");
             Ok(k)
         });

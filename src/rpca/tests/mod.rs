@@ -4,6 +4,7 @@ mod edges;
 mod golden;
 mod memory;
 mod plans;
+mod progress;
 mod session;
 mod team;
 

@@ -60,27 +60,23 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         };
         let mut moved = Vec::with_capacity(self.parts.len());
-        if let ([part], [load]) = (self.parts.as_mut_slice(), loads.as_mut_slice()) {
-            let (progress, begun) = (self.progress, Cell::new(0));
-            // Before each block.
-            let tick = || progress.repeat(pace.within(begun.replace(begun.get() + 1)));
-            let watch = Watch { flag, tick: Some(&tick) };
-            let run = part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
-            moved.push(run?);
-            return Ok((loads, moved));
-        }
         let body = &body;
         let (abandoned, count) = (Arc::new(AtomicU64::new(0)), loads.len());
+        let (progress, begun) = (self.progress, Cell::new(0));
+        // Before each block of the first device, which is on this thread. The others are about as far.
+        let tick = || progress.repeat(pace.within(begun.replace(begun.get() + count)));
         let mut refused = None;
         let outcomes: Vec<Result<Moved>> = std::thread::scope(|scope| {
-            let mut threads = Vec::with_capacity(loads.len());
-            for (part, load) in self.parts.iter_mut().zip(&mut loads) {
+            let mut work = self.parts.iter_mut().zip(&mut loads);
+            let first = work.next();
+            let mut threads = Vec::with_capacity(count);
+            for (part, load) in work {
                 let flag = flag.clone().and(&abandoned);
                 let work = move || {
                     let watch = Watch { flag, tick: None };
                     part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block))
                 };
-                match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count), work) {
+                match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count - 1), work) {
                     Ok(thread) => threads.push(thread),
                     Err(thread::Refused { error, .. }) => {
                         // The running devices stop at their next block.
@@ -90,7 +86,19 @@ impl<T: Scalar> GpuOps<'_, T> {
                     }
                 }
             }
-            threads.into_iter().map(|thread| thread.join()?).collect()
+            let mut outcomes = Vec::with_capacity(count);
+            if let (Some((part, load)), None) = (first, &refused) {
+                let watch = Watch { flag: flag.clone(), tick: Some(&tick) };
+                let run =
+                    part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
+                if run.is_err() {
+                    // A report may have cancelled the call: the other devices stop at their next block.
+                    abandoned.fetch_add(1, Ordering::Relaxed);
+                }
+                outcomes.push(run);
+            }
+            outcomes.extend(threads.into_iter().map(|thread| thread.join()?));
+            outcomes
         });
         if let Some(error) = refused {
             return Err(error);

@@ -11,6 +11,7 @@ use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::{Matrix, SharedSource};
 use crate::progress::ProgressFn;
 use crate::rsvd::options::{Centering, ErrorKind, Method};
@@ -114,6 +115,38 @@ fn every_method_reports_steps_that_end_once_and_cancel() {
 #[ignore = "needs a GPU"]
 fn methods_of_a_gpu_report_steps_that_end_once_and_cancel() {
     check_methods(&gpu(), &[Method::Fused, Method::Range, Method::Merge, Method::Krylov, Method::Gram]);
+}
+
+/// The first device's blocks are reported, on the thread of the call, and a report within a pass cancels on all.
+#[test]
+#[ignore = "needs a GPU"]
+fn several_gpus_report_within_a_pass_and_cancel() {
+    let contexts = [gpu(), gpu()];
+    let group = Group::new(contexts.to_vec()).unwrap();
+    let a = with_spectrum::<f64>(&contexts[0], 200, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for method in [Method::Fused, Method::Range, Method::Gram] {
+        let run = |m: &Matrix, report: &ProgressFn<'_>| {
+            let mut s = vector(&contexts[0], 3);
+            let outputs = Outputs { u: None, s: Some(&mut s), v: None };
+            Rsvd::over(&group, options(method))?.compute(None, m, outputs, Some(report))
+        };
+        let ((m, reads), reports) = (counted(&contexts[0], &a), Cell::new(0));
+        let here = std::thread::current().id();
+        let count = |_: i64, _: i64, _: f64| {
+            assert_eq!(std::thread::current().id(), here);
+            reports.set(reports.get() + 1);
+            true
+        };
+        let info = run(&m, &count).unwrap();
+        assert!(info.passes >= 1 && info.blocks >= 10, "{info:?}");
+        let reads = reads.load(Ordering::Relaxed);
+        assert!(3 * reports.get() > reads, "{method:?}: {} reports of {reads} blocks", reports.get());
+        let m = slow(&contexts[0], &a);
+        watch(&format!("{method:?} on two"), |report| run(&m, report).map(|_| ()));
+        let ((m, reads), first) = (counted(&contexts[0], &a), |_: i64, _: i64, _: f64| false);
+        assert_eq!(run(&m, &first).map(|_| ()), Err(Error::Cancelled));
+        assert!(to_i64(reads.load(Ordering::Relaxed)) < info.blocks, "{method:?}: {reads:?}");
+    }
 }
 
 fn check_methods(context: &Arc<Context>, methods: &[Method]) {

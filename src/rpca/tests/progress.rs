@@ -1,0 +1,70 @@
+//! Reports within passes over data that are delivered slowly, and cancels there.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::device::gpu_context;
+use super::*;
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::number::Number;
+use crate::blocks::source::CallbackSource;
+use crate::matrix::SharedSource;
+
+/// A 300 x 200 matrix whose reader takes longer for a block than reports are apart, and the number of blocks that were read.
+fn slow(context: &Arc<Context>) -> (Matrix, Arc<AtomicUsize>) {
+    let (values, _) = synthetic();
+    let reads = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&reads);
+    let read = move |block: &Block, out: &mut [u8]| {
+        count.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(55));
+        let (first, columns) = (block.first(), block.count()[0]);
+        for (k, bytes) in out.chunks_exact_mut(8).enumerate() {
+            let (i, j) = (first[1] + k / columns, first[0] + k % columns);
+            bytes.copy_from_slice(&values[i * 200 + j].to_ne_bytes());
+        }
+        Ok(())
+    };
+    let info = ArrayInfo::new(Number::F64, &[200, 300]).unwrap();
+    let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(read))));
+    (Matrix::from_source(context, source, Order::RowMajor).unwrap(), reads)
+}
+
+/// About each block of the first device is reported, and a report within the first pass cancels there.
+fn check(contexts: &[Arc<Context>]) {
+    let options = Options { block_rows: 25, max_iterations: 2, ..Options::default() };
+    let (m, reads) = slow(&contexts[0]);
+    let reports = Cell::new(0);
+    let count = |step: i64, steps: i64, _: f64| {
+        assert!((0..=steps).contains(&step) && steps == 2, "{step} of {steps}");
+        reports.set(reports.get() + 1);
+        true
+    };
+    let info = compute(contexts, None, &m, None, &options, None, None, Some(&count)).unwrap();
+    assert!(info.iterations == 2 && info.blocks >= 8, "{info:?}");
+    // A block that is read ahead may share its report.
+    let reads = reads.load(Ordering::Relaxed);
+    assert!((1 + contexts.len()) * reports.get() > reads, "{} reports of {reads} blocks", reports.get());
+
+    let (m, reads) = slow(&contexts[0]);
+    let no = |step: i64, _: i64, _: f64| {
+        assert_eq!(step, 0);
+        false
+    };
+    let error = compute(contexts, None, &m, None, &options, None, None, Some(&no)).unwrap_err();
+    assert_eq!(error, Error::Cancelled);
+    assert!((reads.load(Ordering::Relaxed) as u64) < info.blocks, "{reads:?} blocks are read");
+}
+
+#[test]
+fn each_block_is_reported_and_can_cancel() {
+    check(from_ref(&context()));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn each_block_of_gpus_is_reported_and_can_cancel() {
+    check(&[gpu_context(0)]);
+    check(&[gpu_context(0), gpu_context(0)]);
+}
