@@ -8,7 +8,8 @@ allows is no finding, but it is counted, so that an attack that is always refuse
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ class Refused(Exception):
 
 class Skipped(Exception):
     """The attack has no meaning on this backend. The text says why; the case is counted as skipped, not as passed."""
+
+
+@contextmanager
+def labelled(label: str) -> Iterator[None]:
+    """Names the case in a finding that does not."""
+    try:
+        yield
+    except Finding as problem:
+        raise Finding(f"{label}: {problem}") from problem
 
 
 def require(condition: Any, text: str) -> None:
