@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 FAMILIES = (
-    "spectra", "graphs", "units", "eigenpairs", "diffusion", "trains", "states", "ct", "lowrank", "components", "empty", "memory",
+    "spectra", "graphs", "units", "eigenpairs", "diffusion", "trains", "states", "ct", "lowrank", "components", "restarts", "empty", "memory",
     "files", "calls", "boundary",
 )
 CASE_SECONDS = 120
