@@ -100,6 +100,8 @@ def samples(rng: np.random.Generator) -> tuple[str, np.ndarray, bool]:
         # Which side of 8 eps of the mean a deviation is on, rounding decides near there.
         if scale and 4 * EPS * abs(found.mean[0]) < found.deviation[0] < 16 * EPS * abs(found.mean[0]):
             columns[j] = ("constant", np.full(m, x[0]))
+        elif found.constant[0] and x.any() and "constant" not in columns[j][0]:
+            columns[j] = ("constant by chance", x)
     kinds = ", ".join(kind for kind, _ in columns)
     return f"{m}x{n} {np.dtype(dtype).name} {name} ({kinds})", np.column_stack([x for _, x in columns]), scale
 
@@ -186,8 +188,9 @@ def check_scores(case: Case, model: Any, stretch: np.ndarray, z: np.ndarray, fou
         # Where components vanish, as of columns whose deviation is a rounding error, scores round as a row's others do.
         missed = missed + 100 * case.eps * np.abs(z).max(axis=1, keepdims=True)
     if of_fit:
-        # Methods that give U diag(s) are right to rounding errors of the largest value.
-        missed = missed + 1e3 * case.eps * case.values[0] + (case.slack if case.method in ("gram", "one_pass") else 0)
+        # Methods that give U diag(s) are right to rounding errors of the largest value, and to what means miss in all entries.
+        missed = missed + 1e3 * case.eps * case.values[0] + np.sqrt(case.x.size) * case.blur.max(initial=0)
+        missed = missed + (case.slack if case.method in ("gram", "one_pass") else 0)
     # Weights, which are components over both divisors, may round to numbers without all of their digits.
     weighed = (np.abs(z) * case.truth.divisor).sum(axis=1, keepdims=True)
     limit = missed / divided + case.type.smallest_subnormal * (1 + z.shape[1] + weighed)
