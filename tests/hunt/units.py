@@ -216,7 +216,7 @@ def plain_recurrence(rng: np.random.Generator, bench: Bench) -> None:
         raise Finding(f"{label}: {type(problem).__name__}: {problem}") from problem
     values = (found.pairs.values[:good].astype(Wide) / Wide(unit) ** power).astype(float)
     tolerance = options.get("tolerance", 0.0)
-    check_list(wide, values, which, double, tolerance, label)
+    check_list(wide, values, which, k, double, tolerance, label)
     if found.pairs.vectors is not None and good:
         x = np.asarray(found.pairs.vectors[:, :good], float)
         norm = max(float(np.abs(np.linalg.eigvalsh(wide)).max()), 1e-300)
@@ -227,7 +227,7 @@ def plain_recurrence(rng: np.random.Generator, bench: Bench) -> None:
         require(residual <= limit, f"{label}: residual {residual:.2e} of norm {norm:.2e}")
 
 
-def check_list(a: np.ndarray, values: np.ndarray, which: str, double: bool, tolerance: float, label: str) -> None:
+def check_list(a: np.ndarray, values: np.ndarray, which: str, k: int, double: bool, tolerance: float, label: str) -> None:
     """Each value is one, no more copies are there than there are, and none that is wanted more than the last is missing."""
     exact = np.linalg.eigvalsh(a)
     # A pair has converged at the tolerance times the norm, by default 1e-5 in single precision; a value misses no more.
@@ -237,14 +237,24 @@ def check_list(a: np.ndarray, values: np.ndarray, which: str, double: bool, tole
         require(np.abs(exact - value).min() <= near, f"{label}: {value} is none, all {exact}")
         copies, there = int((np.abs(values - value) <= near).sum()), int((np.abs(exact - value) <= 3 * near).sum())
         require(copies <= there, f"{label}: {copies} copies of {value}, of {there}")
-    if which == "both_ends":
-        # Neither end's share is known of a list that ends early.
+    if not len(values):
         return
-    if len(values):
-        want, of_list = ({"largest": v, "smallest": -v, "largest_magnitude": np.abs(v)}[which] for v in (exact, values))
-        before = exact[want > of_list.min() + 3 * near]
-        missing = [value for value in before if np.abs(values - value).min() > 2 * near]
-        require(not missing, f"{label}: {missing} are missing, all {exact}")
+    if which == "both_ends":
+        # Neither end's share is known of a list that ends early; that of a whole one may be either half.
+        splits = {k // 2, k - k // 2} if len(values) == k else set()
+    else:
+        splits = {{"largest": 0, "smallest": k, "largest_magnitude": -1}[which]}
+    found = [missing(exact, np.sort(values), low, near) for low in splits]
+    require(not found or [] in found, f"{label}: {found[0] if found else []} missing, all {exact}")
+
+
+def missing(exact: np.ndarray, values: np.ndarray, low: int, near: float) -> list[float]:
+    """Values that are wanted more than one that was found: `low` of the smallest were wanted and the rest of the largest, or those of
+    largest modulus if it is -1."""
+    below, above = (values[:low], values[low:]) if low >= 0 else (values[:0], values[:0])
+    least = np.abs(values).min() if low < 0 else np.inf
+    wanted = (exact < below.max(initial=-np.inf) - 3 * near) | (exact > above.min(initial=np.inf) + 3 * near) | (np.abs(exact) > least + 3 * near)
+    return [float(value) for value in exact[wanted] if np.abs(values - value).min() > 2 * near]
 
 
 def groups_far_apart(rng: np.random.Generator) -> tuple[str, np.ndarray, np.ndarray]:
