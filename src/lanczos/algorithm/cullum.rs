@@ -65,9 +65,11 @@ pub struct Accepted {
 }
 
 /// Selects the eigenvalues of A among those of T (Cullum and Willoughby). Values of T nearer to each other than
-/// `cluster` times the largest are copies: the one of the smallest residual is taken. A value without copies is
-/// spurious if T without its first row and column has it too. Only values with residuals of at most `converged` times
-/// the largest pass. The result is ascending. `poll` is called every few eigenvalues of T.
+/// `cluster` times the largest are copies: the one of the smallest residual is taken. A value without copies is doubtful if T
+/// without its first row and column has it too, and the square of its eigenvector's first component is at most `cluster`.
+/// A doubtful value is spurious if it is the approximation of another copy of an eigenvalue that has been found ([`explains`]).
+/// Only values with residuals of at most `converged` times the largest pass. The result is ascending. `poll` is called every
+/// few eigenvalues of T.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for lists of different lengths, or tolerances outside [0, 1); as [`ends`].
@@ -94,11 +96,12 @@ pub(super) fn candidates(
 ) -> Result<(Vec<Accepted>, f64)> {
     let m = of.alpha.len();
     let Some(out) = of.beta.last().copied() else { return Ok((Vec::new(), 0.0)) };
-    let Ends { values, last, .. } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
+    let Ends { values, first, last } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
     let smaller = if m > 1 { ends(&of.alpha[1..], &of.beta[1..m - 1], poll)?.values } else { Vec::new() };
     let largest = values[0].abs().max(values[m - 1].abs()).max(least);
     let near = cluster * largest;
-    let mut accepted = Vec::new();
+    let mut accepted: Vec<Accepted> = Vec::new();
+    let mut doubtful: Vec<Accepted> = Vec::new();
     let mut begin = 0;
     while begin < m {
         let mut end = begin + 1;
@@ -108,12 +111,39 @@ pub(super) fn candidates(
         let residual = |i: usize| out * last[i].abs();
         let best = (begin..end).min_by(|&i, &j| residual(i).total_cmp(&residual(j))).unwrap_or(begin);
         let twin = smaller.partition_point(|x| *x < values[best] - near);
-        let spurious = end - begin == 1 && smaller.get(twin).is_some_and(|x| *x <= values[best] + near);
-        if !spurious {
-            let one = Accepted { value: values[best], residual: residual(best), copies: end - begin };
-            alloc::push(WHAT, &mut accepted, one)?;
-        }
+        let has_twin = smaller.get(twin).is_some_and(|x| *x <= values[best] + near);
+        // A start vector with a small component along an eigenvector moves that value by about the square of the component
+        // only.
+        let is_doubtful = end - begin == 1 && has_twin && first[best].powi(2) <= cluster;
+        let one = Accepted { value: values[best], residual: residual(best), copies: end - begin };
+        alloc::push(WHAT, if is_doubtful { &mut doubtful } else { &mut accepted }, one)?;
         begin = end;
     }
-    Ok((accepted, converged * largest))
+    let most = converged * largest;
+    doubtful.sort_by(|a, b| a.residual.total_cmp(&b.residual));
+    for one in doubtful {
+        if !explains(&accepted, most, near, one) {
+            let place = accepted.partition_point(|a| a.value < one.value);
+            alloc::push(WHAT, &mut accepted, one)?;
+            accepted[place..].rotate_right(1);
+        }
+    }
+    Ok((accepted, most))
+}
+
+/// Whether a value of T approximates one of the eigenvalues that have been found, those with residuals of at most `most`: it
+/// is within `near`, or as far as the square of its residual over the distance of the next one lets it be. An eigenvalue is
+/// within the residual in any case (Paige, 1980), so that a value far from all that have been found stands for another.
+fn explains(found: &[Accepted], most: f64, near: f64, one: Accepted) -> bool {
+    let mut distances = [f64::INFINITY; 2];
+    for other in found.iter().filter(|other| other.residual <= most) {
+        let d = (other.value - one.value).abs();
+        if d < distances[0] {
+            distances = [d, distances[0]];
+        } else if d < distances[1] {
+            distances[1] = d;
+        }
+    }
+    let [nearest, next] = distances;
+    nearest <= near + one.residual.min(4.0 * one.residual * (one.residual / next))
 }

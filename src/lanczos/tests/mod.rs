@@ -100,6 +100,7 @@ on_both_backends! {
         blocks_survive_invariant_spaces_and_types
         partial_orthogonality_costs_no_accuracy
         the_plain_recurrence_gives_pairs
+        the_plain_recurrence_keeps_values_of_small_components
         the_plain_recurrence_skips_no_value
         filters_find_the_crowded_end
         filters_find_what_lies_within
