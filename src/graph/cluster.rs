@@ -137,7 +137,7 @@ pub(super) fn k_means_until(
         return Err(Error::invalid("starts", "is 0, at least 1 is needed"));
     }
     // Charge the points by rows, distances, labels of the best and of the last run, and sums of every piece.
-    let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
+    let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(3 * dims + 1));
     let _charge = charged(context, points.len().saturating_add(3 * n).saturating_add(sums))?;
     let mut rows = by_rows(points, n, dims)?;
     let scale = unit(points);
@@ -250,9 +250,13 @@ fn start_centres(
     Ok(centres)
 }
 
-/// Sums of the points of each cluster, their number, and all squared distances.
+/// Sums and ranges of the points of each cluster, their number, and all squared distances.
 struct Sums {
     centres: Vec<f64>,
+    /// Smallest numbers of the points of each cluster, infinite without points.
+    least: Vec<f64>,
+    /// Largest numbers, likewise.
+    most: Vec<f64>,
     counts: Vec<usize>,
     inertia: f64,
     moved: bool,
@@ -268,6 +272,8 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
         let piece = |(rows, labels): (&[f64], &mut [usize])| -> Result<Sums> {
             let mut sums = Sums {
                 centres: alloc::filled(WHAT, k * dims, 0.0)?,
+                least: alloc::filled(WHAT, k * dims, f64::INFINITY)?,
+                most: alloc::filled(WHAT, k * dims, f64::NEG_INFINITY)?,
                 counts: alloc::filled(WHAT, k, 0)?,
                 inertia: 0.0,
                 moved: false,
@@ -279,7 +285,10 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
                 *label = c;
                 sums.inertia += d;
                 sums.counts[c] += 1;
-                sums.centres[c * dims..(c + 1) * dims].iter_mut().zip(point).for_each(|(s, x)| *s += x);
+                let of = c * dims..(c + 1) * dims;
+                sums.centres[of.clone()].iter_mut().zip(point).for_each(|(s, x)| *s += x);
+                sums.least[of.clone()].iter_mut().zip(point).for_each(|(s, x)| *s = s.min(*x));
+                sums.most[of].iter_mut().zip(point).for_each(|(s, x)| *s = s.max(*x));
             }
             Ok(sums)
         };
@@ -287,12 +296,16 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
             context.pool().run(|| rows.par_chunks(PIECE * dims).zip(labels.par_chunks_mut(PIECE)).map(piece).collect());
         let mut moved = false;
         let (mut total, mut counts) = (alloc::filled(WHAT, k * dims, 0.0)?, alloc::filled(WHAT, k, 0usize)?);
+        let mut least = alloc::filled(WHAT, k * dims, f64::INFINITY)?;
+        let mut most = alloc::filled(WHAT, k * dims, f64::NEG_INFINITY)?;
         inertia = 0.0;
         for part in pieces {
             let part = part?;
             moved |= part.moved;
             inertia += part.inertia;
             total.iter_mut().zip(&part.centres).for_each(|(t, c)| *t += c);
+            least.iter_mut().zip(&part.least).for_each(|(l, x)| *l = l.min(*x));
+            most.iter_mut().zip(&part.most).for_each(|(m, x)| *m = m.max(*x));
             counts.iter_mut().zip(&part.counts).for_each(|(t, c)| *t += c);
         }
         if !moved {
@@ -301,7 +314,8 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
         for (c, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // A cluster without points keeps its centre.
             for d in c * dims..(c + 1) * dims {
-                centres[d] = total[d] / *count as f64;
+                // The mean is rounded; that of equal points is their number.
+                centres[d] = (total[d] / *count as f64).max(least[d]).min(most[d]);
             }
         }
     }

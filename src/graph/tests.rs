@@ -181,6 +181,26 @@ fn a_far_point_hides_no_clusters() {
     }
 }
 
+/// The mean of equal points is rounded; their centre is not.
+#[test]
+fn equal_points_have_no_inertia_at_any_size() {
+    let c = cpu(2);
+    for x in [0.7, 0.7e150, 0.7e200, 7e299, -7e299] {
+        for n in [3, 7, 11] {
+            let found = k_means(&c, &vec![x; n], n, 1, 2, 0).unwrap();
+            assert_eq!(found.inertia, 0.0, "{n} points of {x:e}");
+            // Beside a group of small numbers.
+            let points: Vec<f64> = (0..n).map(|_| x).chain([-1e3, -1e3 + 0.5, -1e3 + 1.0]).collect();
+            let found = k_means(&c, &points, n + 3, 2, 5, 0).unwrap();
+            assert!((found.inertia - 0.5).abs() < 1e-12, "{n} points of {x:e}: {}", found.inertia);
+        }
+    }
+    // In one dimension equal, in the other not.
+    let points: Vec<f64> = [7e299; 7].into_iter().chain((0..7).map(f64::from)).collect();
+    let found = k_means(&c, &points, 7, 1, 2, 0).unwrap();
+    assert!((found.inertia - 28.0).abs() < 1e-12, "{}", found.inertia);
+}
+
 /// Numbers that are up to 1e440 apart have clusters; one unit does not hold those that are further apart.
 #[test]
 fn clusters_beside_the_farthest_point_are_found_or_refused() {
