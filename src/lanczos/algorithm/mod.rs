@@ -45,5 +45,7 @@ pub(super) fn finite(x: f64, what: &str) -> Result<f64> {
     if x.is_finite() {
         return Ok(x);
     }
-    Err(Error::Numerical(format!("{what} is {x}: the matrix has a number that is not finite, or products overflow")))
+    Err(Error::Numerical(format!(
+        "{what} is {x}: the matrix has a number that is not finite, or products or their squares overflow"
+    )))
 }

@@ -75,6 +75,15 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
     }
 }
 
+pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
+    let scaled = |scale: f64| symmetric(c, 100, &(1..100).map(|i| (i - 1, i, scale)).collect::<Vec<_>>());
+    for scale in [1e160, 1e300] {
+        let e = attempt(c, &scaled(scale), &Options { count: 2, ..Options::default() }).unwrap_err();
+        let is_named = e.to_string().contains("products or their squares overflow");
+        assert!(matches!(e, Error::Numerical(_)) && is_named, "{scale:e}: {e}");
+    }
+}
+
 /// The largest eigenvalues of the Gram matrix of [`grams_whose_products_underflow_are_refused`] for a scale of 1, by LAPACK.
 const SQUARES: [f64; 3] = [396.249_807_4, 306.197_320_96, 151.501_741_79];
 
