@@ -15,7 +15,7 @@ use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::DType;
-use crate::shape::to_i64;
+use crate::shape::{to_i64, to_u64};
 
 /// Rows up to which a sketch of signs is made orthonormal. With more, two columns of signs are equal with a probability
 /// below 1e-25 a pair, and a column of sparse signs is zero with one below 2e-6.
@@ -60,6 +60,26 @@ pub struct Run<'a> {
     /// Passes for means, which a run that goes on makes again.
     pub repeated_passes: u64,
     passes_restarted: u64,
+    bases: Bases,
+}
+
+/// Numbers bases from a state on, as a run that goes on from this state does: both draw the same random directions.
+struct Bases {
+    /// The number of the next basis.
+    next: u64,
+}
+
+impl Bases {
+    /// The bases after a state of iteration `iteration`: a product A W, or a basis W. The first 64 have numbers of their own.
+    fn after(iteration: usize, is_product: bool) -> Self {
+        Self { next: to_u64(iteration).wrapping_mul(2).wrapping_add(u64::from(is_product)).wrapping_mul(64) }
+    }
+
+    fn draw(&mut self) -> u64 {
+        let draw = self.next;
+        self.next = draw.wrapping_add(1);
+        draw
+    }
 }
 
 /// The state of an interrupted run.
@@ -109,6 +129,7 @@ impl<'a> Run<'a> {
             probed: 0,
             repeated_passes: 0,
             passes_restarted: 0,
+            bases: Bases::after(0, false),
         }
     }
 
@@ -198,6 +219,7 @@ impl<'a> Run<'a> {
         let state = saved.state;
         self.passes_restarted = state.passes.saturating_sub(self.repeated_passes);
         self.ops.go_on(self.passes_restarted);
+        self.bases = Bases::after(state.iteration, state.is_product);
         if state.is_product {
             if state.rows != self.ops.rows() {
                 return Err(Error::invalid("restart_path", format!("holds a product of {} rows", state.rows)));
@@ -234,6 +256,9 @@ impl<'a> Run<'a> {
     pub fn pass_done(&mut self, state: Option<(usize, &Dense)>) -> Result<()> {
         self.check_range()?;
         let done = self.passes_done();
+        if let Some((iteration, _)) = state {
+            self.bases = Bases::after(iteration, false);
+        }
         let state = state.filter(|_| self.saves_state || self.restart.is_some());
         let (rows, columns) = state.map_or((0, 0), |(_, w)| self.ops.shape(w));
         let count = crate::shape::product("restart", rows, columns)?;
@@ -253,6 +278,7 @@ impl<'a> Run<'a> {
     pub fn product_done(&mut self, iteration: usize, p: &Tall) -> Result<()> {
         self.check_range()?;
         let done = self.passes_done();
+        self.bases = Bases::after(iteration, true);
         // If it is not saved, the state before it stays.
         if let Some(restart) = self.restart.as_mut()
             && !self.ops.save_tall(self.context, p, iteration, done, restart)?
@@ -375,8 +401,10 @@ impl<'a> Run<'a> {
         self.ops.orthonormalize_tall(p, how, &mut self.ladder)
     }
 
-    fn how(&self, need: Need) -> How {
-        How { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed }
+    /// How the next basis is computed.
+    fn how(&mut self, need: Need) -> How {
+        let draw = self.bases.draw();
+        How { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed, draw }
     }
 
     /// op(A) op(B) in a new matrix.

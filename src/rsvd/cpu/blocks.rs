@@ -90,7 +90,7 @@ struct Merge<'w, T> {
 
 impl<T: Scalar> Merge<'_, T> {
     fn basis(&self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: Need) -> Result<CpuMatrix<T>> {
-        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed };
+        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: 0 };
         orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
     }
 }

@@ -120,6 +120,6 @@ fn scale<T: Scalar>(algebra: &mut GpuAlgebra, m: &mut GpuMatrix<T>, factors: &[f
 
 /// X becomes an orthonormal basis Q, and R of X = Q R is returned.
 fn basis<T: Scalar>(algebra: &mut GpuAlgebra, x: &mut GpuMatrix<T>, local: &Local, need: Need) -> Result<GpuMatrix<T>> {
-    let how = How { kind: Kind::Auto, need, seed: local.sketch.seed };
+    let how = How { kind: Kind::Auto, need, seed: local.sketch.seed, draw: 0 };
     orthonormalize::<T, _>(&mut Own(algebra), x, how, &mut Counts::default())
 }

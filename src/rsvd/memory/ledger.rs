@@ -170,7 +170,7 @@ impl<T: Scalar> Ledger<T> {
 
     fn basis(&mut self, x: &mut Blank, need: Need) -> Result<Blank> {
         let before = self.sizes.set_failures(answers(self.course, Kind::Auto).failures);
-        let how = How { kind: Kind::Auto, need, seed: 0 };
+        let how = How { kind: Kind::Auto, need, seed: 0, draw: 0 };
         let r = orthonormalize(&mut Own(&mut *self), x, how, &mut Counts::default());
         self.sizes.set_failures(before);
         r

@@ -77,11 +77,11 @@ fn a_run_goes_on_bit_for_bit() {
     goes_on(&read_npy::<f32>("geo_200x120.npy"), Method::Krylov);
 }
 
-/// A matrix that is read in blocks of 16 rows, each for longer than reports are apart.
-fn every_pass(context: &Arc<Context>, methods: &[Method], center: Centering) {
-    let a = with_spectrum::<f64>(context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+/// Runs of `a`, which is read in blocks of 16 rows, that are broken off after each pass, and, if `twice`, after a later one
+/// again.
+fn every_pass(context: &Arc<Context>, a: &Dense<f64>, methods: &[Method], center: Centering, twice: bool) {
     for &method in methods {
-        let file = path(&format!("every-{method:?}-{center:?}"));
+        let file = path(&format!("every-{method:?}-{center:?}-{twice}-{}", a.rows));
         let options = Options {
             rank: 3,
             power_iterations: Some(2),
@@ -93,38 +93,68 @@ fn every_pass(context: &Arc<Context>, methods: &[Method], center: Centering) {
             resident_rows: if context.gpu("test").is_ok() { Resident::AtMost(0) } else { Resident::Auto },
             ..Options::default()
         };
-        let (m, _) = counted(context, &a);
+        let (m, _) = counted(context, a);
         let whole = factor::<f64>(context, &m, Options { restart_path: None, ..options.clone() }).unwrap();
         let means = i64::from(center == Centering::Columns);
-        for passes in 1..whole.info.passes - means {
-            interrupt(context, &m, &options, passes + means);
-            assert!(file.exists(), "{method:?} after {passes}");
+        let end = whole.info.passes - means;
+        let lasts = |first| if twice { first + 1..end } else { first..first + 1 };
+        let stops = (1..end).flat_map(|first| lasts(first).map(move |last| (first, last)));
+        for (first, last) in stops {
+            interrupt(context, &m, &options, first + means);
+            assert!(file.exists(), "{method:?} after {first}");
+            if last > first {
+                interrupt(context, &m, &options, last + means);
+            }
             let f = factor::<f64>(context, &m, options.clone()).unwrap();
             // The pass for means is made again.
-            assert_eq!(f.info.passes_restarted, passes, "{method:?}");
-            assert_eq!(f.info.passes + passes, whole.info.passes, "{method:?} after {passes}");
+            assert_eq!(f.info.passes_restarted, last, "{method:?} after {first}");
+            assert_eq!(f.info.passes + last, whole.info.passes, "{method:?} after {first}, {last}");
             assert!(
                 f.s == whole.s && bits(&f.u) == bits(&whole.u) && bits(&f.v) == bits(&whole.v),
-                "{method:?} {center:?} after {passes}"
+                "{method:?} {center:?} after {first}, {last}"
             );
             assert!(!file.exists(), "{method:?} left its file");
         }
     }
 }
 
+fn full_rank(context: &Arc<Context>) -> Dense<f64> {
+    with_spectrum::<f64>(context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3)
+}
+
+/// Columns of a basis that depend on others are replaced by random ones, which must be those of the whole run.
+#[test]
+fn a_run_of_lower_rank_than_its_sketch_goes_on_bit_for_bit() {
+    let context = cpu();
+    let mut a = full_rank(&context);
+    // Seven columns that are not 0, for a sketch of 13.
+    a.data[40 * 7..].fill(0.0);
+    let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused, Method::RowFused, Method::Krylov];
+    every_pass(&context, &a, &methods, Centering::None, false);
+    every_pass(&context, &a, &[Method::Fifo], Centering::Columns, false);
+}
+
+#[test]
+fn a_run_that_is_broken_off_twice_goes_on_bit_for_bit() {
+    let context = cpu();
+    every_pass(&context, &full_rank(&context), &[Method::Fifo, Method::RowFused], Centering::Columns, true);
+}
+
 #[test]
 fn the_state_is_saved_after_each_pass_but_the_last() {
+    let (context, a) = (cpu(), full_rank(&cpu()));
     let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused, Method::RowFused, Method::Krylov];
-    every_pass(&cpu(), &methods, Centering::None);
-    every_pass(&cpu(), &[Method::Fifo, Method::Range], Centering::Columns);
+    every_pass(&context, &a, &methods, Centering::None, false);
+    every_pass(&context, &a, &[Method::Fifo, Method::Range], Centering::Columns, false);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn the_state_is_saved_after_each_pass_but_the_last_on_a_gpu() {
     let methods = [Method::Range, Method::Basic, Method::Fifo, Method::Fused];
-    every_pass(&gpu(), &methods, Centering::None);
-    every_pass(&gpu(), &[Method::Fifo], Centering::Columns);
+    let (context, a) = (gpu(), full_rank(&cpu()));
+    every_pass(&context, &a, &methods, Centering::None, false);
+    every_pass(&context, &a, &[Method::Fifo], Centering::Columns, false);
 }
 
 /// Such a run begins anew with scaled data, from the saved state as well.

@@ -101,7 +101,7 @@ pub fn orthonormal<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usiz
     let mut m = Algebra::<T>::zeros(&mut algebra, "test", rows, columns).unwrap();
     let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: 99 };
     algebra.fill(&mut m, &sketch, 0, 0).unwrap();
-    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0 };
+    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0, draw: 0 };
     orthonormalize(&mut Own(&mut algebra), &mut m, how, &mut Counts::default()).unwrap();
     Dense { rows, columns, data: m.slice().unwrap().to_vec() }
 }

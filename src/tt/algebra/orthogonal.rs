@@ -36,7 +36,7 @@ fn basis<T: Scalar, A: Algebra<T>>(algebra: &mut A, x: &mut A::Matrix) -> Result
         algebra.householder(x, &mut r)?;
         return Ok(r);
     }
-    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0 };
+    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0, draw: 0 };
     orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
 }
 

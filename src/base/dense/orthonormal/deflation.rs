@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use super::Counts;
 use super::erased::{Held, Operations};
+use super::{Counts, How};
 use crate::alloc;
 use crate::dense::Step;
 use crate::dense::sketch::{Distribution, Sketch};
@@ -132,12 +132,13 @@ impl Basis<'_> {
 }
 
 /// Makes `x` an orthonormal basis of its span and of random directions. `x` is finite, and its columns have norms near 1 or
-/// 0. `r` is the R of the steps before. Returns the R of X = Q R.
+/// 0. `r` is the R of the steps before. Returns the R of X = Q R. The random directions depend on `how` and the number of
+/// columns alone, not on the bases before.
 pub fn complete(
     columns: &mut dyn Operations,
     x: &mut dyn Any,
     r: Option<Held>,
-    seed: u64,
+    how: How,
     counts: &mut Counts,
 ) -> Result<Held> {
     counts.deflated += 1;
@@ -165,9 +166,10 @@ pub fn complete(
     let missing = order - basis.width;
     if missing > 0 {
         let mut fresh = basis.columns.create(x, missing)?;
-        let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: stream::FRESH };
-        // Each deflation draws different columns than the last. Wrapping is harmless, because columns need not be unique.
-        basis.columns.fill(&mut fresh, &sketch, (counts.replaced % (1 << 30)) as u32)?;
+        let sketch = Sketch { distribution: Distribution::Gaussian, seed: how.seed, stream: stream::FRESH };
+        // Wrapping is harmless, because columns need not be unique.
+        let first = how.draw.wrapping_mul(crate::shape::to_u64(order)) % (1 << 30);
+        basis.columns.fill(&mut fresh, &sketch, first as u32)?;
         counts.replaced += crate::shape::to_u64(missing);
         if !basis.fit(&mut fresh, counts)? {
             return Err(Error::Numerical(format!("{missing} random directions do not complete a basis of {order}")));

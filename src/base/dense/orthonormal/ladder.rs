@@ -126,7 +126,7 @@ pub fn climb(columns: &mut dyn Operations, x: &mut dyn Any, how: How, counts: &m
         }
     };
     if !regular {
-        return deflation::complete(state.columns, x, state.r, how.seed, counts);
+        return deflation::complete(state.columns, x, state.r, how, counts);
     }
     state.r.ok_or_else(|| Error::Internal("a basis without a step".into()))
 }

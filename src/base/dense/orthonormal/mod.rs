@@ -56,6 +56,9 @@ pub struct How {
     pub need: Need,
     /// The caller's seed, for random directions.
     pub seed: u64,
+    /// The number of this basis among the caller's. Bases of different numbers draw different random directions, so that
+    /// those of one basis do not lie in another.
+    pub draw: u64,
 }
 
 /// Counts of the steps, summed over calls.
