@@ -67,7 +67,7 @@ pub struct Accepted {
 /// Selects the eigenvalues of A among those of T (Cullum and Willoughby). Values of T nearer to each other than
 /// `cluster` times the largest are copies: the one of the smallest residual is taken. A value without copies is doubtful if T
 /// without its first row and column has it too, and the square of its eigenvector's first component is at most `cluster`.
-/// A doubtful value is spurious if it is the approximation of another copy of an eigenvalue that has been found ([`explains`]).
+/// A doubtful value is spurious if it is the approximation of another copy of an eigenvalue that has been found (`explains`).
 /// Only values with residuals of at most `converged` times the largest pass. The result is ascending. `poll` is called every
 /// few eigenvalues of T.
 ///
