@@ -3043,6 +3043,10 @@ typedef struct purlin_pca_info {
    * nothing is left.
    */
   double noise_variance;
+  /**
+   * Singular values up to this are rounding errors of the fit: whitened scores along them are 0.
+   */
+  double rounding;
 } purlin_pca_info;
 
 /**
@@ -6849,6 +6853,18 @@ purlin_status purlin_pca_mean(const struct purlin_pca *pca,
 PURLIN_MUST_USE
 purlin_status purlin_pca_scale(const struct purlin_pca *pca,
                                struct purlin_tensor *scale);
+
+/**
+ * Which features count as constant: the fit multiplies their distances from the mean by 0, and so do the transforms. Their
+ * deviation is at most 8 2^-52 times their mean. Without `scale` there are none.
+ *
+ * @param pca       the analysis.
+ * @param constant  `features` elements, F64 or F32, on the host: 1 for a constant feature, 0 for others.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_constant(const struct purlin_pca *pca,
+                                  struct purlin_tensor *constant);
 
 /**
  * The singular values of the centred and scaled data.

@@ -23,6 +23,7 @@ module purlin_pca_module
     procedure :: mean => pca_mean
     procedure :: components => pca_components
     procedure :: scale => pca_scale
+    procedure :: constant => pca_constant
     procedure :: singular_values => pca_singular_values
     procedure :: explained_variance => pca_explained_variance
     procedure :: explained_variance_ratio => pca_explained_variance_ratio
@@ -97,6 +98,20 @@ contains
     type(outcome) :: o
     call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_scale(self%key, borrowed%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> 1 for each feature that is constant and contributes nothing to scores, 0 for the others.
+  subroutine pca_constant(self, context, values, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tensor) :: borrowed
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call borrowed%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_constant(self%key, borrowed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -64,6 +64,9 @@ class model {
   /// What each feature is divided by: ones unless scaled.
   std::vector<double> scale(const context& on) const { return numbers(on, properties().features, purlin_pca_scale); }
 
+  /// 1 for each feature that is constant and contributes nothing to scores, 0 for the others.
+  std::vector<double> constant(const context& on) const { return numbers(on, properties().features, purlin_pca_constant); }
+
   /// The mean of each feature, into a tensor of the type of computing.
   void mean(tensor& out) const { check(purlin_pca_mean(get(), out.get())); }
 

@@ -170,6 +170,18 @@ pub extern "C" fn purlin_pca_scale(pca: *const purlin_pca, scale: *mut purlin_te
     guard::run(|| get(pca)?.scale(&mut *tensor::output("scale", scale)?))
 }
 
+/// Which features count as constant: the fit multiplies their distances from the mean by 0, and so do the transforms. Their
+/// deviation is at most 8 2^-52 times their mean. Without `scale` there are none.
+///
+/// @param pca       the analysis.
+/// @param constant  `features` elements, F64 or F32, on the host: 1 for a constant feature, 0 for others.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_constant(pca: *const purlin_pca, constant: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| get(pca)?.constant(&mut *tensor::output("constant", constant)?))
+}
+
 /// The singular values of the centred and scaled data.
 ///
 /// @param pca              the analysis.

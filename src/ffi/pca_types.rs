@@ -58,6 +58,8 @@ pub struct purlin_pca_info {
     /// variance of Tipping and Bishop (J. R. Stat. Soc. B 61, 1999) where there are as many samples as features; 0 if
     /// nothing is left.
     pub noise_variance: f64,
+    /// Singular values up to this are rounding errors of the fit: whitened scores along them are 0.
+    pub rounding: f64,
 }
 
 versioned!(purlin_pca_info, first = size_of::<Self>());

@@ -1,5 +1,7 @@
 //! Statistics from the first pass over the data.
 
+use crate::alloc;
+use crate::error::Result;
 use crate::scalar::Complex;
 
 /// Deviations below this many roundings of the mean are rounding errors of the entries and of the mean. Entries that are
@@ -184,6 +186,14 @@ pub fn scaling(column: &Moments, rows: usize, factor: f64, centred: bool) -> Sca
     Scaling { divisor: deviation / factor, gain: 1.0 / deviation, is_lost: false }
 }
 
+/// The columns whose gain is 0.
+pub fn constants_of(gains: impl Iterator<Item = f64> + Clone) -> Result<Vec<usize>> {
+    let are_zero = gains.enumerate().filter(|(_, gain)| *gain == 0.0).map(|(j, _)| j);
+    let mut constants = alloc::with_capacity("constant columns", are_zero.clone().count())?;
+    constants.extend(are_zero);
+    Ok(constants)
+}
+
 /// Norms of the data, and the means and scales of their columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Statistics {
@@ -198,8 +208,8 @@ pub struct Statistics {
     pub means: Vec<f64>,
     /// Divisor of each column; empty if columns are not scaled.
     pub scales: Vec<f64>,
-    /// Constant columns, for data whose products are corrected for the means. They are multiplied by 0. Empty where the
-    /// entries themselves are centred.
+    /// The columns that are multiplied by 0 because they are constant, in rising order: of scaled data, and of centred sparse
+    /// matrices.
     pub constants: Vec<usize>,
     /// The first column whose deviation was lost, if columns are scaled.
     pub lost: Option<usize>,

@@ -108,6 +108,55 @@ static void by_rows_and_columns(void) {
   }
 }
 
+/* A constant feature contributes nothing, whether its own mean is far away or other samples have another value there. */
+static void constant_features(void) {
+  enum { FEW = 20, WIDE = 4 };
+  static double x[FEW * WIDE], z[FEW * WIDE], again[FEW * WIDE], y[FEW * WIDE], constant[WIDE], scale[WIDE];
+  purlin_rsvd_options o = rsvd_options();
+  purlin_pca_options p = pca_options();
+  purlin_rsvd *rsvd = NULL;
+  purlin_pca *pca = NULL;
+  purlin_matrix *mx = over(context, PURLIN_F64, 0, FEW, WIDE, x), *mz = over(context, PURLIN_F64, 0, FEW, WIDE, z);
+  purlin_matrix *ma = over(context, PURLIN_F64, 0, FEW, WIDE, again), *my = over(context, PURLIN_F64, 0, FEW, WIDE, y);
+  purlin_tensor *tc = vector_of(context, PURLIN_F64, WIDE, constant), *ts = vector_of(context, PURLIN_F64, WIDE, scale);
+  purlin_tensor *wrong = vector_of(context, PURLIN_F64, WIDE - 1, scale);
+  int i, j, right = 1;
+  for (j = 0; j < WIDE; j++)
+    for (i = 0; i < FEW; i++) x[i + FEW * j] = j == 1 ? 1.7e18 : sin(3.0 * i + i * i * j + j);
+  o.rank = WIDE;
+  p.scale = p.whiten = 1;
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+  OK(purlin_pca_fit(rsvd, NULL, mx, &p, mz, &pca, NULL));
+  OK(purlin_pca_constant(pca, tc));
+  OK(purlin_pca_scale(pca, ts));
+  for (j = 0; j < WIDE; j++) right &= constant[j] == (j == 1) && (j != 1 || scale[j] == 1);
+  CHECK(right);
+  BAD_ARGUMENT("constant: has dimensions [3], [4] are needed", purlin_pca_constant(pca, wrong));
+  CHECK(properties(pca).rounding > 0 && properties(pca).rounding < 1e-10);
+  for (j = 0; j < WIDE; j++) {
+    double sum = 0;
+    for (i = 0; i < FEW; i++) sum += pow(z[i + FEW * j], 2);
+    CHECK(fabs(sum / (FEW - 1) - (j < WIDE - 1)) < 1e-10);
+  }
+  OK(purlin_pca_transform(pca, NULL, mx, ma, NULL));
+  CHECK(worst_difference(z, again, FEW * WIDE) < 1e-12);
+  OK(purlin_pca_inverse_transform(pca, NULL, mz, my));
+  for (i = 0; i < FEW; i++) right &= y[i + FEW] == x[i + FEW];
+  CHECK(right);
+  for (i = 0; i < FEW; i++) x[i + FEW] = -1e300;
+  OK(purlin_pca_transform(pca, NULL, mx, ma, NULL));
+  CHECK(worst_difference(z, again, FEW * WIDE) < 1e-12);
+  OK(purlin_pca_destroy(pca));
+  OK(purlin_rsvd_destroy(rsvd));
+  OK(purlin_tensor_destroy(wrong));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_tensor_destroy(tc));
+  OK(purlin_matrix_destroy(my));
+  OK(purlin_matrix_destroy(ma));
+  OK(purlin_matrix_destroy(mz));
+  OK(purlin_matrix_destroy(mx));
+}
+
 /* Scaled features have variance 1, and so have whitened scores. */
 static void scaled_and_whitened(void) {
   purlin_rsvd_options o = rsvd_options();
@@ -247,6 +296,7 @@ int main(void) {
   make();
   by_rows_and_columns();
   scaled_and_whitened();
+  constant_features();
   refusals();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

@@ -61,6 +61,7 @@ void fits_components(const context& on, const std::vector<double>& a) {
   }
   EXPECT(near(model.explained_variance_ratio(on)[0] * info.total_variance, variance[0], 1e-12));
   for (const double one : model.scale(on)) EXPECT(one == 1.0);
+  for (const double zero : model.constant(on)) EXPECT(zero == 0.0);
   tensor means = tensor::borrow(on, mean);
   model.mean(means);
   for (std::int64_t c = 0; c < cols; ++c)

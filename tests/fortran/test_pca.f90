@@ -66,6 +66,8 @@ contains
     call check(doubles_near(ratio * info%total_variance, variance, 1e-12_c_double), 'its ratio')
     call model%scale(context, scale)
     call check(all(abs(scale - 1) <= 0), 'nothing is scaled')
+    call model%constant(context, scale)
+    call check(all(abs(scale) <= 0), 'no feature is constant')
     call means%borrow(context, mean)
     call model%mean(means)
     call check(maxval(abs(mean - 100)) < 1e-11, 'means')

@@ -350,8 +350,8 @@ fn transform(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_pca_mean(pca, mean))
         }
         1 => {
-            let scale = shaped(s, w, PURLIN_F64, &[features]);
-            c!(purlin_pca_scale(pca, scale))
+            let numbers = shaped(s, w, PURLIN_F64, &[features]);
+            if s.below(2) == 0 { c!(purlin_pca_scale(pca, numbers)) } else { c!(purlin_pca_constant(pca, numbers)) }
         }
         2 => {
             let values = shaped(s, w, PURLIN_F32, &[rank]);

@@ -27,6 +27,16 @@ function test_pca()
     check(abs(inverse_transform(p, scores) ./ X - 1) < 1e-5, 'and back');
     delete(p);
   end
+  % A constant feature contributes nothing, far from the origin or not.
+  X = A(:, 1:4);
+  X(:, 2) = 1.7e18;
+  p = purlin.PcaModel(3, 'scale', true, 'whiten', true);
+  scores = fit_transform(p, X);
+  check(isequal(p.constant, [0 1 0 0]') && p.rounding < 1e-11, 'a constant feature is named');
+  check(norm(std(scores) - 1) < 1e-10 && norm(transform(p, X) - scores) < 1e-10, 'and contributes nothing');
+  back = inverse_transform(p, scores);
+  check(back(:, 2) == 1.7e18, 'and has its mean');
+  delete(p);
   p = purlin.PcaModel(2, 'dtype', 'single');
   fit(p, A);
   check_error('purlin:numerical', 'scores: component', @() transform(p, 1e40 * A));

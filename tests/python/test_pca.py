@@ -135,3 +135,47 @@ def test_entries_at_one_place_are_added(cpu: purlin.Context) -> None:
         found, right = (PCA(3, method="range", power_iterations=6, scale=scale, context=cpu).fit(m) for m in (stored, dense))
         for name in ("singular_values_", "explained_variance_ratio_", "scale_", "total_variance_"):
             assert np.allclose(getattr(found, name), getattr(right, name), rtol=1e-12), name
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("value", [0.7e8, 0.7e20, 1.7e18, 0.7e35])
+@pytest.mark.parametrize("form", ["array", "csr", "function"])
+def test_constant_features_contribute_nothing(cpu: purlin.Context, dtype: str, value: float, form: str) -> None:
+    x = np.random.default_rng(0).standard_normal((20, 4)).astype(dtype)
+    x[:, 1] = value
+    # Nearly constant where rounding allows it.
+    if form == "array" and dtype != "f4":
+        x[::2, 1] *= 1 + 2.0**-52
+
+    def given(data: Any) -> Any:
+        if form == "csr":
+            return purlin.Matrix.csr(np.arange(0, 81, 4), np.tile(np.arange(4), 20), data.ravel(), data.shape, context=cpu)
+        if form == "function":
+            return purlin.blocks.Source.from_function(lambda where: data[where], data.shape, data.dtype, context=cpu)
+        return data
+
+    tolerance = 1e-4 if dtype == "f4" else 1e-11
+    for k, whiten in ((2, False), (2, True), (4, False)):
+        model = PCA(k, scale=True, whiten=whiten, method="auto", context=cpu)
+        scores = model.fit_transform(given(x))
+        assert model.constant_.tolist() == [False, True, False, False] and model.scale_[1] == 1
+        if whiten:
+            assert np.allclose(scores.std(0, ddof=1), 1, atol=tolerance)
+        other = x.copy()
+        other[:, 1] = -np.finfo(dtype).max
+        copied = pickle.loads(pickle.dumps(model))
+        assert np.abs(model.transform(given(x)) - scores).max() < tolerance
+        assert np.abs(copied.transform(x) - scores).max() < tolerance
+        # Other values there do not count, either.
+        for one in (model, copied):
+            assert np.abs(one.transform(other) - scores).max() < tolerance
+            assert np.allclose(one.inverse_transform(np.ones((1, k), dtype))[0, 1], model.mean_[1], rtol=1e-6)
+
+
+def test_copies_of_whitened_models_of_large_means(cpu: purlin.Context) -> None:
+    x = (np.random.default_rng(0).standard_normal((20, 4)) + 1e6) * 1e149
+    model = PCA(2, whiten=True, context=cpu)
+    scores = model.fit_transform(x)
+    copied = pickle.loads(pickle.dumps(model))
+    assert np.abs(scores).max() > 1 and np.abs(copied.transform(x) - scores).max() < 1e-9
+    assert np.allclose(copied.inverse_transform(scores), model.inverse_transform(scores), rtol=1e-12)

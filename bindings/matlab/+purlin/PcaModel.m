@@ -10,8 +10,9 @@ classdef PcaModel < handle
 %   scores = fit_transform(p, X)   the same with the scores of X; they cost one pass more with RANGE and FUSED
 %   scores = transform(p, X)       scores of data that lie as X did
 %   X = inverse_transform(p, scores)
-%   p.components (features-by-k), p.mean, p.scale, p.singular_values, p.explained_variance,
-%   p.explained_variance_ratio, p.total_variance, p.noise_variance, p.count, p.features, p.rank, p.info
+%   p.components (features-by-k), p.mean, p.scale, p.constant (1 for each feature that is constant and contributes
+%   nothing to scores), p.singular_values, p.explained_variance, p.explained_variance_ratio, p.total_variance,
+%   p.noise_variance, p.rounding (singular values up to it are rounding errors), p.count, p.features, p.rank, p.info
 %   delete(p)
 %
 %   Errors: as purlin.rsvd.
@@ -29,11 +30,13 @@ classdef PcaModel < handle
     components
     mean
     scale
+    constant
     singular_values
     explained_variance
     explained_variance_ratio
     total_variance
     noise_variance
+    rounding
     count
     features
     rank
@@ -93,8 +96,8 @@ classdef PcaModel < handle
       purlin_mex('pca_destroy', obj.key);
       obj.key = made;
       found = purlin_mex('pca_properties', obj.key);
-      names = {'components', 'mean', 'scale', 'singular_values', 'explained_variance', ...
-               'explained_variance_ratio', 'total_variance', 'noise_variance', 'count', 'features', 'rank'};
+      names = {'components', 'mean', 'scale', 'constant', 'singular_values', 'explained_variance', ...
+               'explained_variance_ratio', 'total_variance', 'noise_variance', 'rounding', 'count', 'features', 'rank'};
       for n = 1:numel(names)
         obj.(names{n}) = found.(names{n});
       end

@@ -58,6 +58,7 @@ static void pca_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   plhs[0] = s;
   REPORT_PCA_INFO(s, &i);
   add_column(s, "scale", pca, i.features, purlin_pca_scale);
+  add_column(s, "constant", pca, i.features, purlin_pca_constant);
   add_column(s, "singular_values", pca, i.rank, purlin_pca_singular_values);
   add_column(s, "explained_variance", pca, i.rank, purlin_pca_explained_variance);
   add_column(s, "explained_variance_ratio", pca, i.rank, purlin_pca_explained_variance_ratio);

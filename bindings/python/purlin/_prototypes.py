@@ -161,6 +161,7 @@ PROTOTYPES = {
     "pca_properties": "pp",
     "pca_mean": "pp",
     "pca_scale": "pp",
+    "pca_constant": "pp",
     "pca_singular_values": "pp",
     "pca_explained_variance": "pp",
     "pca_explained_variance_ratio": "pp",

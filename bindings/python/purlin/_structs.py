@@ -226,7 +226,7 @@ class PcaInfo(Struct):
         ("struct_size", c_size_t),
         *fields(c_int32, "dtype samples centered scaled whitened reserved"),
         *fields(c_int64, "count features rank"),
-        *fields(c_double, "total_variance noise_variance"),
+        *fields(c_double, "total_variance noise_variance rounding"),
     ]
 
 

@@ -54,9 +54,12 @@ class PCA:
     mean_: Array
     _mean: Array  # `mean_` in double precision
     scale_: Array
-    _scale: Array  # `scale_` in double precision
+    constant_: Array  # whether a feature is constant and contributes nothing to scores
+    _divisor: Array  # `scale_` in double precision, infinite for constant features
     components_: Array
     singular_values_: Array
+    _values: Array  # `singular_values_` in double precision
+    _rounding: float  # values up to this are rounding errors
     explained_variance_: Array
     explained_variance_ratio_: Array
     total_variance_: float
@@ -162,11 +165,7 @@ class PCA:
         """What scores are divided by; 0 along directions without variance, by the rule of docs/rsvd.md."""
         if not self._flags[2]:
             return np.ones(self.n_components_)
-        values = self.singular_values_.astype(np.float64)
-        degrees = np.sqrt(self.n_samples_ - 1)
-        means = float(np.linalg.norm(self._mean / self._scale)) * degrees
-        rounding = 64 * max(np.finfo(self.components_.dtype).eps * float(values[0]), np.finfo(np.float64).eps * means)
-        return np.where(values > rounding, values / degrees, 0)
+        return np.where(self._values > self._rounding, self._values / np.sqrt(self.n_samples_ - 1), 0)
 
     def _expect_numbers(self, argument: str, given: Any) -> None:
         """Refuses what a model would: complex numbers for one of real data, and numbers that are not finite."""
@@ -185,15 +184,16 @@ class PCA:
         inverse = np.divide(1.0, stretch, out=np.zeros_like(stretch), where=stretch > 0)
         # In double precision: means that dwarf the spread take its digits with them otherwise.
         weights = self.components_.conj().T.astype(self._mean.dtype) * inverse
+        weights[self.constant_] = 0
         # Samples are divided before means are subtracted, in two steps, as neither a difference nor an inverse may overflow.
-        units = np.exp2(-np.clip(np.floor(np.log2(self._scale)), -1000, 1000)) if self._flags[1] else np.ones(1)
+        units = np.exp2(-np.clip(np.floor(np.log2(self._divisor)), -1000, 1000)) if self._flags[1] else np.ones(1)
 
         def scores(by: float) -> Array:
             if hasattr(rows, "tocsr"):
-                divided = weights / self._scale[:, None] * by
+                divided = weights / self._divisor[:, None] * by
                 return np.asarray(rows @ divided - self._mean @ divided)
             own = units if self._flags[1] else by * units
-            gain = by / (self._scale * own)
+            gain = by / (self._divisor * own)
             return np.asarray((rows * own - self._mean * own) * gain @ weights)
 
         found = self._held("scores: component", rows.shape, scores)
@@ -206,9 +206,10 @@ class PCA:
         if rows.ndim != 2 or rows.shape[1] != self.n_components_:
             raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
         components = self.components_.astype(self._mean.dtype)
+        factors = np.where(self.constant_, 0, self._divisor)
 
         def samples(by: float) -> Array:
-            return np.asarray((rows * self._stretch() * by) @ components * self._scale + self._mean * by)
+            return np.asarray((rows * self._stretch() * by) @ components * factors + self._mean * by)
 
         data = self._held("x: feature", (rows.shape[0], self.n_features_in_), samples)
         return data if self._by_rows else data.T
@@ -291,6 +292,9 @@ class PCA:
         columns = np.empty((raw.features, raw.rank), dtype, order="F")
         borrowed = Matrix.dense(columns, context=self.context)
         self.context.finish(lib.purlin_pca_components(handle, None, borrowed.handle))
+        values = vector(lib.purlin_pca_singular_values, raw.rank, np.dtype(np.float64))
+        constant = vector(lib.purlin_pca_constant, raw.features, np.dtype(np.float64)) > 0
+        divisor = vector(lib.purlin_pca_scale, raw.features, np.dtype(np.float64))
         return {
             "info_": info,
             "n_samples_": raw.count,
@@ -301,7 +305,10 @@ class PCA:
             "mean_": vector(lib.purlin_pca_mean, raw.features, dtype),
             "_mean": vector(lib.purlin_pca_mean, raw.features, np.dtype(np.result_type(dtype, np.float64))),
             "scale_": vector(lib.purlin_pca_scale, raw.features, real),
-            "_scale": vector(lib.purlin_pca_scale, raw.features, np.dtype(np.float64)),
+            "constant_": constant,
+            "_divisor": np.where(constant, np.inf, divisor),
+            "_values": values,
+            "_rounding": raw.rounding,
             "singular_values_": vector(lib.purlin_pca_singular_values, raw.rank, real),
             "explained_variance_": vector(lib.purlin_pca_explained_variance, raw.rank, real),
             "explained_variance_ratio_": vector(lib.purlin_pca_explained_variance_ratio, raw.rank, real),

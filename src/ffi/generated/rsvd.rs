@@ -139,5 +139,6 @@ impl purlin_pca_info {
         self.rank = from.rank.to_c();
         self.total_variance = from.total_variance.to_c();
         self.noise_variance = from.noise_variance.to_c();
+        self.rounding = from.rounding.to_c();
     }
 }

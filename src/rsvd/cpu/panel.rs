@@ -55,7 +55,7 @@ impl Transform {
     }
 
     /// Divides the differences by known `divisors`, and multiplies the quotients by `factor`. Neither a difference nor the
-    /// inverse of a divisor overflows or underflows where the quotient does not.
+    /// inverse of a divisor overflows or underflows where the quotient does not. An infinite divisor gives 0.
     pub fn divide(&mut self, divisors: &[f64], factor: f64) -> Result<()> {
         self.units = alloc::with_capacity("units of columns", divisors.len())?;
         self.gains = alloc::with_capacity("factors of columns", divisors.len())?;

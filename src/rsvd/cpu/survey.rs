@@ -2,7 +2,7 @@
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{Compensated, Moments, Statistics, scaling};
+use crate::rsvd::statistics::{Compensated, Moments, Statistics, constants_of, scaling};
 
 /// The findings of the first pass so far.
 #[derive(Default)]
@@ -39,7 +39,8 @@ impl Survey {
         // Compensation may leave a sum of zeros just below 0.
         let norm2 = self.norm2.value().max(0.0);
         let (max_abs, lost) = (self.most, transform.lost);
-        Ok(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants: Vec::new(), lost })
+        let constants = constants_of(transform.gains.iter().copied())?;
+        Ok(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants, lost })
     }
 }
 

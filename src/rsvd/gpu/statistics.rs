@@ -7,7 +7,7 @@ use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Center;
 use crate::rsvd::ops::Prepared;
-use crate::rsvd::statistics::{Moments, Statistics, scaling};
+use crate::rsvd::statistics::{Moments, Statistics, constants_of, scaling};
 use crate::scalar::{Complex, Scalar};
 
 /// Means and divisors of the columns, once they are known.
@@ -17,6 +17,8 @@ pub(super) struct Known {
     means: Vec<f64>,
     /// Empty if columns are not scaled.
     divisors: Vec<f64>,
+    /// Columns that are multiplied by 0.
+    constants: Vec<usize>,
     /// The first column whose deviation was lost.
     lost: Option<usize>,
 }
@@ -71,7 +73,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         for part in &mut self.parts {
             part.feed.recipe.set_records(&part.site, &records)?;
         }
-        self.columns_known = Some(Known { means, divisors, lost });
+        let constants = constants_of(records.chunks_exact(RECORD).map(|r| r[2]))?;
+        self.columns_known = Some(Known { means, divisors, constants, lost });
         Ok(())
     }
 
@@ -130,8 +133,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 number += 1;
             }
         }
-        let Known { means, divisors: scales, lost } = self.columns_known.clone().unwrap_or_default();
-        let constants = Vec::new();
+        let Known { means, divisors: scales, constants, lost } = self.columns_known.clone().unwrap_or_default();
         self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants, lost });
         Ok(())
     }

@@ -65,8 +65,8 @@ impl Rsvd {
             (true, true) => Centering::Rows,
         };
         own.scale = options.scale;
-        // Means (real and imaginary parts), deviations and values.
-        let numbers = features.saturating_mul(3).saturating_add(own.rank);
+        // Means (real and imaginary parts), deviations, indices of constant features, and values.
+        let numbers = features.saturating_mul(4).saturating_add(own.rank);
         let request = Request {
             options: &own,
             contexts: self.contexts(),
@@ -106,10 +106,11 @@ impl Rsvd {
             values: Vec::new(),
             means: Vec::new(),
             scales: Vec::new(),
+            constants: Vec::new(),
             norm2: 0.0,
         };
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, &plan, &progress, &mut fit, &mut info))?;
-        let Fit { components, values, means, scales, norm2, .. } = fit;
+        let Fit { components, values, means, scales, constants, norm2, .. } = fit;
         let degrees = (count - 1) as f64;
         let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
         let (rank, total_variance) = (values.len(), norm2 / degrees);
@@ -120,12 +121,12 @@ impl Rsvd {
         }
         let rest = count.min(features) - rank;
         let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
-        let found =
-            PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
+        let rounding = rounding_of(&values, (&means, mean_epsilon), &scales, features, count, plan.dtype);
+        let (dtype, options) = (plan.dtype, *options);
+        let found = PcaInfo { dtype, options, count, features, rank, total_variance, noise_variance, rounding };
         let session = self.for_products(plan.dtype)?;
         let info = self.reported(info, start);
-        let rounding = rounding_of(&values, (&means, mean_epsilon), &scales, count, plan.dtype);
-        Ok((Pca { session, info: found, components, values, rounding, means, scales, _charge: charge }, info))
+        Ok((Pca { session, info: found, components, values, means, scales, constants, _charge: charge }, info))
     }
 
     /// A session on the same contexts for products with the components.
@@ -161,6 +162,7 @@ struct Fit<'a> {
     values: Vec<f64>,
     means: Vec<f64>,
     scales: Vec<f64>,
+    constants: Vec<usize>,
     norm2: f64,
 }
 
@@ -192,6 +194,10 @@ impl Call for Fit<'_> {
         let statistics = run.statistics()?;
         self.means = alloc::copied("means of features", &statistics.means)?;
         self.scales = alloc::copied("scales of features", &statistics.scales)?;
+        if self.options.scale {
+            self.constants = alloc::copied("constant features", &statistics.constants)?;
+            self.constants.iter().for_each(|j| self.scales[*j] = f64::INFINITY);
+        }
         let norm2 = run.refined_norm2.unwrap_or(statistics.norm2);
         self.norm2 = norm2 / factor / factor;
         self.values = alloc::collected("singular values", factors.s.iter().map(|s| s / factor))?;
@@ -203,7 +209,7 @@ impl Call for Fit<'_> {
             let has_other = has_other_scores(self.plan.method);
             let dtype = self.plan.dtype;
             let means = (&self.means[..], self.mean_epsilon);
-            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.rows, dtype);
+            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.columns, self.plan.rows, dtype);
             let lost = first_lost(&factors.s, |s| s / factor, (dtype, dtype));
             if let (Some((j, norm)), false) = (lost, self.pca.whiten) {
                 let problem =

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::options::Options;
 use super::outputs::{ROUNDINGS, check_vector, write_values, write_vector};
 use super::session::Rsvd;
+use crate::alloc;
 use crate::backend::memory::Charge;
 use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
@@ -64,6 +65,8 @@ pub struct PcaInfo {
     pub total_variance: f64,
     /// Mean variance of the directions orthogonal to the components.
     pub noise_variance: f64,
+    /// Singular values up to this are rounding errors: whitened scores along them are 0.
+    pub rounding: f64,
 }
 
 /// Components, with the means and scales that transform samples to coordinates and back.
@@ -73,30 +76,35 @@ pub struct Pca {
     /// Features-by-rank, on the host, packed column by column.
     components: Matrix,
     values: Vec<f64>,
-    /// Values up to this are rounding errors.
-    rounding: f64,
     /// Real parts, then imaginary parts of complex data; empty if the data were not centred.
     means: Vec<f64>,
-    /// Empty if the data were not scaled.
+    /// Empty if the data were not scaled. Infinite for constant features, so that their quotients are 0.
     scales: Vec<f64>,
+    /// Features of scaled data that the fit multiplied by 0, in rising order. They contribute nothing to scores, and samples
+    /// from scores have their means.
+    constants: Vec<usize>,
     /// Host memory of values, means and scales.
     _charge: Charge,
 }
 
 /// The largest singular value that counts as 0: roundings of the largest one in the type of the computation, or of the means
-/// of `count` samples, by `mean_epsilon`.
+/// of `count` samples, by `mean_epsilon`. Constant features
+/// of scaled data, whose scale is infinite, do not count.
 fn rounding_of(
     values: &[f64],
     (means, mean_epsilon): (&[f64], f64),
     scales: &[f64],
+    features: usize,
     count: usize,
     dtype: DType,
 ) -> f64 {
-    let of = |j: usize| scales.get(j % scales.len().max(1)).copied().unwrap_or(1.0);
-    let mean = means.iter().enumerate().fold(0.0f64, |norm, (j, m)| norm.hypot(m / of(j)));
+    let of = |j: usize| scales.get(j).copied().unwrap_or(1.0);
+    // Each is multiplied by the small number at once, because the norm of the means may overflow.
+    let part = |(k, mean): (usize, &f64)| mean / of(k % features) * mean_epsilon;
+    let mean = means.iter().enumerate().map(part).fold(0.0, f64::hypot);
     let largest = values.first().copied().unwrap_or(0.0);
     let degrees = count.saturating_sub(1) as f64;
-    ROUNDINGS * (dtype.epsilon() * largest).max(mean_epsilon * mean * degrees.sqrt())
+    ROUNDINGS * (dtype.epsilon() * largest).max(mean * degrees.sqrt())
 }
 
 impl Pca {
@@ -145,7 +153,7 @@ impl Pca {
         let features = self.info.features;
         check_vector("scale", scale, features)?;
         if self.scales.is_empty() {
-            let ones = crate::alloc::filled("ones", features, 1.0)?;
+            let ones = alloc::filled("ones", features, 1.0)?;
             return write_vector("scale", scale, &ones);
         }
         // No divisor is 0.
@@ -154,7 +162,20 @@ impl Pca {
             let problem = format!("number {i} is {:e}, which {} does not hold", self.scales[i], scale.dtype().name());
             return Err(Error::Numerical(format!("scale: {problem}")));
         }
-        write_vector("scale", scale, &self.scales)
+        let mut view = alloc::copied("scales of features", &self.scales)?;
+        self.constants.iter().for_each(|j| view[*j] = 1.0);
+        write_vector("scale", scale, &view)
+    }
+
+    /// Writes 1 for each feature that counts as constant and contributes nothing to scores, 0 for the others.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size.
+    pub fn constant(&self, constant: &mut Tensor) -> Result<()> {
+        check_vector("constant", constant, self.info.features)?;
+        let mut flags = alloc::filled("constant features", self.info.features, 0.0)?;
+        self.constants.iter().for_each(|j| flags[*j] = 1.0);
+        write_vector("constant", constant, &flags)
     }
 
     /// Singular values of the centred data.
@@ -209,13 +230,18 @@ impl Pca {
     fn stretch(&self, j: usize) -> f64 {
         match (self.info.options.whiten, self.values[j]) {
             (false, _) => 1.0,
-            (true, value) if value <= self.rounding => 0.0,
+            (true, value) if value <= self.info.rounding => 0.0,
             (true, value) => value / ((self.info.count - 1) as f64).sqrt(),
         }
     }
 
+    /// The factor of a feature in samples that come from scores: 0 for a constant one.
     fn scale_of(&self, feature: usize) -> f64 {
-        self.scales.get(feature).copied().unwrap_or(1.0)
+        if self.is_constant(feature) { 0.0 } else { self.scales.get(feature).copied().unwrap_or(1.0) }
+    }
+
+    fn is_constant(&self, feature: usize) -> bool {
+        self.constants.binary_search(&feature).is_ok()
     }
 
     fn mean_parts(&self, feature: usize) -> (f64, f64) {

@@ -50,7 +50,7 @@ impl Pca {
                 // The factor takes part in the divisors of whitened scores.
                 let stretch = if whitens { self.stretch(j) * unit } else { 1.0 };
                 let by = if stretch > 0.0 { 1.0 / stretch } else { 0.0 };
-                for i in 0..features {
+                for i in (0..features).filter(|i| !self.is_constant(*i)) {
                     let c = components[j * features + i];
                     w[j * features + i] = T::from_parts(c.re() * by, c.im() * by);
                 }
@@ -122,7 +122,8 @@ impl Pca {
         let log2 = |most: f64, x: f64| if x > 0.0 { most.max(x.log2()) } else { most };
         let stretch = (0..self.info.rank).map(|j| self.stretch(j)).fold(f64::NEG_INFINITY, log2);
         let least = if self.scales.is_empty() { 0.0 } else { f64::NEG_INFINITY };
-        into_range(stretch + self.scales.iter().copied().fold(least, log2), self.info.dtype)
+        let scales = self.scales.iter().copied().filter(|scale| scale.is_finite());
+        into_range(stretch + scales.fold(least, log2), self.info.dtype)
     }
 
     fn affine<T: Scalar>(
@@ -182,7 +183,8 @@ fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
 /// The shift of an affine map.
 enum Shift<'a> {
     None,
-    /// Means that are subtracted from rows before the product, and divisors of the differences, or none. In single precision
+    /// Means that are subtracted from rows before the product, and divisors of the differences, or none. A divisor may be
+    /// infinite, where the weights are 0. In single precision
     /// the product of a row far from the origin would lose the significant digits.
     Before {
         means: &'a [f64],

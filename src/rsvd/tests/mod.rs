@@ -4,6 +4,7 @@ mod accuracy;
 mod checksums;
 mod choice;
 mod components;
+mod constant_features;
 mod constants;
 mod edges;
 mod effects;

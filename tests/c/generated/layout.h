@@ -356,7 +356,7 @@ PLACE(purlin_pca_options, center, 12);
 PLACE(purlin_pca_options, scale, 16);
 PLACE(purlin_pca_options, whiten, 20);
 
-SIZE(purlin_pca_info, 72);
+SIZE(purlin_pca_info, 80);
 PLACE(purlin_pca_info, struct_size, 0);
 PLACE(purlin_pca_info, dtype, 8);
 PLACE(purlin_pca_info, samples, 12);
@@ -369,6 +369,7 @@ PLACE(purlin_pca_info, features, 40);
 PLACE(purlin_pca_info, rank, 48);
 PLACE(purlin_pca_info, total_variance, 56);
 PLACE(purlin_pca_info, noise_variance, 64);
+PLACE(purlin_pca_info, rounding, 72);
 
 SIZE(purlin_rpca_options, 152);
 PLACE(purlin_rpca_options, struct_size, 0);

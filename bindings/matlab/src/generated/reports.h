@@ -109,6 +109,7 @@
     add_number(to, "rank", (double)(i)->rank); \
     add_number(to, "total_variance", (double)(i)->total_variance); \
     add_number(to, "noise_variance", (double)(i)->noise_variance); \
+    add_number(to, "rounding", (double)(i)->rounding); \
   } while (0)
 
 #define REPORT_RPCA_INFO(to, i) \
