@@ -143,6 +143,10 @@ class Case:
             beside = deviation.min(initial=np.inf) < 1e-145 * np.abs(self.x).max()
             return bool(beside or deviation.min(initial=np.inf) < tiny or deviation.max(initial=0) > most)
         first, degrees = self.values[0], len(self.x) - 1
+        # Values, and their variances, that count beside the largest and are below the normal numbers (docs/rsvd.md).
+        least = self.values[: self.k][self.values[: self.k] > 32 * self.eps * first].min(initial=np.inf)
+        if min(least, least**2 / degrees) < tiny:
+            return True
         variance, total = first**2 / degrees, (self.values**2).sum() / degrees
         range_ = np.finfo(np.float64)
         beyond = not 4 * range_.tiny < total < range_.max / 4 or not tiny < variance < most or not tiny < first < most
@@ -169,8 +173,8 @@ def check_fit(case: Case, model: Any) -> np.ndarray:
     orthonormal(model.components_.conj().T, 1e4 * eps, f"{label}: components")
     if not case.whiten:
         return np.ones(case.k)
-    # The rule of docs/rsvd.md.
-    means = np.sqrt((np.abs(truth.mean / truth.divisor) ** 2).sum() * (len(case.x) - 1))
+    # The rule of docs/rsvd.md. Constant features do not count.
+    means = np.sqrt((np.abs(np.where(truth.constant, 0, truth.mean / truth.divisor)) ** 2).sum() * (len(case.x) - 1))
     nothing = 64 * max(eps * values[0], EPS * means)
     stretch = np.where(values > nothing, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
     # On either side within a hundredth.
@@ -211,7 +215,8 @@ def check_samples(case: Case, model: Any, stretch: np.ndarray, scores: np.ndarra
     w = model.components_.astype(np.clongdouble if np.iscomplexobj(model.components_) else np.longdouble)
     t = scores.astype(w.dtype) * np.where(np.isnan(stretch), 0, stretch)
     unclear = np.abs(scores) * np.where(np.isnan(stretch), model.singular_values_, 0) @ np.abs(w)
-    divisor, mean = case.truth.divisor, case.truth.mean
+    # Constant features have their mean.
+    divisor, mean = np.where(case.truth.constant, 0, case.truth.divisor), case.truth.mean
     exact = t @ w * divisor + mean
     size = np.abs(t) @ np.abs(w) * divisor
     limit = case.eps * (8 + 2 * len(w)) * size + 2 * (case.eps + 8 * EPS) * np.abs(mean)
