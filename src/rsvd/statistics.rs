@@ -129,7 +129,8 @@ pub struct Moments {
     pub mean: Complex<f64>,
     /// What the mean has lost to rounding. Merges would add up such errors otherwise.
     pub rest: Complex<f64>,
-    /// The sum of squares, times the square of the setting's factor. It is 0 only if all entries are equal.
+    /// The sum of squares, times the square of the setting's factor. It is 0 only if all
+    /// entries are equal, or if its squares underflow and the entries are constant by [`is_constant`].
     pub spread: f64,
 }
 
@@ -155,7 +156,8 @@ impl Moments {
         let im = towards(mean.im, self.rest.im, other.mean.im, other.rest.im);
         (self.mean, self.rest) = (Complex::new(re.0, im.0), Complex::new(re.1, im.1));
         let square = (other.mean * factor - mean * factor).norm_sqr() * (before * share);
-        self.spread += other.spread + unless_lost(square, square == 0.0 && more > 0 && mean != other.mean);
+        let differs = || more > 0 && mean != other.mean && !is_constant((other.mean - mean).norm(), mean.norm());
+        self.spread += other.spread + unless_lost(square, square == 0.0 && differs());
     }
 }
 

@@ -7,7 +7,7 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{DOWN, Moments, average, modulus, moved, unless_lost};
+use crate::rsvd::statistics::{DOWN, Moments, average, is_constant, modulus, moved, unless_lost};
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The transform of an entry a of column j: (a - mean_j) / scale_j, or (a - mean_j) factor, or (a - mean of its row) factor.
@@ -328,7 +328,9 @@ impl<'b> Part<'b> {
                             Round::FarSums => *mean += values.at(k) * DOWN - anchors[column] * DOWN,
                             Round::Spreads => {
                                 let square = (values.at(k) * factor - *mean * factor).norm_sqr();
-                                *spread += unless_lost(square, square == 0.0 && values.at(k) != anchors[column]);
+                                let differs = || !is_constant((values.at(k) - *mean).norm(), mean.norm());
+                                let is_lost = square == 0.0 && values.at(k) != anchors[column] && differs();
+                                *spread += unless_lost(square, is_lost);
                             }
                         }
                     }

@@ -162,3 +162,20 @@ fn large_means_do_not_hide_variances() {
     let (pca, _) = session.fit_pca(None, &a, &options, None, None).unwrap();
     assert!(pca.info().rounding.is_finite() && pca.info().rounding < 1.0, "{:e}", pca.info().rounding);
 }
+
+/// A nearly constant column whose squared deviations underflow beside those of the largest entry is constant, in one block or
+/// in several.
+#[test]
+fn nearly_constant_features_far_below_others_are_constant() {
+    let context = cpu();
+    for block_rows in [0, 2, 7] {
+        let x = samples::<f64>(1e140, 0.7e-140, f64::EPSILON);
+        let options = Options { rank: 2, block_rows, ..Options::default() };
+        let mut session = Rsvd::new(&context, options).unwrap();
+        let options = PcaOptions { scale: true, ..PcaOptions::default() };
+        let (pca, _) = session
+            .fit_pca(None, &matrix(&context, &x, PACKED), &options, None, None)
+            .unwrap_or_else(|e| panic!("{block_rows}: {e}"));
+        assert_eq!(constants(&pca), [0.0, 1.0, 0.0, 0.0], "{block_rows}");
+    }
+}
