@@ -17,22 +17,23 @@ function decompositions()
   A = reshape(sin(1:96), 12, 8);
   shared = {'oversampling', 3; 'power_iterations', 3; 'probes', {4, 'error', 'probes'}; 'seed', 4; 'smallest_ratio', 0.1; ...
             'dtype', 'single'; 'method', 'direct'; 'orthonormalization', 'householder'; 'sketch', 'uniform'; ...
-            'sign', 'u_max'; 'error', 'probes'; 'iteration_precision', 'full'; 'block_rows', {5, 'method', 'fused'}; ...
+            'error', 'probes'; 'iteration_precision', 'full'; 'block_rows', {5, 'method', 'fused'}; ...
             'merge_width', {20, 'method', 'merge'}};
   % They concern a tolerance, GPUs, and matrices that are read in blocks.
   unused = {'tolerance', 0.5; 'max_rank', 5; 'block_columns', 2; 'resident_rows', 5; 'read_rate', 1e6};
   file = [tempname(), '.restart'];
   single_pass = {'one_pass', {true, 'method', 'merge'}};
-  rsvd = [shared; single_pass; {'restart_path', {file, 'method', 'fused'}}];
+  rsvd = [shared; {'sign', 'u_max'}; single_pass; {'restart_path', {file, 'method', 'fused'}}];
   centred = {'center', 'columns'; 'scale', {true, 'center', 'columns'}};
   run('rsvd', @(varargin) purlin.rsvd(A, 3, varargin{:}), [rsvd; centred], unused);
   for name = {'max_rank', 'block_columns'}
     check(purlin.rsvd(A, [], 'tolerance', 0.5, name{1}, 6) > 0, 'with a tolerance');
   end
   own = {'samples', 'columns'; 'center', true; 'center', false; 'scale', true; 'scale', false; 'whiten', true};
-  unused = [unused; single_pass; {'restart_path', file}];
+  unused = [unused; single_pass; {'restart_path', file; 'sign', 'u_max'}];
   run('common', @(varargin) fit(purlin.PcaModel(3, varargin{:}), A), [shared; own], unused);
   run('common', @(varargin) purlin.pca(A, 3, varargin{:}), [shared; own], unused);
+  check_error('purlin:invalidArgument', 'sign: is U_MAX for principal components', @() purlin.pca(A, 3, 'sign', 'u_max'));
   p = purlin.PcaModel(2, 'center', false, 'scale', false);
   fit(p, A);
   check(p.mean == 0 & p.scale == 1, 'neither centred nor scaled');
