@@ -159,6 +159,7 @@ fn progress(s: &mut Source<'_>) -> purlin_progress_fn {
 fn context(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = options::plain_context();
     disturb(s, &mut o, offset_of!(purlin_context_options, log));
+    spare!(s, o, options::plain_context(), device_memory_limit);
     // Any number up to 4096 is one of threads, and costs that many.
     o.threads = if o.threads > 4 && o.threads <= 4096 { 2 } else { o.threads };
     let mut context = null_mut();
@@ -320,6 +321,7 @@ fn decompose(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
     (o.rank, o.method) = (RANK, s.below(12) as i32);
     disturb(s, &mut o, offset_of!(purlin_rsvd_options, restart_path));
+    spare!(s, o, initialised!(purlin_rsvd_options, purlin_rsvd_options_init), max_rank block_columns one_pass);
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
     o.progress = progress(s);
     let mut rsvd = null_mut();
