@@ -129,8 +129,8 @@ pub struct Moments {
     pub mean: Complex<f64>,
     /// What the mean has lost to rounding. Merges would add up such errors otherwise.
     pub rest: Complex<f64>,
-    /// The sum of squares, times the square of the setting's factor. It is 0 only if all
-    /// entries are equal, or if its squares underflow and the entries are constant by [`is_constant`].
+    /// The sum of squares, times the square of the setting's factor. It is 0 only if all entries are equal, or if the squares
+    /// underflow and the entries are constant by [`is_constant`].
     pub spread: f64,
 }
 

@@ -184,8 +184,8 @@ fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
 enum Shift<'a> {
     None,
     /// Means that are subtracted from rows before the product, and divisors of the differences, or none. A divisor may be
-    /// infinite, where the weights are 0. In single precision
-    /// the product of a row far from the origin would lose the significant digits.
+    /// infinite: the weights there are 0. In single precision, the product of a row far from the origin would lose the
+    /// significant digits.
     Before {
         means: &'a [f64],
         divisors: &'a [f64],
