@@ -355,13 +355,13 @@ fn others(f: &Fixture) -> Call {
         );
         let status = in_turn!(
             made,
+            with_rsvd(context, |_| {}, |rsvd| c!(purlin_rsvd_range(rsvd, null(), a, q, b, null_mut()))),
             with_rsvd(
                 context,
                 |o| o.error = PURLIN_RSVD_ERROR_PROBES,
                 |rsvd| {
                     let mut norm = 0.0;
                     in_turn!(
-                        purlin_rsvd_range(rsvd, null(), a, q, b, null_mut()),
                         purlin_rsvd_compute(rsvd, null(), a, q, values, v, null_mut()),
                         purlin_rsvd_error(rsvd, null(), a, q, values, v, &raw mut norm, null_mut(), null_mut()),
                         purlin_rsvd_symmetric(rsvd, null(), h, lambda, v, null_mut()),
