@@ -106,7 +106,7 @@ impl<'a> Held<'a> {
         (cut.m * cut.n * size, cut.rows.min(cut.m) * cut.n * size)
     }
 
-    /// Storage for `entries`, which stay on the device if `resident`.
+    /// Storage for `entries`, which stay on the device if `resident`. `check` is called before each panel.
     pub(super) fn new(
         context: &Context,
         gpu: &Gpu,
@@ -114,6 +114,7 @@ impl<'a> Held<'a> {
         mut entries: Entries<'a>,
         cut: &Cut,
         resident: bool,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<(Self, Sending)> {
         let dtype = entries.dtype();
         if let Entries::Memory { memory: Memory::Device(memory), first, row_stride, column_stride, .. } = entries {
@@ -129,6 +130,7 @@ impl<'a> Held<'a> {
         let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, all)?;
         let mut total = Sending::default();
         for panel in 0..cut.panels() {
+            check()?;
             let offset = cut.range(panel).0 * cut.n * dtype.size();
             let sent = send(context, stream, &mut entries, cut, panel, &mut ring, &mut memory, offset)?;
             total.to_device += sent.to_device;

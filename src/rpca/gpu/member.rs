@@ -86,6 +86,12 @@ impl Plan {
     }
 }
 
+/// Whether a call goes on, before a panel.
+fn goes_on(flag: &CancelFlag, tick: Tick<'_>) -> Result<()> {
+    flag.check()?;
+    tick.map_or(Ok(()), |tick| tick())
+}
+
 /// A GPU and its rows.
 pub(super) struct Member<'a, T: Scalar> {
     context: Arc<Context>,
@@ -116,7 +122,7 @@ impl<'a, T: Scalar> Member<'a, T> {
     pub(super) fn new(
         (context, free): (&Arc<Context>, u64),
         stream: &GpuStream,
-        flag: CancelFlag,
+        (flag, tick): (CancelFlag, Tick<'_>),
         (entries, mask): (Entries<'a>, Option<Entries<'a>>),
         share: Share,
         n: usize,
@@ -139,10 +145,11 @@ impl<'a, T: Scalar> Member<'a, T> {
             false => Store::host(gpu, stream, what, array, panel.min(array), budget),
         };
         let (x, y) = (store("X of robust PCA")?, store("Y of robust PCA")?);
-        let (held, mut sending) = Held::new(context, gpu, stream, entries, &cut, resident)?;
+        let check = || goes_on(&flag, tick);
+        let (held, mut sending) = Held::new(context, gpu, stream, entries, &cut, resident, &check)?;
         let mask = match mask {
             Some(mask) => {
-                let (mask, sent) = Held::new(context, gpu, stream, mask, &cut, resident)?;
+                let (mask, sent) = Held::new(context, gpu, stream, mask, &cut, resident, &check)?;
                 sending.to_device += sent.to_device;
                 Some(mask)
             }
@@ -332,10 +339,8 @@ impl<'a, T: Scalar> Member<'a, T> {
         dense::scale(T::DTYPE, &self.gpu, &self.stream, part, factors.whole())
     }
 
-    /// Whether the call goes on, before a panel.
     fn check(&self, tick: Tick<'_>) -> Result<()> {
-        self.flag.check()?;
-        tick.map_or(Ok(()), |tick| tick())
+        goes_on(&self.flag, tick)
     }
 
     pub(super) fn set_scale(&mut self, scale: f64) {

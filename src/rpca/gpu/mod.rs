@@ -150,14 +150,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             let entries = (entries.from_row(share.first), mask.as_ref().map(|mask| mask.from_row(share.first)));
             beginnings.push(Beginning { context, free, stream, flag: progress.flag().and(&stop), entries, share });
         }
-        let members = together(&stop, beginnings, None, |b, _| {
+        let step = (0, to_i64(options.max_iterations), 0.0);
+        let tick = || progress.repeat(step);
+        let members = together(&stop, beginnings, Some(&tick), |b, tick| {
             let Beginning { context, free, stream, flag, entries, share } = b;
-            Member::<T>::new((context, free), &stream, flag, entries, share, n, options)
+            Member::<T>::new((context, free), &stream, (flag, tick), entries, share, n, options)
         })?;
         if members.is_empty() {
             return Err(Error::Internal("a run without a context".into()));
         }
-        Ok(Self { members, size: (m, n), progress, step: (0, to_i64(options.max_iterations), 0.0), stop })
+        Ok(Self { members, size: (m, n), progress, step, stop })
     }
 
     /// Devices of the run, at least 1.

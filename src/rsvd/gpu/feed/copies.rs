@@ -90,6 +90,7 @@ impl Feed {
                 Input::read(&mut **source, input.row_major, span, out)
             },
             |k, buffer| {
+                watch.check()?;
                 let (span, spot) = copies[k];
                 let mut copy = |memory: &mut DeviceMemory, offset: usize, span: Span| {
                     buffer.upload(&link, 0, input.bytes(span.rows), memory, offset)
