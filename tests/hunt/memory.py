@@ -81,7 +81,7 @@ def separation(rng: np.random.Generator, bench: Bench) -> Case:
         parts = [purlin.Matrix.dense(part, context=bench.context) for part in (low, np.zeros(low.shape, order="F"))]
         given = purlin.Matrix.of(a, context=bench.context)
         with rpca.Rpca(context=bench.context, **options) as session:
-            done = session._call(lib.purlin_rpca_compute, None, given, None, *(part.handle for part in parts))
+            done = session._observe("compute", None, given, None, *(part.handle for part in parts))
             session._finish(*done, rpca.Parts(low, None))
 
     return (m, n), "C" if streamed else order, (m, n), "C" if streamed else order, np.float64, call
