@@ -1293,7 +1293,8 @@ enum purlin_status
    */
   PURLIN_ERROR_OUT_OF_MEMORY = -4,
   /**
-   * Device memory cannot be allocated, the context's limit included.
+   * Device memory cannot be allocated, the context's limit included, or the driver, cuBLAS or cuSOLVER says that it got
+   * no memory.
    */
   PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
   /**

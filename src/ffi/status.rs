@@ -18,7 +18,8 @@ pub enum purlin_status {
     PURLIN_ERROR_BUSY = -3,
     /// Host memory cannot be allocated, the context's limit included, or the system refused to start a thread.
     PURLIN_ERROR_OUT_OF_MEMORY = -4,
-    /// Device memory cannot be allocated, the context's limit included.
+    /// Device memory cannot be allocated, the context's limit included, or the driver, cuBLAS or cuSOLVER says that it got
+    /// no memory.
     PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
     /// The tolerance was not met; outputs hold the last iterate.
     PURLIN_ERROR_NO_CONVERGENCE = -6,
@@ -41,6 +42,9 @@ pub enum purlin_status {
     PURLIN_ERROR_INTERNAL = -14,
 }
 
+/// Errors of the driver and its libraries whose allocations within a call failed.
+const NO_MEMORY: [&str; 3] = ["CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED", "CUSOLVER_STATUS_ALLOC_FAILED"];
+
 impl From<&Error> for purlin_status {
     fn from(error: &Error) -> Self {
         match error {
@@ -52,6 +56,7 @@ impl From<&Error> for purlin_status {
             Error::NoConvergence(_) => Self::PURLIN_ERROR_NO_CONVERGENCE,
             Error::Cancelled => Self::PURLIN_ERROR_CANCELLED,
             Error::NoDevice(_) => Self::PURLIN_ERROR_NO_DEVICE,
+            Error::Cuda { name, .. } if NO_MEMORY.contains(&name.as_str()) => Self::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY,
             Error::Cuda { .. } => Self::PURLIN_ERROR_CUDA,
             Error::NotSupported(_) => Self::PURLIN_ERROR_NOT_SUPPORTED,
             Error::Numerical(_) => Self::PURLIN_ERROR_NUMERICAL,
@@ -96,6 +101,12 @@ mod tests {
         }
         let e = purlin_status::from(&Error::Cancelled);
         assert_eq!(name(e as i32).to_str().unwrap(), format!("{e:?}"));
+        let refused = |name: &str| Error::Cuda { call: "a call", name: name.into(), code: 3 };
+        assert_eq!(
+            purlin_status::from(&refused("CUBLAS_STATUS_ALLOC_FAILED")),
+            purlin_status::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY
+        );
+        assert_eq!(purlin_status::from(&refused("CUBLAS_STATUS_INVALID_VALUE")), purlin_status::PURLIN_ERROR_CUDA);
         assert_eq!(name(1), c"unknown status");
         assert_eq!(name(i32::MIN), c"unknown status");
     }
