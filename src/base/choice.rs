@@ -68,6 +68,7 @@ macro_rules! __with_defaults {
 
 pub use __with_defaults as with_defaults;
 
+use crate::dtype::DType;
 use crate::error::{Error, Result, real};
 use crate::shape;
 
@@ -208,6 +209,31 @@ impl FromC<i64> for Option<usize> {
 impl ToC<i64> for Option<usize> {
     fn to_c(&self) -> i64 {
         self.map_or(-1, shape::to_i64)
+    }
+}
+
+impl ToC<i32> for DType {
+    fn to_c(&self) -> i32 {
+        *self as i32
+    }
+}
+
+/// The type of a computation; `None`, which is -1, for the type of the data.
+impl FromC<i32> for Option<DType> {
+    fn from_c(argument: &str, value: i32) -> Result<Self> {
+        if value == -1 {
+            return Ok(None);
+        }
+        match DType::from_code(argument, value)? {
+            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
+            other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
+        }
+    }
+}
+
+impl ToC<i32> for Option<DType> {
+    fn to_c(&self) -> i32 {
+        self.map_or(-1, |dtype| dtype as i32)
     }
 }
 

@@ -3,34 +3,6 @@
 //!
 //! A call goes through a table of function pointers, so it is for work on whole vectors and matrices.
 
-use crate::scalar::{Complex, Generic, Real};
-
-/// A value for each type of linear algebra.
-pub struct Each<G: Generic> {
-    /// For `f32`.
-    pub f32: G::Of<f32>,
-    /// For `f64`.
-    pub f64: G::Of<f64>,
-    /// For `Complex<f32>`.
-    pub cf32: G::Of<Complex<f32>>,
-    /// For `Complex<f64>`.
-    pub cf64: G::Of<Complex<f64>>,
-}
-
-/// Types with one variant for each real type.
-pub trait GenericReal {
-    /// The type of the value for `T`.
-    type Of<T: Real>;
-}
-
-/// A value for each real type.
-pub struct EachReal<G: GenericReal> {
-    /// For `f32`.
-    pub f32: G::Of<f32>,
-    /// For `f64`.
-    pub f64: G::Of<f64>,
-}
-
 /// Declares generic functions whose bodies are other functions with the same arguments, which are compiled here:
 ///
 /// ```
@@ -115,22 +87,22 @@ macro_rules! __compiled_here {
         impl $crate::scalar::Generic for Pointer {
             type Of<$t: $crate::scalar::Scalar> = for<$($life),*> fn($($type),*) $(-> $result)?;
         }
-        static EACH: $crate::instances::Each<Pointer> = $crate::instances::Each {
+        static EACH: $crate::scalar::Each<Pointer> = $crate::scalar::Each {
             f32: $($body)::+::<f32>,
             f64: $($body)::+::<f64>,
-            cf32: $($body)::+::<$crate::scalar::Complex<f32>>,
-            cf64: $($body)::+::<$crate::scalar::Complex<f64>>,
+            cf32: $($body)::+::<$crate::real::Complex<f32>>,
+            cf64: $($body)::+::<$crate::real::Complex<f64>>,
         };
     };
     (@table Real, ($($life:lifetime)*), $t:ident, ($($type:ty),*), ($($result:ty)?), ($($body:ident)::+)) => {
         struct Pointer;
-        impl $crate::instances::GenericReal for Pointer {
-            type Of<$t: $crate::scalar::Real> = for<$($life),*> fn($($type),*) $(-> $result)?;
+        impl $crate::real::GenericReal for Pointer {
+            type Of<$t: $crate::real::Real> = for<$($life),*> fn($($type),*) $(-> $result)?;
         }
-        static EACH: $crate::instances::EachReal<Pointer> =
-            $crate::instances::EachReal { f32: $($body)::+::<f32>, f64: $($body)::+::<f64> };
+        static EACH: $crate::real::EachReal<Pointer> =
+            $crate::real::EachReal { f32: $($body)::+::<f32>, f64: $($body)::+::<f64> };
     };
     (@choose Scalar, $t:ident) => { <$t as $crate::scalar::Scalar>::of_each(&EACH) };
-    (@choose Real, $t:ident) => { <$t as $crate::scalar::Real>::of_each_real(&EACH) };
+    (@choose Real, $t:ident) => { <$t as $crate::real::Real>::of_each_real(&EACH) };
 }
 pub use __compiled_here as compiled_here;

@@ -14,7 +14,7 @@
 //! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
 //! | [`alloc`], [`thread`] | fallible buffers and threads |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
-//! | [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
+//! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`instances`] | generic functions that are compiled once for each number type |
 
 #![deny(unsafe_code)]
@@ -26,6 +26,7 @@ pub mod blocks;
 pub mod choice;
 pub mod context;
 pub mod dense;
+pub mod dtype;
 pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
@@ -36,6 +37,7 @@ pub mod matrix;
 pub mod message;
 pub mod progress;
 pub mod range;
+pub mod real;
 pub mod rng;
 pub mod scalar;
 pub mod session;

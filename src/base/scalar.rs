@@ -1,273 +1,11 @@
 //! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`], [`Real`] and [`Scalar`].
 
-use std::ops::{Add, AddAssign, Mul, Neg, RangeInclusive, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-pub use num_complex::Complex;
+pub use crate::dtype::DType;
+pub use crate::real::{Complex, Element, Real};
 
 use crate::backend::cpu::simd::Vectorised;
-use crate::choice::{FromC, ToC};
-use crate::error::{Error, Result};
-use crate::instances::{Each, EachReal, GenericReal};
-
-/// Element type of a tensor or matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(i32)]
-pub enum DType {
-    /// 32-bit IEEE float.
-    F32 = 0,
-    /// 64-bit IEEE float.
-    F64 = 1,
-    /// Complex of two f32, `{re, im}`.
-    CF32 = 2,
-    /// Complex of two f64, `{re, im}`.
-    CF64 = 3,
-    /// Signed 32-bit integer.
-    I32 = 4,
-    /// Signed 64-bit integer.
-    I64 = 5,
-    /// Unsigned 8-bit integer.
-    U8 = 6,
-    /// Unsigned 16-bit integer.
-    U16 = 7,
-    /// 16-bit IEEE float.
-    F16 = 8,
-    /// Signed 8-bit integer.
-    I8 = 9,
-    /// Signed 16-bit integer.
-    I16 = 10,
-    /// Unsigned 32-bit integer.
-    U32 = 11,
-}
-
-impl ToC<i32> for DType {
-    fn to_c(&self) -> i32 {
-        *self as i32
-    }
-}
-
-/// The type of a computation; `None`, which is -1, for the type of the data.
-impl FromC<i32> for Option<DType> {
-    fn from_c(argument: &str, value: i32) -> Result<Self> {
-        if value == -1 {
-            return Ok(None);
-        }
-        match DType::from_code(argument, value)? {
-            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
-            other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
-        }
-    }
-}
-
-impl ToC<i32> for Option<DType> {
-    fn to_c(&self) -> i32 {
-        self.map_or(-1, |dtype| dtype as i32)
-    }
-}
-
-impl DType {
-    /// Every type, in the order of the values.
-    pub const ALL: [Self; 12] = [
-        Self::F32,
-        Self::F64,
-        Self::CF32,
-        Self::CF64,
-        Self::I32,
-        Self::I64,
-        Self::U8,
-        Self::U16,
-        Self::F16,
-        Self::I8,
-        Self::I16,
-        Self::U32,
-    ];
-
-    /// The type whose value is `code`.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|d| *d as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, not an element type")))
-    }
-
-    /// Bytes of one element.
-    #[inline]
-    pub const fn size(self) -> usize {
-        match self {
-            Self::U8 | Self::I8 => 1,
-            Self::U16 | Self::I16 | Self::F16 => 2,
-            Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::F64 | Self::I64 | Self::CF32 => 8,
-            Self::CF64 => 16,
-        }
-    }
-
-    /// Bytes of a real or an imaginary part.
-    #[inline]
-    pub const fn part_size(self) -> usize {
-        if self.is_complex() { self.size() / 2 } else { self.size() }
-    }
-
-    /// Whether its numbers have imaginary parts.
-    #[inline]
-    pub const fn is_complex(self) -> bool {
-        matches!(self, Self::CF32 | Self::CF64)
-    }
-
-    /// Whether its numbers are f32, or have parts of that type.
-    #[inline]
-    pub const fn is_single(self) -> bool {
-        matches!(self, Self::F32 | Self::CF32)
-    }
-
-    /// The distance from 1 to the next number.
-    pub const fn epsilon(self) -> f64 {
-        if self.is_single() { f32::EPSILON as f64 } else { f64::EPSILON }
-    }
-
-    /// The least e of a normal number m 2^e with m in [0.5, 1), of f32 for single precision and of f64 for other types.
-    #[inline]
-    pub const fn least_exponent(self) -> i64 {
-        (if self.is_single() { f32::MIN_EXP } else { f64::MIN_EXP }) as i64
-    }
-
-    /// The largest e of a normal number m 2^e with m in [0.5, 1), of the same types.
-    #[inline]
-    pub const fn largest_exponent(self) -> i64 {
-        (if self.is_single() { f32::MAX_EXP } else { f64::MAX_EXP }) as i64
-    }
-
-    /// The exponents e of all normal numbers m 2^e with m in [0.5, 1).
-    #[inline]
-    pub const fn exponent_range(self) -> RangeInclusive<i64> {
-        self.least_exponent()..=self.largest_exponent()
-    }
-
-    /// Alignment of one element: that of one component.
-    #[inline]
-    pub const fn align(self) -> usize {
-        match self {
-            Self::CF32 => 4,
-            Self::CF64 => 8,
-            other => other.size(),
-        }
-    }
-
-    /// The name used in messages, as the header's constant without its prefix.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "F32",
-            Self::F64 => "F64",
-            Self::CF32 => "CF32",
-            Self::CF64 => "CF64",
-            Self::I32 => "I32",
-            Self::I64 => "I64",
-            Self::U8 => "U8",
-            Self::U16 => "U16",
-            Self::F16 => "F16",
-            Self::I8 => "I8",
-            Self::I16 => "I16",
-            Self::U32 => "U32",
-        }
-    }
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// An element type of tensors that Rust code can read and write. Every bit pattern is a valid value.
-pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + std::fmt::Debug + Default + 'static {
-    /// The tag of this type at run time.
-    const DTYPE: DType;
-}
-
-macro_rules! element {
-    ($($t:ty => $d:ident),*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Element for $t {
-            const DTYPE: DType = DType::$d;
-        }
-    )*};
-}
-element!(
-    f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16, i8 => I8, i16 => I16, u32 => U32,
-    Complex<f32> => CF32, Complex<f64> => CF64
-);
-
-/// A real floating-point type: `f32` or `f64`.
-pub trait Real:
-    Element
-    + PartialOrd
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + std::ops::Div<Output = Self>
-    + Neg<Output = Self>
-    + AddAssign
-    + SubAssign
-    + std::ops::MulAssign
-    + std::iter::Sum
-{
-    /// The number 0, positive.
-    const ZERO: Self;
-    /// The number 1, exact.
-    const ONE: Self;
-    /// Distance from 1 to the next larger value.
-    const EPSILON: Self;
-    /// The nearest value to an f64.
-    fn from_f64(value: f64) -> Self;
-    /// The same value as f64, exact.
-    fn to_f64(self) -> f64;
-    /// The value without its sign bit.
-    fn abs(self) -> Self;
-    /// Correctly rounded square root; NaN for negative numbers.
-    fn sqrt(self) -> Self;
-    /// `self * b + c`, rounded once.
-    fn mul_add(self, b: Self, c: Self) -> Self;
-    /// Whether it is neither NaN nor infinite.
-    fn is_finite(self) -> bool;
-    /// The value for this type.
-    fn of_each_real<G: GenericReal>(each: &EachReal<G>) -> &G::Of<Self>;
-}
-
-macro_rules! real {
-    ($($t:ident),*) => {$(
-        impl Real for $t {
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
-            const EPSILON: Self = $t::EPSILON;
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                value as $t
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                $t::abs(self)
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                $t::sqrt(self)
-            }
-            #[inline(always)]
-            fn mul_add(self, b: Self, c: Self) -> Self {
-                $t::mul_add(self, b, c)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                $t::is_finite(self)
-            }
-            #[inline(always)]
-            fn of_each_real<G: GenericReal>(each: &EachReal<G>) -> &G::Of<Self> {
-                &each.$t
-            }
-        }
-    )*};
-}
-real!(f32, f64);
 
 /// A number type of dense and sparse linear algebra: `f32`, `f64` and their complex types.
 pub trait Scalar:
@@ -315,6 +53,18 @@ pub enum Known<G: Generic> {
     CF32(G::Of<Complex<f32>>),
     /// For `Complex<f64>`.
     CF64(G::Of<Complex<f64>>),
+}
+
+/// A value for each type of linear algebra.
+pub struct Each<G: Generic> {
+    /// For `f32`.
+    pub f32: G::Of<f32>,
+    /// For `f64`.
+    pub f64: G::Of<f64>,
+    /// For `Complex<f32>`.
+    pub cf32: G::Of<Complex<f32>>,
+    /// For `Complex<f64>`.
+    pub cf64: G::Of<Complex<f64>>,
 }
 
 macro_rules! scalar {

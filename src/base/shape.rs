@@ -1,7 +1,7 @@
 //! Checked sizes: every product, offset and byte count of the library is checked here, once.
 
+use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
 
 /// Largest number of dimensions of a tensor.
 pub const MAX_RANK: usize = 32;

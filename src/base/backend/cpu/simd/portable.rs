@@ -1,7 +1,7 @@
 //! Vectors as arrays, for any machine; the compiler uses the vector instructions of the target.
 
 use super::{Lanes, Mask, Simd, Twice};
-use crate::scalar::Real;
+use crate::real::Real;
 
 /// Token of vectors of N lanes without special instructions. `Portable<1>` is scalar arithmetic.
 #[derive(Debug, Clone, Copy)]

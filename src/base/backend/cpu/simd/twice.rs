@@ -1,7 +1,7 @@
 //! Two vectors side by side.
 
 use super::{Lanes, Mask, Simd};
-use crate::scalar::Real;
+use crate::real::Real;
 
 /// Token of vectors twice as long as those of `S`: two of them, whose chains of operations do not wait for each other.
 #[derive(Debug, Clone, Copy)]

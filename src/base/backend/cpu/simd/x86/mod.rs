@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use super::twice::Pair;
 use super::{Kernel, Lanes, Mask, Simd};
-use crate::scalar::Real;
+use crate::real::Real;
 use registers::*;
 
 /// The right to use AVX2 and FMA, and what came with them: POPCNT, LZCNT, BMI1 and BMI2.

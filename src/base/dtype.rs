@@ -1,0 +1,142 @@
+//! The run-time tag of an element type.
+
+use std::ops::RangeInclusive;
+
+use crate::error::{Error, Result};
+
+/// Element type of a tensor or matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum DType {
+    /// 32-bit IEEE float.
+    F32 = 0,
+    /// 64-bit IEEE float.
+    F64 = 1,
+    /// Complex of two f32, `{re, im}`.
+    CF32 = 2,
+    /// Complex of two f64, `{re, im}`.
+    CF64 = 3,
+    /// Signed 32-bit integer.
+    I32 = 4,
+    /// Signed 64-bit integer.
+    I64 = 5,
+    /// Unsigned 8-bit integer.
+    U8 = 6,
+    /// Unsigned 16-bit integer.
+    U16 = 7,
+    /// 16-bit IEEE float.
+    F16 = 8,
+    /// Signed 8-bit integer.
+    I8 = 9,
+    /// Signed 16-bit integer.
+    I16 = 10,
+    /// Unsigned 32-bit integer.
+    U32 = 11,
+}
+
+impl DType {
+    /// Every type, in the order of the values.
+    pub const ALL: [Self; 12] = [
+        Self::F32,
+        Self::F64,
+        Self::CF32,
+        Self::CF64,
+        Self::I32,
+        Self::I64,
+        Self::U8,
+        Self::U16,
+        Self::F16,
+        Self::I8,
+        Self::I16,
+        Self::U32,
+    ];
+
+    /// The type whose value is `code`.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|d| *d as i32 == code)
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, not an element type")))
+    }
+
+    /// Bytes of one element.
+    #[inline]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 => 2,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 | Self::I64 | Self::CF32 => 8,
+            Self::CF64 => 16,
+        }
+    }
+
+    /// Bytes of a real or an imaginary part.
+    #[inline]
+    pub const fn part_size(self) -> usize {
+        if self.is_complex() { self.size() / 2 } else { self.size() }
+    }
+
+    /// Whether its numbers have imaginary parts.
+    #[inline]
+    pub const fn is_complex(self) -> bool {
+        matches!(self, Self::CF32 | Self::CF64)
+    }
+
+    /// Whether its numbers are f32, or have parts of that type.
+    #[inline]
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::F32 | Self::CF32)
+    }
+
+    /// The distance from 1 to the next number.
+    pub const fn epsilon(self) -> f64 {
+        if self.is_single() { f32::EPSILON as f64 } else { f64::EPSILON }
+    }
+
+    /// The least e of a normal number m 2^e with m in [0.5, 1), of f32 for single precision and of f64 for other types.
+    #[inline]
+    pub const fn least_exponent(self) -> i64 {
+        (if self.is_single() { f32::MIN_EXP } else { f64::MIN_EXP }) as i64
+    }
+
+    /// The largest e of a normal number m 2^e with m in [0.5, 1), of the same types.
+    #[inline]
+    pub const fn largest_exponent(self) -> i64 {
+        (if self.is_single() { f32::MAX_EXP } else { f64::MAX_EXP }) as i64
+    }
+
+    /// The exponents e of all normal numbers m 2^e with m in [0.5, 1).
+    #[inline]
+    pub const fn exponent_range(self) -> RangeInclusive<i64> {
+        self.least_exponent()..=self.largest_exponent()
+    }
+
+    /// Alignment of one element: that of one component.
+    #[inline]
+    pub const fn align(self) -> usize {
+        match self {
+            Self::CF32 => 4,
+            Self::CF64 => 8,
+            other => other.size(),
+        }
+    }
+
+    /// The name used in messages, as the header's constant without its prefix.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "F32",
+            Self::F64 => "F64",
+            Self::CF32 => "CF32",
+            Self::CF64 => "CF64",
+            Self::I32 => "I32",
+            Self::I64 => "I64",
+            Self::U8 => "U8",
+            Self::U16 => "U16",
+            Self::F16 => "F16",
+            Self::I8 => "I8",
+            Self::I16 => "I16",
+            Self::U32 => "U32",
+        }
+    }
+}
