@@ -12,7 +12,7 @@
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
 //! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
 //! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
-//! | [`alloc`], [`thread`] | fallible buffers and threads |
+//! | [`refusal`], [`alloc`], [`thread`] | refused requests for memory; fallible buffers and threads |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
 //! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`instances`] | generic functions that are compiled once for each number type |
@@ -38,6 +38,7 @@ pub mod message;
 pub mod progress;
 pub mod range;
 pub mod real;
+pub mod refusal;
 pub mod rng;
 pub mod scalar;
 pub mod session;

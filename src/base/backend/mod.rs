@@ -3,6 +3,7 @@
 //! Both run the same algorithms. A family writes its method once for a small trait of its own, and implements that trait for
 //! each backend. It chooses by one `match` on [`Backend`] at its entry.
 
+pub mod budget;
 pub mod cancellation;
 pub mod cpu;
 pub(crate) mod foreign;

@@ -45,7 +45,7 @@ impl Prepared {
             0 => USUAL,
             bytes => bytes,
         };
-        crate::alloc::fault_point("workspace of matrix products", bytes)?;
+        crate::refusal::fault_point("workspace of matrix products", bytes)?;
         Ok(Self { workspace: reserve::Workspace::allocate(bytes).ok_or_else(|| refused(bytes))? })
     }
 

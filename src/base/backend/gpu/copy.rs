@@ -465,7 +465,7 @@ pub(super) unsafe fn enqueue_download(
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn fault(call: &'static str) -> Result<()> {
-    super::injected(crate::fault::Kind::Copy, call)
+    super::faults::injected(crate::fault::Kind::Copy, call)
 }
 
 #[cfg(not(feature = "fault-injection"))]

@@ -1,19 +1,19 @@
 //! Factorisations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
 
 use std::ffi::c_int;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use cudarc::driver::sys::CUstream;
 
 use super::cublas::int;
 use super::device::Device;
-use super::exit;
-use super::handles::{Handle, Handles};
+use super::faults::library_fault;
+use super::handles::Handle;
 use super::library::{Library, functions};
 use super::memory::{DeviceMemory, Region};
+use super::open::Gpu;
 use super::stream::GpuStream;
 use super::view::View;
-use super::{Gpu, library_fault};
 use crate::backend::foreign::Calls;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
@@ -67,13 +67,8 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-/// Destroys the idle handles of a device, whose context must be current.
-pub(super) fn destroy_idle(handles: &Handles) {
-    if let Ok(functions) = Functions::get() {
-        // SAFETY: made in `Solver::new` and used by nobody.
-        handles.destroy(|handle| unsafe { (functions.cusolverDnDestroy)(handle) });
-    }
-}
+/// The handler of the process's end, behind that of the first handle.
+static EXIT: Once = Once::new();
 
 /// Workspace of factorisations, reused by the next one.
 #[derive(Default)]
@@ -117,7 +112,8 @@ impl Solver {
         let calls = Calls::new(name);
         // SAFETY: writes one handle; the device's context is current.
         let create = |handle: &mut Handle| unsafe { (functions.cusolverDnCreate)(handle) };
-        let handle = device.solvers.take_or_create(&calls, "cusolverDnCreate", exit::Stage::Solver, create)?;
+        let destroy = functions.cusolverDnDestroy;
+        let handle = device.solvers.take_or_create(&calls, "cusolverDnCreate", &EXIT, create, destroy)?;
         drop(entered);
         let solver = Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), calls };
         let entered = solver.device.enter()?;

@@ -2,7 +2,7 @@
 //! runtime code of the host program.
 
 use std::ffi::{c_int, c_uint};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUdevice_attribute::{
@@ -17,10 +17,9 @@ use super::driver::{self, Api};
 use super::exit::{self, Inside};
 use super::handles::Handles;
 use super::library::expect_memory;
-use super::module::Modules;
-use super::{cublas, cusolver};
+use super::loaded::Modules;
+use crate::backend::budget::Budget;
 use crate::backend::fork;
-use crate::backend::memory::Budget;
 use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
@@ -49,6 +48,9 @@ pub struct DeviceInfo {
     /// Version of the driver's CUDA interface, e.g. 13000.
     pub driver_version: i32,
 }
+
+/// The handler of the process's end, behind the driver's.
+static EXIT: Once = Once::new();
 
 /// Number of GPUs; 0 without a driver.
 pub(super) fn count() -> Result<i32> {
@@ -158,7 +160,7 @@ impl Device {
         expect_memory()?;
         // SAFETY: writes one handle; `Drop` gives the reference back.
         api.check("cuDevicePrimaryCtxRetain", unsafe { (api.cuDevicePrimaryCtxRetain)(&mut context, handle) })?;
-        exit::watch(exit::Stage::Driver);
+        exit::watch(&EXIT);
         let mut device = Self {
             api,
             info,
@@ -317,8 +319,8 @@ impl Drop for Device {
         // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.
         unsafe {
             if (api.cuCtxPushCurrent_v2)(self.context) == driver::SUCCESS {
-                cublas::destroy_idle(&self.blas);
-                cusolver::destroy_idle(&self.solvers);
+                self.blas.destroy_idle();
+                self.solvers.destroy_idle();
                 self.modules.unload(api);
                 for stream in [self.allocations, self.releases].into_iter().filter(|s| !s.is_null()) {
                     let _ = (api.cuStreamSynchronize)(stream);
@@ -336,6 +338,9 @@ impl Drop for Device {
 
 /// Flag of a stream that does not wait for the caller's work on the legacy default stream.
 pub(super) const NON_BLOCKING: c_uint = 1;
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: captures by other threads do not make calls of this thread fail.
+const RELAXED: c_uint = 2;
 
 /// Largest number of freed bytes that the pool keeps for reuse. The host program cannot use the bytes that are kept.
 const POOL_KEEPS: u64 = 1 << 30;
@@ -369,6 +374,40 @@ impl Entered<'_> {
         self.check("cuEventRecord", unsafe { (self.api().cuEventRecord)(queue.event, queue.stream) })?;
         // SAFETY: as above.
         self.check("cuStreamWaitEvent", unsafe { (self.api().cuStreamWaitEvent)(waiting, queue.event, 0) })
+    }
+
+    /// As [`super::Gpu::beside_graphs`], for work whose result, for example a new handle, must not be lost.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
+    pub(super) fn beside_graphs<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        /// Restores the thread's capture mode, also while a panic unwinds. An error is ignored, so that the result of `work` is
+        /// not lost: a driver that refuses this has failed, and the next call reports it.
+        struct Back<'e, 'a>(&'e Entered<'a>, c_uint);
+        impl Drop for Back<'_, '_> {
+            fn drop(&mut self) {
+                let _ = self.0.exchange_capture_mode(&mut self.1);
+            }
+        }
+        let mut mode = RELAXED;
+        self.exchange_capture_mode(&mut mode)?;
+        let _back = Back(self, mode);
+        Ok(work())
+    }
+
+    fn exchange_capture_mode(&self, mode: &mut c_uint) -> Result<()> {
+        // SAFETY: reads and writes one number.
+        let code = unsafe { (self.api().cuThreadExchangeStreamCaptureMode)(mode) };
+        self.check("cuThreadExchangeStreamCaptureMode", code)
+    }
+
+    /// Whether work on `stream` goes to a graph instead of the device.
+    pub(super) fn is_captured(&self, stream: CUstream) -> bool {
+        let mut status: c_int = 0;
+        // SAFETY: a handle of this device; writes one number.
+        let code = unsafe { (self.api().cuStreamIsCapturing)(stream, &mut status) };
+        // The query fails for the legacy stream while a stream that waits for it is captured.
+        code != driver::SUCCESS || status != 0
     }
 
     fn create_pool(&self) -> Result<Option<CUmemoryPool>> {

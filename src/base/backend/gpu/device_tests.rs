@@ -1,10 +1,13 @@
 //! Tests that need a GPU: `cargo test -- --ignored`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::kernels::lanczos::{Scale, scale};
 use super::kernels::selftest::selftest;
 use super::*;
+use crate::backend::budget::{Budget, Release};
+use crate::error::{Error, Result};
 use crate::scalar::Element as _;
 
 fn gpu() -> Gpu {

@@ -11,7 +11,6 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::library::Library;
 use crate::error::{Error, Result};
 
 /// The longest wait for calls that are inside the driver.
@@ -81,30 +80,11 @@ extern "C" fn end() {
     }
 }
 
-/// What has a handler of its own, in front of which purlin's has to be registered, once each.
-#[derive(Clone, Copy)]
-pub(super) enum Stage {
-    /// `cuInit` of the driver has run.
-    Driver,
-    /// This library of the toolkit was loaded.
-    Library(Library),
-    /// A handle of cuBLAS was created.
-    Blas,
-    /// A handle of cuSOLVER was created.
-    Solver,
-}
-
-/// Registers the handler after a stage. Handlers run in the reverse order.
-pub(super) fn watch(after: Stage) {
-    static REGISTERED: [Once; 7] = [const { Once::new() }; 7];
-    let at = match after {
-        Stage::Driver => 0,
-        Stage::Blas => 1,
-        Stage::Solver => 2,
-        Stage::Library(library) => 3 + library as usize,
-    };
+/// Registers the handler behind those of the driver or of a library, which was just loaded, initialised or used for the first
+/// time. Handlers run in the reverse order. `registered` belongs to that event: one handler is enough for each.
+pub(super) fn watch(registered: &'static Once) {
     PROCESS.store(this_process(), Ordering::SeqCst);
-    REGISTERED[at].call_once(|| {
+    registered.call_once(|| {
         // SAFETY: the library is never unloaded, so the handler stays. A refusal leaves things as they were.
         let _ = unsafe { libc::atexit(end) };
     });

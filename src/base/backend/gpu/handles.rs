@@ -1,7 +1,7 @@
 //! Handles of cuBLAS and cuSOLVER on a device.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
 use super::exit;
 use crate::backend::foreign::{self, Calls};
@@ -11,15 +11,20 @@ use crate::error::Result;
 /// A handle of a library, which serves one thread at a time.
 pub(super) type Handle = *mut c_void;
 
+/// A library's function that destroys a handle, whose device's context must be current.
+pub(super) type Destroy = unsafe extern "C-unwind" fn(Handle) -> i32;
+
 /// Idle handles of one library on one device, cached because the creation of a handle takes longer than most calls.
 #[derive(Default)]
 pub(super) struct Handles {
     idle: Mutex<Vec<Handle>>,
+    /// The library's function, from the first handle on. A device does not know which libraries its handles are of.
+    destroy: OnceLock<Destroy>,
 }
 
 impl Handles {
     /// An idle handle, or else a new one that `create` writes by the library's function `call`. The device's context must be
-    /// current. The first new one registers the handler of the process's end behind the library's (`stage`).
+    /// current. The first new one registers the handler of the process's end behind the library's (`exit`).
     ///
     /// # Errors
     /// [`crate::error::Error::Cuda`] if the library makes no handle.
@@ -27,8 +32,9 @@ impl Handles {
         &self,
         calls: &Calls,
         call: &'static str,
-        stage: exit::Stage,
+        exit: &'static Once,
         create: impl FnOnce(&mut Handle) -> i32,
+        destroy: Destroy,
     ) -> Result<Handle> {
         if let Some(handle) = self.take() {
             return Ok(handle);
@@ -36,7 +42,8 @@ impl Handles {
         let mut handle = std::ptr::null_mut();
         // Threads of the library block the host's signals.
         start_blocked(|| calls.run(call, || create(&mut handle)))?;
-        exit::watch(stage);
+        exit::watch(exit);
+        let _ = self.destroy.set(destroy);
         Ok(handle)
     }
 
@@ -45,11 +52,13 @@ impl Handles {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
-    /// Calls `destroy` for each idle handle. The device's context must be current.
-    pub(super) fn destroy(&self, destroy: impl Fn(Handle) -> i32) {
+    /// Destroys the idle handles. The device's context must be current.
+    pub(super) fn destroy_idle(&self) {
+        let Some(destroy) = self.destroy.get() else { return };
         while let Some(handle) = self.take() {
             // The call may throw; the handle is gone in any case.
-            let _ = foreign::call(|| destroy(handle));
+            // SAFETY: the function of the library that made the handle, which nobody uses.
+            let _ = foreign::call(|| unsafe { destroy(handle) });
         }
     }
 

@@ -159,7 +159,7 @@ unsafe fn start(
 /// Fault point: a test can make a launch fail here.
 #[cfg(feature = "fault-injection")]
 fn fault() -> Result<()> {
-    super::injected(crate::fault::Kind::Launch, "cuLaunchKernel")
+    super::faults::injected(crate::fault::Kind::Launch, "cuLaunchKernel")
 }
 
 #[cfg(not(feature = "fault-injection"))]

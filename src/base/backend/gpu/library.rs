@@ -2,6 +2,7 @@
 //! library names it.
 
 use std::ffi::{CStr, CString, c_void};
+use std::sync::Once;
 
 use super::exit;
 use crate::alloc;
@@ -20,6 +21,9 @@ pub enum Library {
     /// cuFFT: Fourier transforms.
     Cufft,
 }
+
+/// For each library the handler of the process's end behind its own.
+static EXITS: [Once; 4] = [const { Once::new() }; 4];
 
 impl Library {
     /// Base name and the versions of its binary interface that purlin can use, newest first.
@@ -53,7 +57,7 @@ impl Library {
             let name = format!("{base}.{version}");
             match start_blocked(|| open(&name)) {
                 Ok(handle) => {
-                    exit::watch(exit::Stage::Library(self));
+                    exit::watch(&EXITS[self as usize]);
                     return Ok(Loaded { name, handle });
                 }
                 // The newest one's message is the one to show.

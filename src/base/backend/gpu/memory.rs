@@ -16,7 +16,7 @@ use cudarc::driver::sys::CUstream;
 use super::device::{Device, Entered};
 use super::driver::OUT_OF_MEMORY;
 use super::stream::Queue;
-use crate::backend::memory::{Charge, Release};
+use crate::backend::budget::{Charge, Release};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 

@@ -7,13 +7,14 @@
 //! | file | subject |
 //! |---|---|
 //! | `driver` | the library, its functions, its errors |
-//! | `device` | the list of devices; an open device |
+//! | `device`, `open` | the list of devices and an open one; what callers do with it |
 //! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
-//! | `stream`, `graph` | queues and events; work that is recorded once and launched as a whole |
-//! | `module`, `launch`, `kernels` | embedded kernels, launches, and a safe function for each kernel |
-//! | `library` | optional libraries: found and their functions looked up |
+//! | `stream`, `recording`, `graph` | queues and events; work that is recorded once and launched as a whole |
+//! | `loaded`, `module`, `launch`, `kernels` | loaded and embedded kernels, launches, and a safe function for each kernel |
+//! | `library`, `handles` | optional libraries: found and their functions looked up; their idle handles |
 //! | `cublas`, `cusolver` | products and factorisations of dense matrices |
 //! | `view` | a matrix in device memory |
+//! | `exit`, `faults` | the end of the process; failures that a test injects |
 
 mod copy;
 mod cublas;
@@ -21,22 +22,20 @@ mod cusolver;
 mod device;
 mod driver;
 mod exit;
+mod faults;
 mod graph;
 mod handles;
 pub mod kernels;
 mod launch;
 mod library;
+mod loaded;
 mod memory;
 mod module;
+mod open;
+mod recording;
 mod staging;
 mod stream;
 mod view;
-
-use std::sync::Arc;
-
-use crate::backend::memory::{Budget, Release};
-use crate::error::{Error, Result};
-use device::Device;
 
 pub use copy::{Rows, ScopedTransfers, Transfers};
 pub use cublas::{Blas, Precision, Scalars, Series};
@@ -45,188 +44,11 @@ pub use device::DeviceInfo;
 pub use graph::Graph;
 pub use library::Library;
 pub use memory::{DeviceMemory, PinnedMemory, Region};
-pub use module::Kernel;
+pub use module::{Kernel, build_archs, build_cuda};
+pub use open::Gpu;
 pub use staging::{Staging, StagingRing};
 pub use stream::{Event, GpuStream};
 pub use view::{Transpose, View};
-
-/// Version of the nvcc that compiled the kernels of this build, `none` if there are none.
-pub fn build_cuda() -> &'static str {
-    env!("PURLIN_BUILD_CUDA")
-}
-
-/// Architectures for which this build has kernels, `none` if for none.
-pub fn build_archs() -> &'static str {
-    env!("PURLIN_BUILD_ARCHS")
-}
-
-/// One GPU, through its primary context. Cheap to clone.
-#[derive(Clone)]
-pub struct Gpu {
-    // Declared before the device, because a stream must be dropped while its device is open.
-    default: Arc<GpuStream>,
-    device: Arc<Device>,
-}
-
-impl Gpu {
-    /// Number of GPUs that this build can use: 0 without a driver or without kernels.
-    pub fn device_count() -> Result<i32> {
-        if cfg!(purlin_cuda) { device::count() } else { Ok(0) }
-    }
-
-    /// Properties of a GPU.
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] if there is no such GPU; the message names libcuda if that library is missing.
-    pub fn device_info(ordinal: i32) -> Result<DeviceInfo> {
-        device::info(ordinal)
-    }
-
-    /// Opens GPU `ordinal`; device memory is charged to `budget`.
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] as above, or if this build has no kernels.
-    pub fn open(ordinal: i32, budget: &Arc<Budget>) -> Result<Self> {
-        if !cfg!(purlin_cuda) {
-            return Err(Error::NoDevice("this build of purlin has no GPU kernels".into()));
-        }
-        let device = Device::open(ordinal, budget)?;
-        Ok(Self { default: Arc::new(GpuStream::create(&device)?), device })
-    }
-
-    /// Properties of the device; `memory_free` is 0 here.
-    pub fn info(&self) -> &DeviceInfo {
-        &self.device.info
-    }
-
-    /// The device's ordinal, from 0, as the driver counts.
-    pub fn ordinal(&self) -> i32 {
-        self.device.info.ordinal
-    }
-
-    /// The driver's name of the device.
-    pub fn name(&self) -> &str {
-        &self.device.info.name
-    }
-
-    /// Bytes of device memory that are free now, for all processes.
-    pub fn memory_free(&self) -> Result<u64> {
-        self.device.memory_free()
-    }
-
-    /// Bytes of device memory that purlin may still allocate: the free memory, within the budget.
-    pub fn memory_available(&self) -> Result<u64> {
-        Ok(self.memory_free()?.min(self.device.budget.available()))
-    }
-
-    /// The error that killed the device's context, if there was one; [`Error::Forked`] in the child of a `fork()`.
-    pub fn check_alive(&self) -> Result<()> {
-        self.device.check_alive()
-    }
-
-    /// Zeroed device memory for any stream. When the value is dropped, the memory is freed after the work that is enqueued on
-    /// any stream by then.
-    pub fn allocate(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
-        DeviceMemory::allocate(&self.device, None, what, bytes)
-    }
-
-    /// Zeroed device memory for work on `stream` alone. It is allocated and freed in the order of this stream, without waiting.
-    pub fn allocate_on(&self, stream: &GpuStream, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
-        DeviceMemory::allocate(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
-    }
-
-    /// As [`Gpu::allocate`], with undefined contents, which must be written before they are read.
-    pub fn allocate_uninitialised(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
-        DeviceMemory::allocate_uninitialised(&self.device, None, what, bytes)
-    }
-
-    /// As [`Gpu::allocate_on`], with undefined contents, which must be written before they are read.
-    pub fn allocate_uninitialised_on(
-        &self,
-        stream: &GpuStream,
-        what: &'static str,
-        bytes: usize,
-    ) -> Result<DeviceMemory> {
-        DeviceMemory::allocate_uninitialised(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
-    }
-
-    /// Page-locked host memory of `bytes` bytes, zeroed and usable with every device.
-    pub fn allocate_pinned(&self, what: &'static str, bytes: usize) -> Result<PinnedMemory> {
-        PinnedMemory::allocate(&self.device, what, bytes)
-    }
-
-    /// The caller's device memory. The driver confirms that it is memory of this device and, if it knows the size, that it has
-    /// `bytes` bytes. `release` is called exactly once: when the value is dropped, or now if the memory is refused.
-    pub fn borrow(&self, argument: &str, address: u64, bytes: usize, release: Option<Release>) -> Result<DeviceMemory> {
-        DeviceMemory::borrow(&self.device, argument, address, bytes, release)
-    }
-
-    /// A new stream, destroyed with its last clone.
-    pub fn create_stream(&self) -> Result<GpuStream> {
-        GpuStream::create(&self.device)
-    }
-
-    /// A new stream that waits for no other, not even for the legacy default stream. For work within one call.
-    pub fn create_independent_stream(&self) -> Result<GpuStream> {
-        GpuStream::create_independent(&self.device)
-    }
-
-    /// A caller's `CUstream`, which stays the caller's.
-    pub fn wrap_stream(&self, raw: u64) -> Result<GpuStream> {
-        GpuStream::wrap(&self.device, raw)
-    }
-
-    /// The context's own stream, which calls without a stream use.
-    pub fn default_stream(&self) -> &GpuStream {
-        &self.default
-    }
-
-    /// Calls `work` with the addresses of `bytes[0]` bytes of `x` and `bytes[1]` of `y`, and with the driver's handle of
-    /// `stream`. The device's context is current. For code outside of purlin that enqueues work on that stream.
-    ///
-    /// # Errors
-    /// Errors of `work`; [`Error::Cuda`]; [`Error::Internal`] for regions that are too short.
-    pub fn with_addresses<R>(
-        &self,
-        stream: &GpuStream,
-        (x, y): (Region<'_>, Region<'_>),
-        bytes: [usize; 2],
-        work: impl FnOnce(u64, u64, u64) -> Result<R>,
-    ) -> Result<R> {
-        let (x, y) = (x.array("x", bytes[0], 1)?, y.array("y", bytes[1], 1)?);
-        let _entered = self.device.enter()?;
-        work(x, y, stream.raw())
-    }
-
-    /// The kernel `name` of `cuda/<family>.cu`, loaded on first use.
-    pub(in crate::backend::gpu) fn kernel(&self, family: &'static str, name: &str) -> Result<Kernel> {
-        module::Modules::kernel(&self.device, family, name)
-    }
-}
-
-/// An error if fault injection makes this operation fail.
-#[cfg(feature = "fault-injection")]
-#[track_caller]
-fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
-    if crate::fault::fails(kind, call) {
-        Err(Error::Cuda { call, name: "an injected fault".into(), code: -1 })
-    } else {
-        Ok(())
-    }
-}
-
-/// Fault point: a test can make a call of a library fail here.
-#[cfg(feature = "fault-injection")]
-#[track_caller]
-fn library_fault(call: &'static str) -> Result<()> {
-    injected(crate::fault::Kind::Library, call)
-}
-
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-fn library_fault(_: &'static str) -> Result<()> {
-    Ok(())
-}
 
 #[cfg(test)]
 mod device_tests;

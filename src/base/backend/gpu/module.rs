@@ -1,8 +1,7 @@
 //! Kernels: embedded at build time, loaded on first use.
 
-use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUfunction_attribute::{
@@ -13,8 +12,9 @@ use cudarc::driver::sys::CUfunction_attribute::{
 use sys::{CUfunction, CUmodule};
 
 use super::device::{Device, Entered};
-use super::driver::{Api, NO_BINARY_FOR_GPU, NOT_FOUND};
+use super::driver::{NO_BINARY_FOR_GPU, NOT_FOUND};
 use super::library::expect_memory;
+use super::loaded::Function;
 use crate::error::{Error, Result};
 
 mod embedded {
@@ -23,27 +23,6 @@ mod embedded {
     pub(super) fn find(family: &str) -> Option<&'static [u8]> {
         FATBINS.iter().find(|f| f.0 == family).map(|f| f.1)
     }
-}
-
-/// The modules and functions loaded so far.
-#[derive(Default)]
-pub(super) struct Modules {
-    loaded: Mutex<Loaded>,
-}
-
-#[derive(Default)]
-struct Loaded {
-    modules: HashMap<&'static str, CUmodule>,
-    functions: HashMap<(&'static str, String), Function>,
-}
-
-#[derive(Clone, Copy)]
-struct Function {
-    raw: CUfunction,
-    most_threads: u32,
-    most_shared: usize,
-    registers: i32,
-    local_bytes: i32,
 }
 
 /// A kernel of a device, ready to be launched.
@@ -58,40 +37,38 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-impl Modules {
-    /// The kernel `name` of `family`, a file of `cuda/`.
-    pub(super) fn kernel(device: &Arc<Device>, family: &'static str, name: &str) -> Result<Kernel> {
-        let entered = device.enter()?;
-        let mut loaded = device.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (family, name.to_owned());
-        let function = match loaded.functions.get(&key) {
-            Some(function) => *function,
-            None => {
-                let module = match loaded.modules.get(family) {
-                    Some(module) => *module,
-                    None => {
-                        let module = entered.beside_graphs(|| load(&entered, device, family))??;
-                        loaded.modules.insert(family, module);
-                        module
-                    }
-                };
-                let function = entered.beside_graphs(|| find(&entered, device, module, name))??;
-                loaded.functions.insert(key, function);
-                function
-            }
-        };
-        Ok(Kernel { device: Arc::clone(device), function, name: name.to_owned() })
-    }
+/// Version of the nvcc that compiled the kernels of this build, `none` if there are none.
+pub fn build_cuda() -> &'static str {
+    env!("PURLIN_BUILD_CUDA")
+}
 
-    /// Unloads everything; the device's context is current and idle.
-    pub(super) fn unload(&self, api: &Api) {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded.functions.clear();
-        for (_, module) in loaded.modules.drain() {
-            // SAFETY: loaded in `load`; no kernel of it is left, since each holds the device.
-            let _ = unsafe { (api.cuModuleUnload)(module) };
+/// Architectures for which this build has kernels, `none` if for none.
+pub fn build_archs() -> &'static str {
+    env!("PURLIN_BUILD_ARCHS")
+}
+
+/// The kernel `name` of `family`, a file of `cuda/`.
+pub(super) fn kernel(device: &Arc<Device>, family: &'static str, name: &str) -> Result<Kernel> {
+    let entered = device.enter()?;
+    let mut loaded = device.modules.lock();
+    let key = (family, name.to_owned());
+    let function = match loaded.functions.get(&key) {
+        Some(function) => *function,
+        None => {
+            let module = match loaded.modules.get(family) {
+                Some(module) => *module,
+                None => {
+                    let module = entered.beside_graphs(|| load(&entered, device, family))??;
+                    loaded.modules.insert(family, module);
+                    module
+                }
+            };
+            let function = entered.beside_graphs(|| find(&entered, device, module, name))??;
+            loaded.functions.insert(key, function);
+            function
         }
-    }
+    };
+    Ok(Kernel { device: Arc::clone(device), function, name: name.to_owned() })
 }
 
 fn load(entered: &Entered<'_>, device: &Device, family: &'static str) -> Result<CUmodule> {
@@ -104,7 +81,7 @@ fn load(entered: &Entered<'_>, device: &Device, family: &'static str) -> Result<
     let code = unsafe { (entered.api().cuModuleLoadData)(&mut module, image.as_ptr().cast()) };
     if code == NO_BINARY_FOR_GPU {
         let (major, minor) = device.info.compute_capability;
-        let archs = super::build_archs();
+        let archs = build_archs();
         return Err(Error::NotSupported(format!(
             "{family}: the GPU has compute capability {major}.{minor}, this build has code for {archs}"
         )));
@@ -194,7 +171,7 @@ impl Kernel {
 /// Fault point: a test can make a module load fail here.
 #[cfg(feature = "fault-injection")]
 fn fault(call: &'static str) -> Result<()> {
-    super::injected(crate::fault::Kind::Load, call)
+    super::faults::injected(crate::fault::Kind::Load, call)
 }
 
 #[cfg(not(feature = "fault-injection"))]

@@ -5,7 +5,7 @@ use super::Gpu;
 use super::copy::{enqueue_download, enqueue_upload};
 use super::memory::{DeviceMemory, PinnedMemory};
 use super::stream::{Event, GpuStream};
-use crate::backend::memory::{Budget, Charge};
+use crate::backend::budget::{Budget, Charge};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUevent, CUstream};
 
 use super::device::{Device, Entered, Mark, NON_BLOCKING};
 use super::driver;
-use super::graph::Recording;
+use super::recording::Recording;
 use crate::error::{Error, Result};
 
 /// A queue of a GPU. Clones are the same queue.

@@ -1,4 +1,7 @@
+use super::device::Device;
 use super::*;
+use crate::backend::budget::Budget;
+use crate::error::Error;
 
 /// Without a driver these say what is missing; with one they count it.
 #[test]

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use self::blocks::{BLOCKS, Blocks};
-use crate::alloc;
+use crate::refusal;
 
 /// Bytes of a small block, of all of them, and of a large block and of all of those.
 const SMALL_BLOCK: usize = 256;
@@ -52,7 +52,7 @@ fn note_used(bytes: usize, taken: bool) {
     } else {
         USED.fetch_sub(bytes, Ordering::Relaxed).saturating_sub(bytes)
     };
-    alloc::note_reserve(used > (SMALL + LARGE) / 2);
+    refusal::note_reserve(used > (SMALL + LARGE) / 2);
 }
 
 fn is_reserved(start: *mut u8) -> bool {
@@ -62,7 +62,7 @@ fn is_reserved(start: *mut u8) -> bool {
 /// Memory of the reserve for a request that the system refused; NULL if its caller can report the refusal.
 #[cold]
 fn take(layout: Layout) -> *mut u8 {
-    if alloc::is_refusable() || layout.size() > MOST || layout.align() > LARGE_BLOCK {
+    if refusal::is_refusable() || layout.size() > MOST || layout.align() > LARGE_BLOCK {
         return std::ptr::null_mut();
     }
     let small = if layout.size() <= SMALL_BLOCK * BLOCKS / 4 && layout.align() <= SMALL_BLOCK {
@@ -391,7 +391,7 @@ unsafe impl GlobalAlloc for Reserving {
         if !start.is_null() {
             return start;
         }
-        if is_workspace(layout) && !alloc::is_refusable() {
+        if is_workspace(layout) && !refusal::is_refusable() {
             if layout.size() == workspace_bytes() {
                 return SPARE_FREE.swap(std::ptr::null_mut(), Ordering::Acquire);
             }

@@ -4,19 +4,19 @@ mod triangle;
 mod workspace;
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use cudarc::driver::sys::CUstream;
 
 use crate::backend::foreign::Calls;
 use crate::backend::gpu::device::Device;
-use crate::backend::gpu::exit;
-use crate::backend::gpu::handles::{Handle, Handles};
+use crate::backend::gpu::faults::library_fault;
+use crate::backend::gpu::handles::Handle;
 use crate::backend::gpu::library::{Library, functions};
 use crate::backend::gpu::memory::{DeviceMemory, Region};
+use crate::backend::gpu::open::Gpu;
 use crate::backend::gpu::stream::GpuStream;
 use crate::backend::gpu::view::{Transpose, View};
-use crate::backend::gpu::{Gpu, library_fault};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::scalar::{DType, Scalar};
@@ -214,13 +214,8 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-/// Destroys the idle handles of a device, whose context must be current.
-pub(in crate::backend::gpu) fn destroy_idle(handles: &Handles) {
-    if let Ok(functions) = Functions::get() {
-        // SAFETY: made in `Blas::without_workspace` and used by nobody.
-        handles.destroy(|handle| unsafe { (functions.cublasDestroy_v2)(handle) });
-    }
-}
+/// The handler of the process's end, behind that of the first handle.
+static EXIT: Once = Once::new();
 
 /// How products of 32-bit numbers are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,7 +283,7 @@ impl Blas {
         let calls = Calls::new(name);
         // SAFETY: writes one handle; the device's context is current.
         let create = |handle: &mut Handle| unsafe { (functions.cublasCreate_v2)(handle) };
-        let handle = device.blas.take_or_create(&calls, "cublasCreate", exit::Stage::Blas, create)?;
+        let handle = device.blas.take_or_create(&calls, "cublasCreate", &EXIT, create, functions.cublasDestroy_v2)?;
         drop(entered);
         let blas = Self { functions, device, handle, workspace: None, stream: stream.clone(), calls };
         blas.set_precision(Precision::Full)?;

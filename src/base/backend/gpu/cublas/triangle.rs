@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{Aligned, Blas, int, operation};
-use crate::backend::gpu::library_fault;
+use crate::backend::gpu::faults::library_fault;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
