@@ -4,12 +4,13 @@ use super::cpu::Finish;
 use super::kind::Kind;
 use super::options::{Method, Op, Options};
 use super::plan::Plan;
+pub(super) use super::tiles::operator;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::choice::word;
 use crate::dense::Op as Asked;
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, SharedOperator, Storage};
+use crate::matrix::{Matrix, SharedOperator};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::product;
 
@@ -17,14 +18,6 @@ const WHAT: &str = "product with an operator";
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 4096;
-
-/// The operator of `a`, if `a` is known only by its products.
-pub(super) fn operator(a: &Matrix) -> Option<&SharedOperator> {
-    match a.storage() {
-        Storage::Operator(own) => Some(own),
-        _ => None,
-    }
-}
 
 /// Whether products with `a` need vectors in host memory, whatever the context's backend.
 pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {

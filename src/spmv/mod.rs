@@ -6,18 +6,15 @@
 //! | [`kind`] | the operators of a matrix |
 //! | [`terms`] | the terms of an operator beside its matrix |
 //! | `walk` | weights near the ends of the range, for the random-walk Laplacian |
-//! | [`plan`] | statistics of the rows, the choice of a method |
+//! | [`plan`], `planning` | a plan; statistics of the rows, the choice of a method |
 //! | `tiles` | shares of the work |
-//! | [`renumber`] | products in another order of rows and columns |
+//! | [`renumber`], `ordered` | other orders of rows and columns, and products in them |
 //! | [`product`] | entry points |
 //! | [`operator`] | products with operators that are never formed |
 //! | [`filter`] | polynomials of operators |
 //! | `known` | matrices that are known only by their products |
 //! | [`cpu`] | the methods on threads |
 //! | [`gpu`] | the methods on a GPU |
-//!
-//! Circle: a plan holds the terms of its operator, which for some kinds hold a plan of products with the adjoint; and
-//! `known`, `operator`, `renumber` and `gpu` extend the plan by the products that they compute.
 
 pub mod cpu;
 pub mod filter;
@@ -27,7 +24,9 @@ pub mod kind;
 mod known;
 pub mod operator;
 pub mod options;
+mod ordered;
 pub mod plan;
+mod planning;
 pub mod product;
 pub mod renumber;
 pub mod terms;

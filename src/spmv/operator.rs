@@ -1,98 +1,23 @@
 //! Products with operators that are never formed: the terms that a plan stores, and their combination with products of
 //! the matrix.
 
-use std::any::Any;
-
 use super::cpu::Finish;
-use super::gpu::DeviceTerms;
 use super::kind::Kind;
 use super::known;
-use super::options::{Op, Options};
-use super::plan::Plan;
+use super::plan::{Operator, Plan};
 use super::renumber::Way;
-use super::terms::{Terms, add_along, dot, scaled};
+use super::terms::{add_along, dot, scaled};
 use super::tiles::csr;
 use crate::alloc;
-use crate::backend::Backend;
 use crate::backend::memory::Memory;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::row_sums;
-use crate::scalar::{Real, Scalar, with_scalar};
+use crate::scalar::Scalar;
 use crate::shape::product;
 
 const WHAT: &str = "operator of a sparse product";
-
-/// The part of a plan beside its products with the matrix.
-pub(super) struct Operator {
-    /// [`Terms`] of the matrix's real type.
-    terms: Box<dyn Any + Send + Sync>,
-    pub(super) device: Option<DeviceTerms>,
-    /// The plan of products with the adjoint, for kinds that need both.
-    back: Option<Box<Plan>>,
-}
-
-impl Operator {
-    /// The operator of the plan's kind, for a matrix whose products are planned already.
-    pub(super) fn new(plan: &Plan, a: &Matrix) -> Result<Self> {
-        with_scalar!(a.dtype(), "a", T => Self::typed::<T>(plan, a))
-    }
-
-    fn typed<T: Scalar>(plan: &Plan, a: &Matrix) -> Result<Self> {
-        let options = plan.options();
-        let mut terms = Terms::<T::Part>::none();
-        if options.kind.is_of_graph() {
-            terms = Terms::new(options.kind, &plan.degrees::<T>(a)?, |row| row)?;
-            if options.op != Op::Plain {
-                terms.sides = (terms.sides.1, terms.sides.0);
-            }
-            if let Some(order) = plan.renumbering() {
-                for list in terms.lists() {
-                    let mut turned = alloc::filled(WHAT, list.len(), T::Part::ONE)?;
-                    order.apply(plan.context(), Way::In, 1, list, &mut turned)?;
-                    *list = turned;
-                }
-            }
-        }
-        let device = match plan.context().backend() {
-            Backend::Cpu => None,
-            Backend::Gpu(gpu) => Some(DeviceTerms::new::<T>(gpu, &terms)?),
-        };
-        let back = if options.kind.is_of_square() {
-            None
-        } else {
-            let bare = Options { method: options.method, symmetric: options.symmetric, ..Options::default() };
-            let settings = Options { op: Op::Adjoint, ..bare };
-            Some(Box::new(Plan::new(plan.context(), a, settings)?))
-        };
-        Ok(Self { terms: Box::new(terms), device, back })
-    }
-
-    /// Bytes on the host and the device.
-    pub(super) fn bytes(&self) -> usize {
-        fn of<P: 'static>(terms: &(dyn Any + Send + Sync)) -> usize {
-            let length = |list: Option<&Vec<P>>| list.map_or(0, |l| size_of_val(&l[..]));
-            let sum = |t: &Terms<P>| {
-                length(t.scale.as_ref()) + length(t.diagonal.as_ref()) + length(t.rank_one.as_ref().map(|r| &r.0))
-            };
-            terms.downcast_ref::<Terms<P>>().map_or(0, sum)
-        }
-        let host = of::<f32>(&*self.terms) + of::<f64>(&*self.terms);
-        let device = self.device.as_ref().map_or(0, DeviceTerms::bytes);
-        host + device + self.back.as_ref().map_or(0, |b| b.info().bytes)
-    }
-
-    pub(super) fn back(&self) -> Result<&Plan> {
-        self.back.as_deref().ok_or_else(|| Error::Internal("products with an adjoint that was not planned".into()))
-    }
-
-    /// The terms for vectors of type `T`.
-    pub(super) fn terms<T: Scalar>(&self) -> Result<&Terms<T::Part>> {
-        let typed = self.terms.downcast_ref();
-        typed.ok_or_else(|| Error::invalid("a", format!("is {}, the plan is for another type", T::DTYPE.name())))
-    }
-}
 
 impl Plan {
     compiled_here! {

@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use super::plan::Plan;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::kernels::spmv::{Strided, renumber};
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Ordering, order};
 use crate::scalar::Scalar;
-use crate::shape::product;
 
 const WHAT: &str = "order of a sparse product";
 
@@ -81,6 +79,11 @@ impl Renumbering {
         Ok(rows)
     }
 
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Bytes of all lists, on the host and the device.
     pub(super) fn bytes(&self) -> usize {
         let device = self.device.iter().flatten().map(DeviceMemory::bytes).sum::<usize>();
@@ -141,52 +144,5 @@ impl Renumbering {
         let [list, places] = self.device.as_ref().ok_or_else(|| Error::Internal("an order off the device".into()))?;
         let list = if way == Way::In { list } else { places };
         renumber(T::DTYPE, gpu, stream, list.whole(), (self.list.len(), width), from, to)
-    }
-}
-
-impl Plan {
-    /// Runs `work` on rows of `width` numbers in the plan's order. If that is the matrix's, it works on x and y
-    /// themselves, else on copies. With `keeps`, y is read first.
-    pub(super) fn ordered<T: Scalar>(
-        &self,
-        width: usize,
-        keeps: bool,
-        x: &[T],
-        y: &mut [T],
-        work: impl FnOnce(&[T], &mut [T]) -> Result<()>,
-    ) -> Result<()> {
-        let Some(order) = self.renumbering() else { return work(x, y) };
-        let context = self.context();
-        let mut from = alloc::filled(WHAT, x.len(), T::default())?;
-        let mut to = alloc::filled(WHAT, y.len(), T::default())?;
-        order.apply(context, Way::In, width, x, &mut from)?;
-        if keeps {
-            order.apply(context, Way::In, width, y, &mut to)?;
-        }
-        work(&from, &mut to)?;
-        order.apply(context, Way::Out, width, &to, y)
-    }
-
-    /// As [`Plan::ordered`] on the device; `work` gets rows of `width` numbers without gaps.
-    pub(super) fn ordered_on_device<T: Scalar>(
-        &self,
-        on: (&Gpu, &GpuStream),
-        order: &Renumbering,
-        (width, keeps): (usize, bool),
-        x: Strided<'_>,
-        y: Strided<'_>,
-        work: impl FnOnce(Region<'_>, Region<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let (gpu, stream) = on;
-        let bytes = product(WHAT, product(WHAT, order.list.len(), width)?, size_of::<T>())?;
-        let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
-        let (from, to) = (buffer()?, buffer()?);
-        let rows = |memory| Strided { memory, row: width, column: 1 };
-        order.apply_on_device::<T>(on, Way::In, width, x, rows(from.whole()))?;
-        if keeps {
-            order.apply_on_device::<T>(on, Way::In, width, y, rows(to.whole()))?;
-        }
-        work(from.whole(), to.whole())?;
-        order.apply_on_device::<T>(on, Way::Out, width, rows(to.whole()), y)
     }
 }

@@ -4,7 +4,7 @@ use super::info::Info;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
-use crate::matrix::{Csr, Matrix, Storage};
+use crate::matrix::{Csr, Matrix, SharedOperator, Storage};
 
 const WHAT: &str = "plan of a sparse product";
 
@@ -31,6 +31,14 @@ pub struct Shares<'a> {
     /// For [`Method::RowBin`](super::Method::RowBin): rows in the order in which the shares process them, counted
     /// from the share's first row.
     pub order: &'a [u32],
+}
+
+/// The operator of `a`, if `a` is known only by its products.
+pub(super) fn operator(a: &Matrix) -> Option<&SharedOperator> {
+    match a.storage() {
+        Storage::Operator(own) => Some(own),
+        _ => None,
+    }
 }
 
 /// The rows of a sparse matrix.

@@ -1,7 +1,8 @@
 //! The division of a matrix's rows into shares for thread blocks, encoded as words for the device.
 
 use crate::alloc;
-use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, THREADS};
+use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, Pieces, Shares, THREADS};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
 use crate::shape::to_i64;
@@ -153,5 +154,52 @@ impl Cut {
         }
         cut.count = cut.words.len() / 3;
         Ok(cut)
+    }
+}
+
+/// Shares of the work on the device.
+pub(super) struct DeviceCut {
+    pub(super) list: DeviceMemory,
+    pub(super) count: usize,
+    longs: DeviceMemory,
+    pub(super) long_count: usize,
+    owners: DeviceMemory,
+    pub(super) pieces: usize,
+    order: Option<DeviceMemory>,
+    pub(super) bytes: usize,
+}
+
+impl DeviceCut {
+    pub(super) fn new(gpu: &Gpu, stream: &GpuStream, cut: &Cut) -> Result<Self> {
+        Ok(Self {
+            list: gpu.upload_numbers(stream, WHAT, &cut.words)?,
+            count: cut.count,
+            longs: gpu.upload_numbers(stream, WHAT, &cut.longs)?,
+            long_count: cut.long_count(),
+            owners: gpu.upload_numbers(stream, WHAT, &cut.owners()?)?,
+            pieces: cut.pieces,
+            order: if cut.order.is_empty() { None } else { Some(gpu.upload_numbers(stream, WHAT, &cut.order)?) },
+            bytes: cut.bytes(0),
+        })
+    }
+
+    pub(super) fn pieces<'a>(&'a self, partials: Region<'a>, arrivals: Region<'a>) -> Pieces<'a> {
+        Pieces {
+            longs: self.longs.whole(),
+            rows: self.long_count,
+            owners: self.owners.whole(),
+            count: self.pieces,
+            partials,
+            arrivals,
+        }
+    }
+
+    pub(super) fn shares<'a>(&'a self, partials: Region<'a>, arrivals: Region<'a>) -> Shares<'a> {
+        Shares {
+            list: self.list.whole(),
+            count: self.count,
+            order: self.order.as_ref().map(DeviceMemory::whole),
+            pieces: self.pieces(partials, arrivals),
+        }
     }
 }

@@ -1,9 +1,8 @@
 //! Operators that are never formed, applied to vectors in device memory.
 
-use super::DeviceFinish;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, parts, pass, pieces, total};
-use crate::backend::gpu::kernels::spmv as kernels;
+use crate::backend::gpu::kernels::spmv::{self as kernels, Finish as DeviceFinish};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -11,45 +10,12 @@ use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
 use crate::spmv::kind::Kind;
 use crate::spmv::known;
-use crate::spmv::operator::Operator;
-use crate::spmv::plan::Plan;
-use crate::spmv::terms::Terms;
+use crate::spmv::plan::{Operator, Plan};
 
 const WHAT: &str = "operator of a sparse product";
 
-/// [`Terms`] in device memory. The degrees have the matrix's type, the other numbers its real type.
-pub(in crate::spmv) struct DeviceTerms {
-    scale: Option<DeviceMemory>,
-    diagonal: Option<DeviceMemory>,
-    /// The degrees in the matrix's type, and 1 over their sum.
-    rank_one: Option<(DeviceMemory, f64)>,
-}
-
 /// Vectors stored row by row, as [`kernels::Vectors`].
 pub(in crate::spmv) type Block<'a> = kernels::Vectors<'a>;
-
-impl DeviceTerms {
-    pub(in crate::spmv) fn new<T: Scalar>(gpu: &Gpu, terms: &Terms<T::Part>) -> Result<Self> {
-        let stream = gpu.default_stream();
-        let upload = |list: &Option<Vec<T::Part>>| {
-            list.as_ref().map(|list| gpu.upload_numbers(stream, "degrees of a graph", list)).transpose()
-        };
-        let rank_one = match &terms.rank_one {
-            None => None,
-            Some((degrees, inverse)) => {
-                let mut own = crate::alloc::with_capacity(WHAT, degrees.len())?;
-                own.extend(degrees.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
-                Some((gpu.upload_numbers(stream, "degrees of a graph", &own)?, *inverse))
-            }
-        };
-        Ok(Self { scale: upload(&terms.scale)?, diagonal: upload(&terms.diagonal)?, rank_one })
-    }
-
-    pub(in crate::spmv) fn bytes(&self) -> usize {
-        let lists = [self.scale.as_ref(), self.diagonal.as_ref(), self.rank_one.as_ref().map(|r| &r.0)];
-        lists.into_iter().flatten().map(DeviceMemory::bytes).sum()
-    }
-}
 
 fn real(v: f64) -> Complex<f64> {
     Complex::new(v, 0.0)

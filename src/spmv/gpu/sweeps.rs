@@ -1,7 +1,7 @@
 //! The two sweeps: products of entries sorted by blocks of columns, then sums by rows.
 
-use super::cut::Cut;
-use super::{DeviceCut, Space};
+use super::cut::{Cut, DeviceCut};
+use super::space::Space;
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish, PAD, Rows as DeviceRows, Swept, UNIT_WORDS};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};

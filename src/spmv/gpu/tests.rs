@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Plan;
 use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
@@ -16,7 +15,7 @@ use crate::spmv::tests::{
     ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, ends, entries, filters, kinds, matrix,
     orders, reference, value,
 };
-use crate::spmv::{Kind, Method, Op, Options};
+use crate::spmv::{Kind, Method, Op, Options, Plan};
 use crate::tensor::{Location, Tensor};
 use crate::testing::sparse::{all_on_device, cpu, gpu, vector};
 
