@@ -6,8 +6,8 @@
 //! The figures of a GPU are fitted to whole runs on an H200 (2026-11-22, data on the device, `FUSED` with l = 128 and 500
 //! and `KRYLOV` with l = 128 in both precisions). The predictions are within 10 % of these runs.
 
-use super::algorithm::passes;
 use super::options::Method;
+use super::passes::passes;
 use crate::backend::Backend;
 use crate::backend::cpu::Isa;
 use crate::choice::word;

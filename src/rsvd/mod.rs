@@ -16,7 +16,7 @@
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`], [`identity`] | the state of a run in a file; the properties of the run that it belongs to |
-//! | [`pace`] | the passes of a run and its progress |
+//! | [`pace`], `passes` | the passes of a run and its progress; how many a method takes |
 
 pub mod algorithm;
 pub mod basis;
@@ -35,6 +35,7 @@ pub mod ops;
 pub mod options;
 pub mod outputs;
 pub mod pace;
+mod passes;
 pub mod pca;
 pub mod plan;
 pub mod restart;

@@ -1,11 +1,9 @@
 //! The common part of all multi-start calls on both backends. It checks the outputs, cuts the batch into tiles that fit the
 //! memory limit, gathers strided inputs, scatters to strided outputs, reports progress and adds counts.
 
-use super::cpu::CpuOps;
-use super::options::{Info, Results};
+use super::options::{Info, Results, bytes};
 use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Rows, Tile};
 use crate::alloc;
-use crate::backend::cpu::simd::Vectorised;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress};
@@ -187,14 +185,14 @@ pub fn known<T>(plan: &Plan<T>, count: usize) -> Info {
     Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() }
 }
 
-/// The chunks and the bytes of [`run`] on the CPU, whose memory is `ops`, with the results `count` and `status` and, for a
+/// The chunks and the bytes of [`run`] on the CPU, whose operations have `held` bytes, with the results `count` and `status` and, for a
 /// search for peaks, the peaks in their form.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] as [`run`].
-pub fn plan<T: Vectorised>(
+pub fn plan<T: Real>(
     context: &Context,
-    ops: &CpuOps<'_, T>,
+    held: u64,
     plan: &Plan<T>,
     input: &Tensor,
     peaks: Option<PeakForm>,
@@ -207,7 +205,7 @@ pub fn plan<T: Vectorised>(
     let charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
     let mut info = known(plan, count);
     info.chunks = to_i64(count.div_ceil(tile));
-    info.host_bytes = super::bytes(ops.bytes()) + super::bytes(charge.bytes());
+    info.host_bytes = bytes(held) + bytes(charge.bytes());
     Ok(info)
 }
 
@@ -265,7 +263,7 @@ pub fn run<T: Real>(
     };
 
     let flag = progress.flag();
-    let mut info = Info { host_bytes: super::bytes(charge.bytes()), ..known(plan, count) };
+    let mut info = Info { host_bytes: bytes(charge.bytes()), ..known(plan, count) };
     let mut done = Counts::default();
     for first in (0..count).step_by(tile) {
         progress.report(to_i64(first), to_i64(count), share(&done, first, plan))?;

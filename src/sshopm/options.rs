@@ -299,3 +299,8 @@ pub struct Info {
     /// Where the starts run, and why.
     pub reason: &'static str,
 }
+
+/// Bytes as they are reported.
+pub fn bytes(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

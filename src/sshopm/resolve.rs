@@ -2,7 +2,7 @@
 
 use super::options::{Compatibility, Goal, Method, Options, Shift, Sign, StartKind, Test};
 use super::plan::{ConstantShift, Iteration, Plan, Reduction, SignRule, Starts};
-use super::starts::{icosahedral_count, points};
+use super::starts::{IDLE_SEED, icosahedral_count, points, refuse_idle_seed};
 use crate::alloc;
 use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
@@ -238,14 +238,6 @@ fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
         (false, None) => Iteration::Hybrid,
         (false, Some(shift)) => Iteration::HybridConstant(shift),
     })
-}
-
-/// Reason for which a seed is refused if the start vectors are not random.
-pub const IDLE_SEED: &str = "the start vectors are not random ones";
-
-/// Refuses a seed that has no effect. A seed of 0, the default, is accepted, because it may mean that no seed was set.
-pub fn refuse_idle_seed(seed: u64, reason: &str) -> Result<()> {
-    if seed == 0 { Ok(()) } else { Err(Error::invalid("seed", format!("is {seed}, but {reason}"))) }
 }
 
 /// Limit of the bytes of start vectors, more than any machine has. All sizes below it fit their integer types.

@@ -2,7 +2,6 @@
 
 use super::cpu::tensor::draw;
 use super::options::StartKind;
-use super::resolve::{IDLE_SEED, refuse_idle_seed};
 use crate::alloc;
 use crate::choice::word;
 use crate::context::Context;
@@ -47,6 +46,14 @@ pub fn starts(
         }
         out.finish(queue)
     })
+}
+
+/// Reason for which a seed is refused if the start vectors are not random.
+pub const IDLE_SEED: &str = "the start vectors are not random ones";
+
+/// Refuses a seed that has no effect. A seed of 0, the default, is accepted, because it may mean that no seed was set.
+pub fn refuse_idle_seed(seed: u64, reason: &str) -> Result<()> {
+    if seed == 0 { Ok(()) } else { Err(Error::invalid("seed", format!("is {seed}, but {reason}"))) }
 }
 
 /// Unit vectors [n x count] of a kind that is not `Auto`.

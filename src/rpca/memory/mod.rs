@@ -5,14 +5,16 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `shape` | what the memory depends on besides the options |
 //! | `ledger` | the backend that counts host memory of a run on the CPU |
 //! | `device` | panels on a GPU, and the backend that counts device memory |
 
 mod device;
 mod ledger;
+mod shape;
 
 use super::algorithm::{FIRST_RANK, rehearse, solve};
-use super::cpu::cut::{Cut, Sheet};
+use super::cpu::cut::Cut;
 use super::cpu::elementwise::Elementwise;
 use super::options::Options;
 use crate::context::Context;
@@ -20,28 +22,14 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 pub use device::{DeviceFit, DeviceShape, fit_device, host_bytes};
 use ledger::Ledger;
-
-/// An eigenvalue of X^H X that no threshold cuts off.
-pub(super) const LARGE: f64 = 1e200;
+pub(super) use shape::LARGE;
+pub use shape::Shape;
 
 /// Options of a counting run of at most two iterations: the first converges, the second writes the parts. It has at least one
 /// power iteration, because each run may use one to confirm its values.
 fn rehearsed(options: &Options) -> Options {
     let (max_iterations, power_iterations) = (options.max_iterations.min(2), options.power_iterations.max(1));
     Options { tolerance: 1.0, max_iterations, power_iterations, ..options.clone() }
-}
-
-/// Sizes of a run's inputs and outputs.
-#[derive(Debug, Clone, Copy)]
-pub struct Shape {
-    /// The input of the cut.
-    pub sheet: Sheet,
-    /// Bytes of an entry of the matrix plus that of the mask, where they are read from sources; 0 for data in memory.
-    pub read: usize,
-    /// Whether there is a mask.
-    pub is_masked: bool,
-    /// Bytes of an entry of the larger of the parts that sinks take; 0 without sinks.
-    pub sink: usize,
 }
 
 /// A cut that fits, and its memory.

@@ -1,7 +1,8 @@
 //! Eigenpairs of Hermitian matrices, from a basis of their range.
 
 use super::finish::turn;
-use super::{Factors, Phase, Run, check_finite, finish, power};
+use super::task::check_finite;
+use super::{Factors, Phase, Run, finish, power};
 use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};

@@ -5,10 +5,10 @@ mod request;
 
 use std::sync::Arc;
 
-use super::algorithm::passes;
 use super::choose::{CHOICE_THREADS, Case, Machine};
 use super::data::{Center, Resident, Setting};
 use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
+use super::passes::passes;
 use crate::backend::Backend;
 use crate::choice::word;
 use crate::context::Context;

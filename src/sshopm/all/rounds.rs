@@ -3,8 +3,8 @@
 
 use super::approach::Ending;
 use super::end_check::EndCheck;
+use super::search::{CHUNK, Search, Site};
 use super::set::{Found, PairSet};
-use super::{CHUNK, Site};
 use crate::alloc::{self, Charged};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
@@ -18,6 +18,7 @@ use crate::sshopm::cpu::tensor::draw;
 use crate::sshopm::options::{Goal, StartKind, StartStatus};
 use crate::sshopm::plan::{Counts, Iteration, RowBuffers, SignRule, Starts, Tile};
 use crate::sshopm::resolve::chord2;
+use crate::sshopm::site::ops;
 
 /// Distances, relative to the radius, by which a start that ended without a pair is moved before each trial. Near a
 /// continuum of eigenvectors, steps of minimum norm continue from where the Newton steps stopped.
@@ -107,7 +108,7 @@ fn move_by<T: Vectorised>(x: &mut [T], direction: &mut [f64], length: f64) {
     }
 }
 
-impl<T: Vectorised> super::Search<T> {
+impl<T: Vectorised> Search<T> {
     /// Newton's method from the maxima and minima that the hybrid finds.
     pub(super) fn extrema(&mut self, search: &mut OneTensor<'_, T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;
@@ -302,7 +303,7 @@ impl<T: Vectorised> super::Search<T> {
         let queue = if matches!(plan.starts, Starts::Shared(_)) && size < CHUNK { None } else { search.site.queue };
         let context = search.site.context;
         let budget = context.host_budget();
-        let mut ops = crate::sshopm::ops(context, queue, plan, chunks)?;
+        let mut ops = ops(context, queue, plan, chunks)?;
         // Process a few chunks for each thread at a time, to bound the memory.
         let reals = sizes.pairs * 2 + sizes.pair_vectors + sizes.pair_hessians + sizes.start_vectors + search.a.len();
         let each = reals * size_of::<T>() + (3 * size + 1) * size_of::<i32>();

@@ -3,10 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::chain::{Chain, packed};
-use super::engine::{Engine, Vectors, with_engine};
+use super::engine::{Engine, Vectors, WIDEST, with_engine};
 use super::general::General;
-use super::load::power_of_two_times;
-use super::{WIDEST, load};
+use super::load::{self, power_of_two_times};
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};

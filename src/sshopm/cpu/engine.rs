@@ -14,6 +14,9 @@ use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch, dispatch_wide};
 use crate::scalar::Real;
 
+/// Limit of the lanes of a vector times the vectors that a kernel processes together.
+pub const WIDEST: usize = 32;
+
 /// Vectors as arrays: component i of vector p is at `data[i * stride + p]`. Kernels process whole vector widths.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a, T> {

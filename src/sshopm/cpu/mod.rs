@@ -32,6 +32,7 @@ pub mod write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::chain::Chain;
+pub use self::engine::WIDEST;
 use self::engine::{Engine, with_engine};
 use self::feed::{Feed, Leaf};
 use self::general::General;
@@ -46,8 +47,6 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 
-/// Limit of the lanes of a vector times the vectors that a kernel processes together.
-pub const WIDEST: usize = 32;
 /// Limit of the tensors in a leaf, the unit of work of a thread.
 const GRAIN: usize = 256;
 

@@ -3,9 +3,8 @@
 //! Near a circle of minima of one straight fibre (d . x)^m, or near a point of inflection, the residual of a start is of
 //! rounding size. The start ends there although values increase in some direction.
 
-use super::WIDEST;
 use super::chain::packed;
-use super::engine::{Engine, Vectors};
+use super::engine::{Engine, Vectors, WIDEST};
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;

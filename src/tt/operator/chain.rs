@@ -7,10 +7,12 @@ use super::ops::{CoreView, Extent, OperatorOps, Site};
 use super::slots::Slots;
 use super::trains::Trains;
 use crate::alloc;
-use crate::error::Result;
-use crate::scalar::{DType, Scalar};
+use crate::choice::word;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::Sparsity;
-use crate::tt::scaled::exponent_of;
+use crate::tt::options::{Conjugate, Method, Options, Scaling};
+use crate::tt::scaled::{Scaled, exponent_of};
 use crate::tt::watch::Watch;
 
 /// The sites of a contraction, counted from the cut.
@@ -52,6 +54,27 @@ pub(super) struct Way {
     pub from: usize,
     /// Bond at which it ends.
     pub to: usize,
+}
+
+impl<'a> Chain<'a> {
+    /// The sites of a contraction with these options.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for `repeat`; [`Error::InvalidArgument`] for a method of inner products alone.
+    pub(super) fn of(options: &Options, trains: Trains<'a>, dtype: DType, cut: usize, watch: &Watch) -> Result<Self> {
+        if options.repeat != 1 {
+            let problem = format!("repeat: is {}; with an operator and in environments, 1 is needed", options.repeat);
+            return Err(Error::NotSupported(problem));
+        }
+        if let Method::Halves | Method::Power = options.method {
+            let name = word(options.method);
+            return Err(Error::invalid("method", format!("is {name}, which contracts inner products alone")));
+        }
+        let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
+        let conjugate = options.conjugate == Conjugate::Bra;
+        let scaled = options.scaling != Scaling::Never;
+        Ok(Self { trains, blocks, cut, dtype, conjugate, scaled, watch: watch.clone() })
+    }
 }
 
 impl<'a> Chain<'a> {
@@ -227,4 +250,18 @@ impl<'a> Chain<'a> {
         let bonds = way.from.min(way.to)..=way.from.max(way.to);
         bonds.into_iter().try_fold(0, |most, t| Ok(self.extent(t, slots, pairs).elements()?.max(most)))
     }
+}
+
+/// The products of two environments at one bond: of the first `split` slots, which are the operator's, and of the
+/// identity's slot.
+pub(super) fn meet<T: Scalar, O: OperatorOps<T>>(
+    ops: &O,
+    left: &Held<O::Environment>,
+    right: &Held<O::Environment>,
+    split: usize,
+) -> Result<[Scaled; 2]> {
+    let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
+    let (first, second) = sums.split_at(split);
+    let sum = |part: &[Complex<f64>]| part.iter().fold(Complex::new(0.0, 0.0), |s, x| s + x);
+    Ok([(first, 0), (second, 1)].map(|(part, g)| Scaled::new(sum(part), left.exponent[g] + right.exponent[g])))
 }

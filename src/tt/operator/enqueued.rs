@@ -11,7 +11,6 @@ use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::Trains;
-use super::value;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::operator::{self as kernels, Terms};
 use crate::backend::gpu::kernels::tt::sandwich::{self, CoreKeys, Ready};
@@ -491,7 +490,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
         return Err(Error::Numerical(problem.into()));
     }
     let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
-    let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
+    let chain = Chain::of(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
     let look = Look::new([trains.bra, trains.ket], turns)?;
     let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;
     let plan = Plan::new::<T, _>(&chain, &counting, options, ratio || trains.operator.is_none())?;

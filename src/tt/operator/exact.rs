@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::chain::Chain;
 use super::device::Ops;
-use super::environments::{Side, expect_extent};
+use super::environments::expect_extent;
 use super::gather::Gather;
+use super::side::Side;
 use super::slots::Slots;
 use super::stored::step_wide;
 use super::wide::Wide;

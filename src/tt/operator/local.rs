@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::chain::{Chain, Held};
+use super::chain::{Chain, Held, meet};
 use super::device::Ops;
 use super::environments::{expect_operator, is_real};
 use super::far::{self, Far};
@@ -14,7 +14,7 @@ use super::plan::cut_of;
 use super::share::{Kind, Share};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
-use super::value::{self, meet, norm2, unwatched};
+use super::value::{self, norm2, unwatched};
 use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::context::Context;
@@ -240,7 +240,7 @@ fn chain_of<'x>(
     let dtype = trains.check(context)?;
     let dtype = if real { dtype } else { complex_of(dtype) };
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
-    value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)
+    Chain::of(&options, trains, dtype, cut_of(&trains, &options)?, watch)
 }
 
 /// Runs `sums` over all boundary pairs. Returns <x|x>, and the report unless the numbers had exponents of their own.

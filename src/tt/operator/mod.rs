@@ -38,6 +38,7 @@ pub mod models;
 pub mod ops;
 mod plan;
 mod share;
+pub mod side;
 pub mod slots;
 pub mod spin;
 mod stored;
@@ -50,9 +51,10 @@ mod wide;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use environments::{Environments, Side};
+pub use environments::Environments;
 pub use local::{Locals, correlation, expect_local};
 pub use models::{heisenberg, identity, ising};
+pub use side::Side;
 pub use terms::Terms;
 pub use trains::Trains;
 pub use value::{Rayleigh, plan_rayleigh, plan_sandwich, rayleigh, sandwich};

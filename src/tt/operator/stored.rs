@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
-use super::chain::{Chain, Held};
+use super::chain::{self, Chain, Held};
 use super::device::{Environment, Ops, Work, core_sizes_here};
 use super::gather::Gather;
 use super::gauge::{self, BRA, Gauge, KET, PAIR, SLOT, Sizes, budget, spread};
 use super::ops::{CoreView, Extent, OperatorOps, Site};
-use super::value;
 use super::wide::{self, Core, Wide};
 use crate::alloc;
 use crate::backend::cpu::flags;
@@ -289,7 +288,7 @@ fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, stored: &Stored<T>) -> Re
     Wide::of(budget, extent, &values, |at| stored.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
 }
 
-/// [`value::meet`] for stored environments; `None` if they have lost numbers below the range of the type, and for a ring
+/// [`chain::meet`] for stored environments; `None` if they have lost numbers below the range of the type, and for a ring
 /// whose environments may have lost what counts.
 pub(super) fn meet<T: Scalar>(
     ops: &Ops,
@@ -305,7 +304,7 @@ pub(super) fn meet<T: Scalar>(
     let exponent = left.held.exponent[group] + right.held.exponent[group];
     let mut sums = [Scaled::ZERO; 2];
     if !left.is_graded() && !right.is_graded() {
-        let (met, lost) = flags::watch(|| value::meet::<T, _>(ops, &left.held, &right.held, split));
+        let (met, lost) = flags::watch(|| chain::meet::<T, _>(ops, &left.held, &right.held, split));
         sums = met?;
         let near = sums[group].exponent.saturating_sub(exponent);
         // Products that became 0 are nothing beside a sum near 1.

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::finite;
 
 /// <bra| operator |ket>; without an operator <bra|ket>. Any of them may be open or cyclic.
 #[derive(Clone, Copy)]
@@ -100,4 +101,11 @@ pub(super) fn complex_of(dtype: DType) -> DType {
         DType::F64 => DType::CF64,
         other => other,
     }
+}
+
+/// Whether all numbers of the trains and the operator are finite.
+pub(super) fn are_finite(trains: &Trains<'_>) -> Result<bool> {
+    let Trains { bra, operator, ket } = *trains;
+    let list = [Some(ket), if ket.is_same(bra) { None } else { Some(bra) }, operator.map(TrainMatrix::train)];
+    list.into_iter().flatten().try_fold(true, |found, train| Ok(found && finite::is_finite(train)?))
 }

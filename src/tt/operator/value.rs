@@ -3,16 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::chain::{Chain, Half, Held};
+use super::chain::{Chain, Half, meet};
 use super::device::{Ops, on_device};
-use super::environments::are_finite;
 use super::ops::OperatorOps;
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
-use super::trains::Trains;
+use super::trains::{Trains, are_finite};
 use super::unread;
 use crate::backend::cpu::flags;
-use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -21,7 +19,7 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance::{self, Risk};
 use crate::tt::finite;
 use crate::tt::info::Info;
-use crate::tt::options::{Conjugate, Method, Options, Scaling};
+use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::rings;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
@@ -228,7 +226,7 @@ fn contract_as_given(
     identity: bool,
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
-    let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
+    let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
     let (sums, info, leaves_out) =
         with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))?;
@@ -254,31 +252,9 @@ fn foresee(
     dtype: DType,
     identity: bool,
 ) -> Result<Info> {
-    let chain = chain(options, *trains, dtype, cut_of(trains, options)?, &unwatched(context))?;
+    let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, &unwatched(context))?;
     let ops = Ops::of(context, None, &chain.trains)?;
     with_scalar!(dtype, "x", T => Ok(Plan::new::<T, _>(&chain, &ops, options, identity)?.info(&chain)))
-}
-
-/// The sites of a contraction.
-pub(super) fn chain<'a>(
-    options: &Options,
-    trains: Trains<'a>,
-    dtype: DType,
-    cut: usize,
-    watch: &Watch,
-) -> Result<Chain<'a>> {
-    if options.repeat != 1 {
-        let problem = format!("repeat: is {}; with an operator and in environments, 1 is needed", options.repeat);
-        return Err(Error::NotSupported(problem));
-    }
-    if let Method::Halves | Method::Power = options.method {
-        let name = word(options.method);
-        return Err(Error::invalid("method", format!("is {name}, which contracts inner products alone")));
-    }
-    let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
-    let conjugate = options.conjugate == Conjugate::Bra;
-    let scaled = options.scaling != Scaling::Never;
-    Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, watch: watch.clone() })
 }
 
 /// <y|H|x> and <y|x>, the report, and whether the operator leaves out numbers of the ket.
@@ -342,18 +318,4 @@ fn block<T: Scalar, O: OperatorOps<T>>(
             Ok([0, 1].map(|g| a[g].plus(b[g])))
         }
     }
-}
-
-/// The products of two environments at one bond: of the first `split` slots, which are the operator's, and of the
-/// identity's slot.
-pub(super) fn meet<T: Scalar, O: OperatorOps<T>>(
-    ops: &O,
-    left: &Held<O::Environment>,
-    right: &Held<O::Environment>,
-    split: usize,
-) -> Result<[Scaled; 2]> {
-    let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
-    let (first, second) = sums.split_at(split);
-    let sum = |part: &[Complex<f64>]| part.iter().fold(Complex::new(0.0, 0.0), |s, x| s + x);
-    Ok([(first, 0), (second, 1)].map(|(part, g)| Scaled::new(sum(part), left.exponent[g] + right.exponent[g])))
 }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use super::super::*;
 use crate::backend::BackendChoice;
-use crate::context;
+use crate::context::{self, Context};
+use crate::error::Error;
 use crate::rng;
 use crate::scalar::{DType, Element, Real};
 use crate::shape::Order;
-use crate::tensor::{self, Location};
+use crate::tensor::{self, Location, Symmetric, Tensor};
 
 fn context(backend: BackendChoice, device_memory_limit: u64) -> Arc<Context> {
     let options = context::Options { backend, threads: 4, device_memory_limit, ..context::Options::default() };

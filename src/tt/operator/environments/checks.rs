@@ -1,9 +1,9 @@
 //! Checks of the arguments of environments.
 
-use super::Extent;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::{self, to_i64};
+use crate::tt::operator::ops::Extent;
 
 pub(super) fn expect_length(found: usize, extent: Extent) -> Result<()> {
     let count = extent.elements()?;

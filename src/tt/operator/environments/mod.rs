@@ -12,15 +12,14 @@ use super::device::{Ops, Work, on_device};
 use super::exact::{Exact, Sites};
 use super::gather::Gather;
 use super::layers::{Layer, layers};
-use super::ops::{Extent, OperatorOps};
+use super::ops::OperatorOps;
+use super::side::Side;
 use super::slots::Slots;
 use super::stored::{self, Step, Stored};
-use super::trains::{Trains, complex_of};
+use super::trains::{Trains, are_finite, complex_of};
 use super::unread;
-use super::value;
 use super::wide;
 use crate::alloc;
-use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
@@ -35,18 +34,6 @@ use crate::tt::watch::Watch;
 use crate::tt::{balance, finite};
 use checks::{expect_bond, expect_length, expect_type, wrong_type};
 pub(super) use checks::{expect_extent, expect_operator, is_real};
-
-/// The end from which an environment is built. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Side {
-    /// Environment of the sites before a bond.
-    Left = 0,
-    /// Environment of the sites after a bond.
-    Right = 1,
-}
-
-numbered!(Side, Left, Right);
 
 /// Environments at the bonds, if they have been built, and the workspace of steps.
 struct Store<T: Scalar> {
@@ -515,7 +502,7 @@ impl Environments {
         }
         let own = || self.cancel.progress(std::slice::from_ref(&self.context), None, self.cancel.epoch()).flag();
         let flag = self.stop.clone().unwrap_or_else(own);
-        value::chain(&self.options, *trains, dtype, 0, &Watch::new(flag))
+        Chain::of(&self.options, *trains, dtype, 0, &Watch::new(flag))
     }
 
     fn extend<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
@@ -559,13 +546,6 @@ impl Environments {
             None => Err(Error::Internal(format!("no environment at bond {k}"))),
         }
     }
-}
-
-/// Whether all numbers of the trains and the operator are finite.
-pub(super) fn are_finite(trains: &Trains<'_>) -> Result<bool> {
-    let Trains { bra, operator, ket } = *trains;
-    let list = [Some(ket), if ket.is_same(bra) { None } else { Some(bra) }, operator.map(TrainMatrix::train)];
-    list.into_iter().flatten().try_fold(true, |found, train| Ok(found && finite::is_finite(train)?))
 }
 
 /// Ranks of bra and ket.

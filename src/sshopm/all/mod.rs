@@ -15,19 +15,19 @@ mod approach;
 mod end_check;
 mod matrix;
 mod rounds;
+mod search;
 mod set;
 
+use self::search::{CHUNK, Search, Site};
 use self::set::PairSet;
 use super::algorithm::{Outputs, check_outputs, pairs_of};
-use super::cpu::load::{exponent_of, power_of_two_times};
+use super::cpu::load::{self, exponent_of, power_of_two_times};
 use super::options::{Goal, Info, Options, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{
-    check, chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed, steps,
-};
+use super::resolve::{check, chord2, degeneracy, isotropy, level, merge_value, or_default, raised, steps};
+use super::starts::refuse_idle_seed;
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
-use crate::backend::gpu::GpuStream;
 use crate::choice::Value;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -42,9 +42,6 @@ pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
 
 /// Default limit of the Newton steps of a start.
 const STEPS: u32 = 200;
-
-/// Starts in a chunk, the unit of work of a thread.
-const CHUNK: usize = 500;
 
 /// Finds all real eigenpairs of every tensor of a batch.
 ///
@@ -171,28 +168,6 @@ fn generic_pairs(shape: Symmetric) -> f64 {
 
 fn default_tolerance<T: Real>() -> f64 {
     if T::DTYPE == DType::F32 { 1e-5 } else { 1e-11 }
-}
-
-/// Context and device of a search.
-#[derive(Clone, Copy)]
-struct Site<'a> {
-    context: &'a Context,
-    queue: Option<&'a GpuStream>,
-}
-
-/// A search with every default resolved, for all chunks of a call.
-struct Search<T> {
-    plan: Plan<T>,
-    /// Rules for merging pairs across all chunks.
-    rule: Reduction,
-    /// Limit of pairs in the results.
-    pairs: usize,
-    starts: usize,
-    max_starts: usize,
-    raised: bool,
-    seed: u64,
-    /// Tensors T of the batch.
-    count: usize,
 }
 
 impl<T: Vectorised> Search<T> {
@@ -354,7 +329,7 @@ impl<T: Vectorised> Search<T> {
     ) -> Result<(PairSet<T>, TensorStatus, Counts)> {
         let n = self.plan.shape.dimension;
         let mut set = PairSet::new(self.plan.shape, self.plan.sign, site.context.host_budget());
-        match super::cpu::load::inspect(&self.plan, a) {
+        match load::inspect(&self.plan, a) {
             Err((status, value)) => {
                 if status != TensorStatus::Nonfinite {
                     set.push_special(value)?;
@@ -368,7 +343,7 @@ impl<T: Vectorised> Search<T> {
             }
         }
         let a: &[T] = a;
-        let norm = super::cpu::load::frobenius(a, &self.plan.multinomials);
+        let norm = load::frobenius(a, &self.plan.multinomials);
         let flat = self.plan.reduction.degeneracy * norm;
         if self.plan.shape.order == 2 {
             site.context.pool().run(|| matrix::pairs(n, a, flat, &mut set))?;
