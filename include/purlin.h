@@ -491,7 +491,9 @@
 #define PURLIN_FDK_REDUNDANCY_SHORT 3
 
 /**
- * A panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
+ * A panel shifted sideways on a full circle, whose two halves see the object from opposite sides. Its short side has to
+ * reach beyond the axis by 3 columns, and by the cube root of the number of columns from the axis to its far rim. The
+ * weights rise within these columns, and over fewer the filter takes that rise for an edge.
  */
 #define PURLIN_FDK_REDUNDANCY_HALF_FAN 4
 
@@ -2386,9 +2388,9 @@ typedef struct purlin_fdk_options {
    */
   int32_t allow_short_arc;
   /**
-   * 1: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
-   * filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
-   * the log has one warning a run.
+   * 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
+   * that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
+   * They are counted either way, and the log has one warning a run.
    */
   int32_t sanitize;
   /**
@@ -2613,7 +2615,8 @@ typedef struct purlin_fdk_info {
   int64_t pixels_negative;
   /**
    * Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
-   * like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are not finite.
+   * like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are NaN, or 0 in volumes of
+   * integers.
    */
   int64_t pixels_not_finite;
 } purlin_fdk_info;
@@ -5977,8 +5980,9 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
  * finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
  * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
- * that does not see the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at more than 45 degrees to the
- * plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside 0 to 1; an option that can have no
+ * that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at
+ * more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside
+ * 0 to 1; an option that can have no
  * effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
  * NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
  * `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),

@@ -137,9 +137,7 @@ impl FdkOps for DoubleOps {
             tally.odd += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
             for p in integrals.iter_mut().filter(|p| !p.is_finite()) {
                 tally.not_finite += 1;
-                if plan.options.sanitize {
-                    *p = 0.0;
-                }
+                *p = plan.options.not_finite();
             }
             watch.run(context.pool(), |look| {
                 filtered

@@ -59,6 +59,15 @@ impl Fan {
         Reach { negative: -low[0].max(low[1]), positive: high[0].min(high[1]), is_ascending }
     }
 
+    /// Distance of two columns at the axis, mm on a panel through the axis, in the panel's middle row.
+    pub fn pitch_at_axis(&self, detector: &Detector) -> f64 {
+        let row = (detector.rows - 1) as f64 / 2.0;
+        let [a, b, c] = self.across;
+        let column = -(b * row + c) / a;
+        let [d, e, f] = self.along;
+        self.radius * (a / (d * column + e * row + f)).abs()
+    }
+
     /// Largest angle of a ray to the one through the axis, rad.
     pub fn widest(&self, detector: &Detector) -> f64 {
         let (right, top) = ((detector.columns - 1) as f64, (detector.rows - 1) as f64);

@@ -10,7 +10,8 @@
 //! | [`fov`], [`frame`] | the disc that every view sees; a box of a volume that reaches a source |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | options and figures |
-//! | [`weights`], [`fan`] | angular and redundancy weights; angles of rays to the ray through the axis |
+//! | [`weights`], [`half_fan`] | angular and redundancy weights; those of a half fan, and the overlap that it needs |
+//! | [`fan`] | angles of rays to the ray through the axis |
 //! | [`ramp`] | the filter's response |
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
 //! | [`algorithm`], [`ops`], [`arrays`] | the method for all devices; the operations of a device; a run's arrays |
@@ -29,6 +30,7 @@ pub mod fov;
 pub mod frame;
 pub mod geometry;
 pub mod gpu;
+pub mod half_fan;
 pub mod info;
 pub mod inputs;
 mod lane;

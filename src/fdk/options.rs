@@ -73,7 +73,7 @@ with_defaults! {
         pub fov_mask: bool = false,
         /// Accept an arc of less than 180 degrees.
         pub allow_short_arc: bool = false,
-        /// Replace pixels that are not finite by 0, and count them. Without it, such a pixel makes its whole row NaN.
+        /// Replace pixels that are not finite by 0. Without it, such a pixel makes its whole row NaN.
         pub sanitize: bool = false,
         /// Length of the transforms, at most 2^24; 0 for the smallest that is long enough.
         pub fft_length: usize = 0,
@@ -91,5 +91,13 @@ with_defaults! {
         pub slab: usize = 0,
         /// Views of a batch, which are filtered and back-projected together; 0 chooses.
         pub view_batch: usize = 0,
+    }
+}
+
+impl Options {
+    /// The value of a pixel that is not finite, on every backend. It is never infinite: a filtered row would hold infinities,
+    /// which integer volumes would take for densities beyond their range.
+    pub fn not_finite(&self) -> f64 {
+        if self.sanitize { 0.0 } else { f64::NAN }
     }
 }

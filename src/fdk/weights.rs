@@ -4,6 +4,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 
 use super::fan::{Fan, Reach};
 use super::geometry::Geometry;
+use super::half_fan;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -55,6 +56,9 @@ pub struct Scan {
     pub is_by_pixel: bool,
     /// The rays of each view.
     pub fans: Vec<Fan>,
+    /// Factor of all angular weights. It is 1 but for a short scan whose excess over 180 degrees is less than a step of its
+    /// views: Parker's weights end between two views there, and their sum over the views is not half a circle.
+    pub share: f64,
     /// Radius of the orbit on which weights are computed, mm: the mean of all views. The weights are functions of the line and
     /// not of the source's distance, so the two weights of a line add to 1 on non-circular orbits, too.
     pub radius: f64,
@@ -89,8 +93,8 @@ impl Scan {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights and for a gap in a full circle,
-    /// unless `allow_short_arc`; for a half fan that does not cover the axis in every view, whose columns change their
-    /// direction between views, or that is not on a full circle.
+    /// unless `allow_short_arc`; for a half fan that does not reach [`half_fan::least_overlap`] columns beyond the axis in
+    /// every view, whose columns change their direction between views, or that is not on a full circle.
     pub fn new(geometry: &Geometry, asked: Redundancy, allow_short_arc: bool) -> Result<Self> {
         let gaps = Gaps::new(geometry)?;
         let detector = &geometry.detector;
@@ -140,10 +144,14 @@ impl Scan {
             reach,
             is_by_pixel: false,
             fans,
+            share: 1.0,
             radius,
         };
         match redundancy {
-            Redundancy::Short => scan.check_short(allow_short_arc)?,
+            Redundancy::Short => {
+                scan.check_short(allow_short_arc)?;
+                scan.share = scan.short_share(geometry, gaps.second);
+            }
             Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
             Redundancy::Full if is_arc && !allow_short_arc => {
                 let gap = degrees(gaps.largest);
@@ -200,36 +208,17 @@ impl Scan {
         Ok(())
     }
 
-    /// Adds columns for a half fan on the panel's short side, because the tails of the ramp filter reach beyond it. The panel's
-    /// own width is enough: it covers the mirror image of the long side.
-    fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
-        let refuse = |problem: String| Err(Error::invalid("redundancy", format!("is half fan, {problem}")));
-        if is_arc {
-            let gap = self.largest_gap.to_degrees();
-            return refuse(format!("with a gap of {gap:.1} degrees; a full circle is needed"));
+    /// See [`Scan::share`]. `step` is the largest gap between views of the arc, rad.
+    fn short_share(&self, geometry: &Geometry, step: f64) -> f64 {
+        let delta = (self.arc - PI) / 2.0;
+        if self.misses_rays() || 2.0 * delta >= step {
+            return 1.0;
         }
-        let ascending = self.fans[0].reach(&geometry.detector).is_ascending;
-        for (n, fan) in self.fans.iter().enumerate() {
-            let r = fan.reach(&geometry.detector);
-            if r.negative < 0.0 || r.positive < 0.0 {
-                let (from, to) = (-r.negative, r.positive);
-                return refuse(format!(
-                    "but view {n} does not see the axis in every row: its panel spans {from:.3} to {to:.3} mm from it"
-                ));
-            }
-            if r.is_ascending != ascending {
-                return refuse(format!("but the columns of view {n} run against those of view 0"));
-            }
-        }
-        // The short side, by the sign of its angles and as columns.
-        let is_negative_short = self.reach[0] <= self.reach[1];
-        let extra = geometry.detector.columns;
-        if is_negative_short == ascending {
-            self.extra_left = extra;
-        } else {
-            self.extra_right = extra;
-        }
-        Ok(())
+        let weights =
+            geometry.views.iter().zip(&self.angular).map(|(v, w)| w * parker(self.along(v.angle), 0.0, delta));
+        let sum = weights.sum::<f64>();
+        // A scan of a few views may have none with a weight.
+        if sum > FRAC_PI_2 { PI / sum } else { 1.0 }
     }
 
     /// Whether an arc is too short for its fan, so that some rays are missing. The scan is reconstructed all the same.
@@ -274,7 +263,7 @@ impl Scan {
             Ramp::Flat(weight) => weight,
             // The source moves to where the line meets that orbit.
             Ramp::Short { delta } => parker(self.along(geometry.views[n].angle) + mean - angle, -mean, delta),
-            Ramp::HalfFan { reach, long_side } => half_fan(mean, reach, long_side),
+            Ramp::HalfFan { reach, long_side } => half_fan::weight(mean, reach, long_side),
         }
     }
 }
@@ -294,21 +283,6 @@ fn parker(along: f64, gamma: f64, delta: f64) -> f64 {
     } else {
         ramp(end - along, delta + gamma)
     }
-}
-
-/// Half-fan weight at a fan angle. It rises from 0 to 1 towards the long side, across the strip of half width `reach` that
-/// both sides see.
-fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
-    if angle.abs() >= reach {
-        return if angle * long_side > 0.0 {
-            1.0
-        } else if angle == 0.0 {
-            0.5
-        } else {
-            0.0
-        };
-    }
-    (1.0 + long_side * (FRAC_PI_2 * angle / reach).sin()) / 2.0
 }
 
 /// Views whose angles differ by at most this are views from one position, rad. An encoder at rest reports such differences;
@@ -530,16 +504,6 @@ mod tests {
             }
         }
         assert_eq!(parker(0.0, 0.2, 0.2), 1.0, "no ramp at the edge of the fan, and no NaN");
-    }
-
-    #[test]
-    fn conjugate_rays_of_a_half_fan_weigh_one_together() {
-        for angle in [-0.03, -0.029, -0.01, 0.0, 0.004, 0.03, 0.08, -0.08] {
-            let sum = half_fan(angle, 0.03, 1.0) + half_fan(-angle, 0.03, 1.0);
-            assert!((sum - 1.0).abs() < 1e-12);
-        }
-        assert_eq!(half_fan(0.08, 0.03, 1.0), 1.0);
-        assert_eq!(half_fan(0.08, 0.03, -1.0), 0.0);
     }
 
     #[test]

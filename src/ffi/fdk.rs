@@ -102,8 +102,9 @@ pub(super) unsafe fn made(
 /// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
 /// finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
 /// matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
-/// that does not see the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at more than 45 degrees to the
-/// plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside 0 to 1; an option that can have no
+/// that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at
+/// more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside
+/// 0 to 1; an option that can have no
 /// effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
 /// NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
 /// `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),

@@ -28,7 +28,9 @@ pub const PURLIN_FDK_REDUNDANCY_NONE: i32 = 1;
 pub const PURLIN_FDK_REDUNDANCY_FULL: i32 = 2;
 /// Parker's weights (Med. Phys. 9, 1982), for an arc of at least 180 degrees.
 pub const PURLIN_FDK_REDUNDANCY_SHORT: i32 = 3;
-/// A panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
+/// A panel shifted sideways on a full circle, whose two halves see the object from opposite sides. Its short side has to
+/// reach beyond the axis by 3 columns, and by the cube root of the number of columns from the axis to its far rim. The
+/// weights rise within these columns, and over fewer the filter takes that rise for an edge.
 pub const PURLIN_FDK_REDUNDANCY_HALF_FAN: i32 = 4;
 
 /// Pixels outside the panel are 0, interpolated linearly over one pixel.
@@ -160,9 +162,9 @@ pub struct purlin_fdk_options {
     /// 1: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
     /// is complete then; default 0.
     pub allow_short_arc: i32,
-    /// 1: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
-    /// filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
-    /// the log has one warning a run.
+    /// 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
+    /// that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
+    /// They are counted either way, and the log has one warning a run.
     pub sanitize: i32,
     /// Cut-off of the window as part of the largest frequency, above 0 and at most 1; default 1.
     pub cutoff: f64,
@@ -283,7 +285,8 @@ pub struct purlin_fdk_info {
     /// `pixels_clamped`.
     pub pixels_negative: i64,
     /// Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
-    /// like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are not finite.
+    /// like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are NaN, or 0 in volumes of
+    /// integers.
     pub pixels_not_finite: i64,
 }
 

@@ -326,6 +326,33 @@ def test_pixels_that_are_not_finite_are_counted(cpu: purlin.Context) -> None:
             assert plan.last_info().pixels_not_finite == 2
             assert plan.last_info().pixels_sanitized == (2 if sanitize else 0)
             assert np.isfinite(volume).all() == sanitize
+    # They are NaN, and 0 in volumes of integers, also where rows are not filtered.
+    choices: list[Any] = [{}, {"precision": "f64"}, {"mode": "rabbitct"}, {"mode": "rabbitct", "precision": "f64"}]
+    for options in choices:
+        with Reconstruction(geometry, grid, context=cpu, **options) as plan:
+            volume = plan.reconstruct(spoilt.astype(np.float64))
+            assert np.isnan(volume).any() and not np.isinf(volume).any(), options
+            whole = np.full(volume.shape, 7, np.int16)
+            with Sink.to_array(whole, context=cpu) as sink:
+                plan.reconstruct(spoilt.astype(np.float64), sink)
+            assert np.array_equal(whole[np.isnan(volume)], np.zeros(np.isnan(volume).sum(), np.int16)), options
+
+
+def test_a_half_fan_of_too_few_columns_beyond_the_axis_is_refused(cpu: purlin.Context) -> None:
+    angles = np.arange(180) * 2 * np.pi / 180
+    for beyond, side in [(0.5, 1), (1, -1), (2, 1), (4, -1)]:
+        # The outermost column of the short side has its centre `beyond` columns beyond the axis.
+        offset = side * (23.5 - beyond) * 2.0
+        geometry = Geometry(48, 5, 2.0, 4.0, 500.0, 1000.0, angles=angles, column_offset=offset)
+        if beyond < 3:
+            expected = rf"redundancy: is half fan, but the panel of view \d+ reaches {beyond:.3f} columns beyond the axis, less than 3\."
+            with pytest.raises(purlin.InvalidArgument, match=expected):
+                Reconstruction(geometry, Grid.centred((31, 31, 1), (1.0, 1.0, 1.0)), context=cpu)
+            continue
+        with Reconstruction(geometry, Grid.centred((31, 31, 1), (1.0, 1.0, 1.0)), context=cpu) as plan:
+            volume = plan.reconstruct(plan.project(np.array([[1.0, 36, 33, 500, 4, -3, 0, 0.4]])))
+            assert plan.last_info().redundancy == "half_fan" and "the panel reaches only 4" in plan.last_info().reason
+            assert np.abs(volume - 1).max() < 0.05
 
 
 def test_pieces_make_the_whole(cpu: purlin.Context) -> None:

@@ -107,8 +107,10 @@ impl Filter {
     }
 
     /// Filters a batch: `input` holds its views' rows one after the other, `output` receives them in `layout`. Every sample of
-    /// the output is written. Returns how many pixels were not finite; `sanitize` replaces them by 0. A thread looks at `watch`
-    /// every few milliseconds, however long the rows are.
+    /// the output is written. Returns how many pixels were not finite; they count as [`Options::not_finite`]. A thread looks at
+    /// `watch` every few milliseconds, however long the rows are.
+    ///
+    /// [`Options::not_finite`]: crate::fdk::options::Options::not_finite
     ///
     /// # Errors
     /// As [`Watch::run`]; out of memory.
@@ -236,8 +238,9 @@ fn prepare(
     let inner = &mut line[plan.left..end];
     inner.copy_from_slice(source);
     let bad = inner.iter().map(|p| u64::from(!p.is_finite())).sum();
-    if plan.options.sanitize && bad > 0 {
-        inner.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = 0.0);
+    if bad > 0 {
+        let substitute = plan.options.not_finite() as f32;
+        inner.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = substitute);
     }
     if plan.options.mode == Mode::RabbitCt {
         return bad;
@@ -287,7 +290,7 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32
     }
 }
 
-/// Multiplies whole views, row after row, with the weights of their rays.
+/// Multiplies whole views, row after row, with the weights of their rays. Pixels that are not finite become NaN.
 pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32]) -> Result<()> {
     let (columns, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
     let numbers = numbers(columns)?;
@@ -297,6 +300,7 @@ pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32])
             |weights, (image, &view)| {
                 weigh_columns(plan, view, weights);
                 for (j, row) in image.chunks_mut(columns).enumerate() {
+                    row.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = f32::NAN);
                     weigh_pixels(plan, view, j, weights);
                     weigh(plan, view, j, weights, &numbers, row);
                 }

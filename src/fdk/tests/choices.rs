@@ -436,3 +436,64 @@ fn pixels_that_are_not_finite_spoil_the_volume_or_are_counted() {
         assert!(floats(&bytes(Number::F32, &healed)).iter().all(|v| v.is_finite()));
     }
 }
+
+/// An infinite pixel makes voxels NaN, and 0 in volumes of integers. Sums with infinities would be the largest integers there.
+#[test]
+fn infinite_pixels_are_zero_in_integer_volumes() {
+    for (precision, mode) in [
+        (Precision::F32, Mode::Fdk),
+        (Precision::F64, Mode::Fdk),
+        (Precision::F32, Mode::RabbitCt),
+        (Precision::F64, Mode::RabbitCt),
+    ] {
+        let (plan, mut scan) = plan("full", Options { precision, mode, ..Options::default() });
+        for (at, value) in [(2540, f32::INFINITY), (5120 * 40 + 2600, f32::NEG_INFINITY)] {
+            scan[at] = value;
+        }
+        // As doubles, which hold a number that is infinite in single precision.
+        let mut wide: Vec<f64> = scan.iter().map(|p| f64::from(*p)).collect();
+        wide[5120 * 60 + 2610] = f64::INFINITY;
+        let bytes: Vec<u8> = wide.iter().flat_map(|p| p.to_ne_bytes()).collect();
+        let of = |number: Number| {
+            let mut info = volume_info(&plan);
+            info.number = number;
+            let mut out = vec![0xffu8; plan.voxels() * number.size()];
+            let mut source = HostSource::new(projection_info(&plan, Number::F64), &bytes).unwrap();
+            let mut sink = HostSink::new(info, &mut out).unwrap();
+            let info = run(&plan, None, &PLAIN, 0, &mut source, &mut sink, None).unwrap();
+            assert_eq!(info.pixels_not_finite, 3, "{precision:?} {mode:?}");
+            drop(sink);
+            out
+        };
+        let volume = floats(&of(Number::F32));
+        let spoilt = volume.iter().filter(|v| !v.is_finite()).count();
+        assert!(spoilt > 0 && volume.iter().all(|v| v.is_finite() || v.is_nan()), "{precision:?} {mode:?}: {spoilt}");
+        let integers: Vec<i16> =
+            of(Number::I16).chunks_exact(2).map(|b| i16::from_ne_bytes(b.try_into().unwrap())).collect();
+        for (v, i) in volume.iter().zip(integers) {
+            let want = if v.is_nan() { 0 } else { v.round_ties_even() as i16 };
+            assert_eq!(i, want, "{precision:?} {mode:?}: {v}");
+        }
+    }
+}
+
+#[test]
+fn infinite_pixels_leave_no_infinity_in_rows_of_any_length() {
+    let orbit = Orbit { source_to_axis: 400.0, source_to_detector: 600.0, ..ORBIT };
+    let grid = Grid { size: [9, 9, 1], spacing: [4.0; 3], origin: [-16.0, -16.0, 0.0] };
+    for columns in [2, 3, 4, 8, 33, 64] {
+        let panel = Detector { columns, rows: 1, column_pitch: 60.0 / columns as f64, row_pitch: 10.0 };
+        let geometry = Geometry::circular(panel, &orbit, &circle(5)).unwrap();
+        for precision in [Precision::F32, Precision::F64] {
+            let options = Options { precision, redundancy: Redundancy::Full, ..Options::default() };
+            let plan = Plan::new(geometry.clone(), grid, options).unwrap();
+            for (at, value) in [(0, f32::INFINITY), (columns / 2, f32::NEG_INFINITY)] {
+                let mut scan = vec![1.0f32; columns * 5];
+                scan[at] = value;
+                let volume = in_memory(&plan, &scan, &PLAIN, 0).0;
+                assert!(volume.iter().any(|v| v.is_nan()), "{columns} {precision:?} {at}");
+                assert!(!volume.iter().any(|v| v.is_infinite()), "{columns} {precision:?} {at}: {volume:?}");
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@ mod frame;
 mod kernels;
 mod layouts;
 mod matrices;
+mod narrow;
 mod oblique;
 mod physics;
 mod plans;
