@@ -3150,7 +3150,8 @@ typedef struct purlin_rpca_options {
 } purlin_rpca_options;
 
 /**
- * Report of a split. Norms are those of the scaled matrix.
+ * Report of a split. Norms are those of the scaled matrix. One beyond the range of double precision is infinite, also
+ * where the parts are not.
  */
 typedef struct purlin_rpca_info {
   /**
@@ -7077,10 +7078,13 @@ purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
  * @param      sparse    S, likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size,
- * sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+ * sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale`
+ * is beyond the largest number of the computing type),
  * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
  * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
- * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond
+ * the largest number of its type, before any is written; entries that all vanish in single precision),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7152,7 +7156,8 @@ purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
  * @param      m         as for purlin_rpca_compute.
  * @param      mask      likewise; NULL: all entries are observed.
  * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
- *                       M, integers are rounded and held to their range. NULL if not wanted.
+ *                       M, integers are rounded and held to their range, entries beyond that of a real type are
+ *                       PURLIN_ERROR_NUMERICAL. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.

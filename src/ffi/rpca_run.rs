@@ -98,10 +98,13 @@ impl Given {
 /// @param      sparse    S, likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size,
-/// sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+/// sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale`
+/// is beyond the largest number of the computing type),
 /// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
 /// `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
-/// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond
+/// the largest number of its type, before any is written; entries that all vanish in single precision),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
 /// # Safety
@@ -214,7 +217,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 /// @param      m         as for purlin_rpca_compute.
 /// @param      mask      likewise; NULL: all entries are observed.
 /// @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
-///                       M, integers are rounded and held to their range. NULL if not wanted.
+///                       M, integers are rounded and held to their range, entries beyond that of a real type are
+///                       PURLIN_ERROR_NUMERICAL. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.

@@ -67,7 +67,8 @@ pub struct purlin_rpca_options {
 
 versioned!(purlin_rpca_options, first = std::mem::offset_of!(Self, group), of = crate::rpca::Options);
 
-/// Report of a split. Norms are those of the scaled matrix.
+/// Report of a split. Norms are those of the scaled matrix. One beyond the range of double precision is infinite, also
+/// where the parts are not.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_rpca_info {

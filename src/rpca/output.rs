@@ -17,6 +17,39 @@ use crate::shape::{Order, product, to_i64};
 /// Numbers that are converted for a sink at a time.
 const STRETCH: usize = 512;
 
+/// Whether a type holds a finite number, rounded. Integers are held to their range, so they take any.
+pub fn holds(dtype: DType, value: f64) -> bool {
+    match dtype {
+        // Half of a unit in the last place above the largest number.
+        DType::F16 => value.abs() < 65520.0,
+        DType::F32 | DType::CF32 => (value as f32).is_finite(),
+        DType::F64 | DType::CF64 => value.is_finite(),
+        _ => true,
+    }
+}
+
+/// Words for a number that a type does not hold: its limit.
+pub fn beyond(dtype: DType) -> String {
+    let name = dtype.name();
+    match dtype {
+        DType::F16 => format!("more than 65504, the largest number of {name}"),
+        DType::F32 | DType::CF32 => format!("more than {:e}, the largest number of {name}", f32::MAX),
+        _ => format!("more than {:e}, the largest number of {name}", f64::MAX),
+    }
+}
+
+/// A positive number times a power of two, to six digits. The product may overflow.
+pub fn rounded(value: f64, power: f64) -> String {
+    let product = value * power;
+    if product.is_finite() {
+        // Without zeros at the end.
+        let digits = format!("{product:.5e}");
+        return digits.parse::<f64>().map_or(digits, |v| format!("{v:e}"));
+    }
+    let exponent = value.log10() + power.log10();
+    format!("{:.2}e{}", 10f64.powf(exponent.fract()), exponent.trunc())
+}
+
 /// Some rows of a part: packed column-major blocks of `block` rows, the last one shorter.
 pub struct Panel<'a, T> {
     /// First row of the panel in the matrix.

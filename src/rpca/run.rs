@@ -12,7 +12,7 @@ use super::input::Entries;
 use super::memory::{self, Shape};
 use super::ops::Take;
 use super::options::Options;
-use super::output::{CsrBuilder, Panel};
+use super::output::{CsrBuilder, Panel, beyond, holds, rounded};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, GpuStream};
 use crate::backend::memory::Memory;
@@ -210,18 +210,20 @@ impl<'c> Call<'c> {
                 let fit = memory::fit::<T>(context, &shape, self.options)?;
                 let mut ops = CpuOps::<T>::new(context, progress, entries, mask, (&shape.sheet, fit.cut))?;
                 ops.set_steps(self.options.max_iterations);
-                let Solution { mut info, unit } = solve::<T::Wide, CpuAlgebra>(&mut ops, self.options)?;
+                let Solution { mut info, unit, bound } = solve::<T::Wide, CpuAlgebra>(&mut ops, self.options)?;
                 info.host_bytes = fit.expected;
                 (info.block_rows, info.blocks) = ops.blocks();
                 (info.bytes_read, info.seconds_read) = ops.reading();
+                self.expect_held::<T>(unit, bound, |take| ops.results(take))?;
                 self.deliver(unit, transposed, |take| ops.results(take))?;
                 Ok(info)
             }
             Backend::Gpu(gpu) => {
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
                 let mut ops = GpuOps::<T>::new(self.contexts, queue, progress, entries, mask, size, self.options)?;
-                let Solution { mut info, unit } = solve::<T::Wide, GpuAlgebra>(&mut ops, self.options)?;
+                let Solution { mut info, unit, bound } = solve::<T::Wide, GpuAlgebra>(&mut ops, self.options)?;
                 (info.block_rows, info.blocks) = ops.blocks();
+                self.expect_held::<T>(unit, bound, |take| ops.results(take))?;
                 for (name, target, sparse) in
                     [("low_rank", &mut self.low_rank, false), ("sparse", &mut self.sparse, true)]
                 {
@@ -248,6 +250,39 @@ impl<'c> Call<'c> {
         });
         let sheet = Sheet { size, element: size_of::<T>(), is_held: read == 0, block_rows: self.options.block_rows };
         Shape { sheet, read, is_masked: mask.is_some(), sink: sinks.max().unwrap_or(0) }
+    }
+
+    /// Refuses a part with an entry that its target does not hold, before any of them is written. `unit` and `bound` are those of
+    /// [`Solution`]. The parts are read only if the bound does not suffice.
+    fn expect_held<T: Elementwise>(
+        &self,
+        unit: f64,
+        bound: f64,
+        results: impl FnOnce(&mut Take<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        let types = [&self.low_rank, &self.sparse].map(|target| match target {
+            Target::Nowhere => None,
+            Target::Matrix(_) | Target::Csr(_) => Some(T::DTYPE),
+            Target::Sink(sink) => Some(sink.info().number.dtype()),
+        });
+        if types.iter().flatten().all(|dtype| holds(*dtype, bound * unit)) {
+            return Ok(());
+        }
+        let mut largest = [0.0f64; 2];
+        results(&mut |_, _, _, low_rank, sparse| {
+            for (largest, values) in largest.iter_mut().zip([low_rank, sparse]) {
+                let parts = values.iter().flat_map(|v| [v.re().abs(), v.im().abs()]);
+                *largest = parts.fold(*largest, |most, v| if v.is_nan() { f64::INFINITY } else { most.max(v) });
+            }
+            Ok(())
+        })?;
+        for ((name, dtype), largest) in ["low_rank", "sparse"].into_iter().zip(types).zip(largest) {
+            if let Some(dtype) = dtype.filter(|dtype| !holds(*dtype, largest * unit)) {
+                let (value, limit) = (rounded(largest, unit), beyond(dtype));
+                return Err(Error::Numerical(format!("{name}: has an entry of {value}, {limit}")));
+            }
+        }
+        Ok(())
     }
 
     /// Writes the parts to their targets. `results` calls its argument with each panel's first row, rows, rows of a block, L

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,23 @@ def test_refusals(cpu: purlin.Context) -> None:
         rpca.compute(m, sparse="coo", context=cpu)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="colour"):
         rpca.compute(m, colour=1, context=cpu)  # type: ignore[call-arg]
+
+
+def test_numbers_that_single_precision_does_not_hold(cpu: purlin.Context) -> None:
+    m = np.ones((30, 20))
+    m[3, 5] = 1e39
+    expected = "m: has an entry of modulus 1e39, more than 3.4028235e38, the largest number of F32"
+    with pytest.raises(purlin.InvalidArgument, match=re.escape(expected)):
+        rpca.compute(m, dtype="f4", context=cpu)
+    m = np.full((30, 20), 3e38, np.float32)
+    i, j = np.indices(m.shape)
+    m[(7 * i + 11 * j) % 41 == 0] *= -1
+    with pytest.raises(purlin.Numerical, match="sparse: has an entry of 6.*the largest number of F32"):
+        rpca.compute(m, context=cpu)
+    # Norms overflow before the parts do.
+    (low, sparse), info = rpca.run(np.full((30, 20), 1.7e308), context=cpu)
+    assert info.converged and np.isinf(info.frobenius) and np.isfinite(low).all() and np.isfinite(sparse).all()
+    np.testing.assert_allclose(low, 1.7e308, rtol=1e-6)
 
 
 def test_two_bounds_of_the_rank_are_refused(cpu: purlin.Context) -> None:

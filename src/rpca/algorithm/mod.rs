@@ -10,6 +10,7 @@
 //! values s > 1 / mu.
 
 mod rehearsal;
+mod unit;
 
 use std::time::Instant;
 
@@ -35,9 +36,6 @@ const MOST_GRAM: usize = 16_384;
 const NORM_CHANGE: f64 = 2e-3;
 /// Largest number of rounds of the subspace iteration for ||M||_2.
 const NORM_ROUNDS: usize = 12;
-
-/// Exponent of the largest power of two in double precision.
-const MOST_EXPONENT: f64 = 1023.0;
 
 /// The optimality check begins when the residual is below this many tolerances.
 const NEAR: f64 = 30.0;
@@ -163,6 +161,8 @@ pub struct Solution {
     pub info: Info,
     /// Factor that L and S have to be multiplied with to be in the caller's unit.
     pub unit: f64,
+    /// Upper bound of the moduli of the entries of L and S, before they are multiplied with `unit`.
+    pub bound: f64,
 }
 
 /// The method. It has one type for all backends whose small matrices are of one algebra, and for data in single and in double
@@ -189,12 +189,12 @@ pub fn solve<W: Scalar, A: Algebra<W>>(ops: &mut dyn RpcaOps<W, Small = A>, opti
     let mut info = Info::new(ops.dtype());
     let mut solver = Solver::new(ops, options);
     info.lambda = if options.lambda > 0.0 { options.lambda } else { 1.0 / (m.max(1) as f64).sqrt() };
-    let mut unit = 1.0;
+    let (mut unit, mut bound) = (1.0, 0.0);
     if m > 0 && n > 0 {
         let start;
         (start, unit) = solver.start()?;
         if start.max_abs > 0.0 {
-            solver.iterate(start, unit, &mut info)?;
+            bound = solver.iterate(start, unit, &mut info)?;
         } else {
             solver.ops.checkpoint(options.max_iterations, options.max_iterations, 0.0)?;
         }
@@ -203,7 +203,7 @@ pub fn solve<W: Scalar, A: Algebra<W>>(ops: &mut dyn RpcaOps<W, Small = A>, opti
     info.seconds_svd = solver.seconds_svd;
     info.seconds_elementwise = solver.seconds_update;
     info.seconds = began.elapsed().as_secs_f64();
-    Ok(Solution { info, unit })
+    Ok(Solution { info, unit, bound })
 }
 
 impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
@@ -222,43 +222,8 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
         }
     }
 
-    /// The first pass, and the unit that entries are divided by so that their squares neither overflow nor vanish.
-    fn start(&mut self) -> Result<(Start, f64)> {
-        self.ops.set_scale(self.options.scale);
-        self.passes += 1;
-        let start = self.ops.begin()?;
-        let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
-        if start.max_abs == 0.0 && self.ops.dtype().is_single() {
-            self.expect_zeros()?;
-        }
-        if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
-            return Ok((start, 1.0));
-        }
-        // A power of two, so that nothing is rounded. Of subnormal numbers it is so large that its inverse is finite.
-        let least = self.options.scale.abs().log2().ceil() - MOST_EXPONENT;
-        // It is below the largest numbers, whose logarithm rounds up to 1024, so that its inverse is normal.
-        let unit = start.max_abs.log2().floor().max(least).min(1000.0).exp2();
-        self.ops.set_scale(self.options.scale / unit);
-        self.passes += 1;
-        Ok((self.ops.begin()?, unit))
-    }
-
-    /// Refuses entries of another type that are 0 in single precision alone.
-    fn expect_zeros(&mut self) -> Result<()> {
-        let scale = self.options.scale * MOST_EXPONENT.exp2();
-        self.ops.set_scale(scale.clamp(f64::MIN, f64::MAX));
-        self.passes += 1;
-        let is_zero = match self.ops.begin() {
-            Ok(start) => start.max_abs == 0.0,
-            // Products with the scale overflow.
-            Err(Error::InvalidArgument { .. }) => false,
-            Err(e) => return Err(e),
-        };
-        self.ops.set_scale(self.options.scale);
-        if is_zero { Ok(()) } else { Err(Error::Numerical("m: all entries vanish in single precision".into())) }
-    }
-
-    fn iterate(&mut self, start: Start, unit: f64, info: &mut Info) -> Result<()> {
+    /// The iteration. Returns [`Solution::bound`].
+    fn iterate(&mut self, start: Start, unit: f64, info: &mut Info) -> Result<f64> {
         let options = self.options;
         let (lambda, tolerance, frobenius) = (info.lambda, options.tolerance_of(self.ops.dtype()), start.norm2.sqrt());
         let mut spectrum = self.first_spectrum()?;
@@ -272,6 +237,7 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
         let mut check = Check::new(options, (start, lambda), &spectrum, mu, self.ops.size());
         spectrum.values.iter_mut().for_each(|s| *s *= 1.0 + y_scale / mu);
         (info.norm2, info.frobenius, info.converged) = (norm2 * unit, frobenius * unit, false);
+        let mut bound = 0.0;
         for iteration in 1..=options.max_iterations {
             let last = info.converged || iteration == options.max_iterations;
             let rank = self.complete(&mut spectrum, 1.0 / mu, first.map_or(1.0, |f| f.0))?;
@@ -322,17 +288,21 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
             }
             info.rank = to_u64(rank);
             info.mu = mu / unit;
-            info.nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>() * unit;
-            info.one_norm = sums.one_norm * unit;
+            let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
+            // Norms may overflow in the caller's unit although no entry of the parts does.
+            let objective = nuclear_norm + lambda * sums.one_norm;
+            (info.nuclear_norm, info.one_norm) = (nuclear_norm * unit, sums.one_norm * unit);
             info.nonzeros = sums.nonzeros;
-            info.objective = info.nuclear_norm + lambda * info.one_norm;
+            info.objective = objective * unit;
+            // The computed values of L may be those of a subspace, and smaller than the true ones.
+            bound = 2.0 * nuclear_norm.max(sums.one_norm);
             // This iterate is one step after the one that passed, so it is checked again.
-            info.converged &= self.is_bounded(rank) || info.objective <= check.trivial * unit * (1.0 + 2.0 * EXCESS);
+            info.converged &= self.is_bounded(rank) || objective <= check.trivial * (1.0 + 2.0 * EXCESS);
             info.converged &= residual < tolerance;
             self.ops.checkpoint(options.max_iterations, options.max_iterations, residual)?;
             break;
         }
-        Ok(())
+        Ok(bound)
     }
 
     /// Upper bound of the rank.

@@ -5,6 +5,7 @@ mod golden;
 mod memory;
 mod plans;
 mod progress;
+mod range;
 mod session;
 mod team;
 

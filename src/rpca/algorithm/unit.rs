@@ -1,0 +1,80 @@
+//! The unit that a run computes in, and entries that the computing type does not hold.
+
+use super::{Scalar, Solver, Start};
+use crate::dense::Algebra;
+use crate::error::{Error, Result, real};
+use crate::rpca::output::{beyond, holds, rounded};
+
+/// Exponent of the largest power of two in double precision.
+const MOST_EXPONENT: f64 = 1023.0;
+/// Binary digits that the search for the largest entry scales by at a time. Single precision holds the largest entry after a step
+/// if it did not before.
+const OVERFLOW_STEP: i32 = 250;
+
+impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
+    /// The first pass, and the unit that entries are divided by so that their squares neither overflow nor vanish.
+    pub(super) fn start(&mut self) -> Result<(Start, f64)> {
+        self.ops.set_scale(self.options.scale);
+        self.passes += 1;
+        let start = match self.ops.begin() {
+            Err(e @ Error::InvalidArgument { .. }) => return Err(self.overflow().unwrap_or(e)),
+            other => other?,
+        };
+        let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
+        if start.max_abs == 0.0 && self.ops.dtype().is_single() {
+            self.expect_zeros()?;
+        }
+        if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
+            return Ok((start, 1.0));
+        }
+        // A power of two, so that nothing is rounded. Of subnormal numbers it is so large that its inverse is finite.
+        let least = self.options.scale.abs().log2().ceil() - MOST_EXPONENT;
+        // It is below the largest numbers, whose logarithm rounds up to 1024, so that its inverse is normal.
+        let unit = start.max_abs.log2().floor().max(least).min(1000.0).exp2();
+        self.ops.set_scale(self.options.scale / unit);
+        self.passes += 1;
+        Ok((self.ops.begin()?, unit))
+    }
+
+    /// The error of finite entries that the computing type does not hold; `None` if some are not finite.
+    fn overflow(&mut self) -> Option<Error> {
+        let (scale, dtype) = (self.options.scale, self.ops.dtype());
+        for exponent in (1..=4).map(|k| f64::from(k * OVERFLOW_STEP)) {
+            self.ops.set_scale(scale * (-exponent).exp2());
+            self.passes += 1;
+            match self.ops.begin() {
+                // Whatever was refused before, it is not the size of the entries.
+                Ok(start) if holds(dtype, start.max_abs * exponent.exp2()) => return None,
+                Ok(start) => {
+                    let largest = rounded(start.max_abs / scale.abs(), exponent.exp2());
+                    let factor = match scale {
+                        1.0 => String::new(),
+                        _ => format!(" times scale = {}", real(scale)),
+                    };
+                    return Some(Error::invalid(
+                        "m",
+                        format!("has an entry of modulus {largest}{factor}, {}", beyond(dtype)),
+                    ));
+                }
+                Err(Error::InvalidArgument { .. }) => {}
+                Err(e) => return Some(e),
+            }
+        }
+        None
+    }
+
+    /// Refuses entries of another type that are 0 in single precision alone.
+    fn expect_zeros(&mut self) -> Result<()> {
+        let scale = self.options.scale * MOST_EXPONENT.exp2();
+        self.ops.set_scale(scale.clamp(f64::MIN, f64::MAX));
+        self.passes += 1;
+        let is_zero = match self.ops.begin() {
+            Ok(start) => start.max_abs == 0.0,
+            // Products with the scale overflow.
+            Err(Error::InvalidArgument { .. }) => false,
+            Err(e) => return Err(e),
+        };
+        self.ops.set_scale(self.options.scale);
+        if is_zero { Ok(()) } else { Err(Error::Numerical("m: all entries vanish in single precision".into())) }
+    }
+}
