@@ -10,7 +10,7 @@ use crate::context::{Context, Options as ContextOptions};
 use crate::error::Error;
 use crate::fdk::counts::Counts;
 use crate::fdk::geometry::Grid;
-use crate::fdk::options::{Edge, Options};
+use crate::fdk::options::{Edge, Mode, Options};
 use crate::fdk::{Fdk, Info, Projections, Volume};
 use crate::scalar::{DType, Element};
 use crate::shape::Order;
@@ -259,6 +259,22 @@ fn pixels_that_are_not_finite_are_replaced_on_the_device() {
     (scan.projections[2500], scan.projections[5120 * 50 + 2700]) = (0.0, 0.0);
     let (want, info) = volume(&mut fdk, &scan);
     assert!(got == want && info.pixels_sanitized == 0);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn infinite_pixels_leave_no_infinity_on_the_device() {
+    let context = gpu(0, 0);
+    for mode in [Mode::Fdk, Mode::RabbitCt] {
+        for value in [f32::INFINITY, f32::NEG_INFINITY] {
+            let mut scan = scan("full");
+            scan.projections[2500] = value;
+            let mut fdk = scan.fdk(&context, Options { mode, ..Options::default() });
+            let (got, info) = volume(&mut fdk, &scan);
+            assert_eq!(info.pixels_not_finite, 1, "{mode:?}");
+            assert!(got.iter().any(|v| v.is_nan()) && !got.iter().any(|v| v.is_infinite()), "{mode:?} {value}");
+        }
+    }
 }
 
 #[test]
