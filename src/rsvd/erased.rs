@@ -109,10 +109,10 @@ pub trait Operations {
     ) -> Result<bool>;
 
     /// The basis of a saved state.
-    fn restore(&mut self, saved: &Saved) -> Result<Dense>;
+    fn restore(&mut self, saved: &Saved<'_>) -> Result<Dense>;
 
     /// The product of a saved state.
-    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved) -> Result<Tall>;
+    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved<'_>) -> Result<Tall>;
 
     /// [`RsvdOps::go_on`].
     fn go_on(&mut self, passes: u64);
@@ -338,14 +338,14 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.tall_elements(context, p, &mut |data| restart.save(state, data))
     }
 
-    fn restore(&mut self, saved: &Saved) -> Result<Dense> {
+    fn restore(&mut self, saved: &Saved<'_>) -> Result<Dense> {
         let State { rows, columns, .. } = saved.state;
         let mut data = alloc::filled("restart state", product("restart", rows, columns)?, T::default())?;
         saved.read(&mut data)?;
         self.0.upload("restarted basis", rows, columns, &data, rows).map(Dense::new)
     }
 
-    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved) -> Result<Tall> {
+    fn restore_tall(&mut self, context: &Arc<Context>, saved: &Saved<'_>) -> Result<Tall> {
         self.0.tall_filled(context, saved.state.columns, &mut |data| saved.read(data)).map(Tall::new)
     }
 

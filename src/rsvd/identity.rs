@@ -32,7 +32,7 @@ enum Shown {
     Signed,
     /// By the words of a choice.
     Choice(fn(i32) -> Option<String>),
-    /// By sentences for the file and for the run, for the values 0 and 1.
+    /// By a sentence about the file for each of the values 0 and 1.
     Either([&'static str; 2]),
     /// Checksums, which are not shown: the sentence says what differs.
     Contents(&'static str),
@@ -56,7 +56,7 @@ const SHOWN: [(&str, Shown); PROPERTIES] = [
     ("number of rows", Shown::Number),
     ("number of columns", Shown::Number),
     ("dtype", Shown::Choice(|code| DType::from_code("", code).ok().map(|dtype| dtype.name().to_owned()))),
-    ("orientation", Shown::Either(["its blocks are rows of the matrix", "its blocks are columns of the matrix"])),
+    ("orientation", Shown::Either([BY_ROWS, BY_COLUMNS])),
     ("method", words_of!(Method)),
     ("rank", Shown::Number),
     ("rank + oversampling", Shown::Number),
@@ -72,8 +72,17 @@ const SHOWN: [(&str, Shown); PROPERTIES] = [
     ("resident_rows", Shown::Signed),
     ("given sketch", Shown::Either(["its sketch was drawn", "its sketch was given (omega)"])),
     ("numbers of the given sketch", Shown::Contents("its given sketch (omega) has other numbers")),
-    ("data", Shown::Contents("its data differ in the first MiB")),
+    ("data", Shown::Contents("its data, or their order in memory, differ in the first MiB")),
 ];
+
+const BY_ROWS: &str = "its matrix is read in blocks of rows, this one's in blocks of columns: the order of a source decides \
+                       (ROW_MAJOR, COLUMN_MAJOR)";
+const BY_COLUMNS: &str = "its matrix is read in blocks of columns, this one's in blocks of rows: the order of a source decides \
+                          (COLUMN_MAJOR, ROW_MAJOR)";
+
+/// Place of the orientation. It is compared behind all other properties but the data, because `scale` and a given sketch
+/// decide it, too. Where those and the size are equal, only the order of a source makes a difference.
+const ORIENTATION: usize = 3;
 
 /// Place of the checksum of the data, the last property.
 const DATA: usize = PROPERTIES - 1;
@@ -129,9 +138,9 @@ impl Identity {
     /// The difference from the properties `found` in a file, in a sentence; `None` if there is none. The checksums of the
     /// data are compared only if `with_data`.
     pub fn difference(&self, found: &[u64], with_data: bool) -> Option<String> {
-        let count = if with_data { PROPERTIES } else { DATA };
-        let pairs = SHOWN.iter().zip(found.iter().zip(&self.0)).take(count);
-        pairs.into_iter().find(|(_, (found, needed))| found != needed).map(|((name, shown), (&found, &needed))| {
+        let order = (0..DATA).filter(|&k| k != ORIENTATION).chain([ORIENTATION]).chain(with_data.then_some(DATA));
+        let mut pairs = order.filter_map(|k| Some((SHOWN.get(k)?, (found.get(k)?, self.0.get(k)?))));
+        pairs.find(|(_, (found, needed))| found != needed).map(|((name, shown), (&found, &needed))| {
             let values =
                 |show: &dyn Fn(u64) -> String| format!("its {name} is {}, this one's {}", show(found), show(needed));
             match *shown {

@@ -16,6 +16,7 @@
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`], [`identity`] | the state of a run in a file; the properties of the run that it belongs to |
+//! | [`own_file`] | whether the file is still the run's |
 //! | [`pace`], `passes` | the passes of a run and its progress; how many a method takes |
 
 pub mod algorithm;
@@ -34,6 +35,7 @@ pub mod open;
 pub mod ops;
 pub mod options;
 pub mod outputs;
+pub mod own_file;
 pub mod pace;
 mod passes;
 pub mod pca;

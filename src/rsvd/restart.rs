@@ -5,14 +5,17 @@
 //! ([`super::identity`]). The file is written through [`crate::blocks::provisional`], so it is complete at any time.
 //!
 //! A run removes its restart file when it is complete. Therefore the path must not be a symbolic link, and a file that
-//! this run neither read nor wrote is neither replaced nor removed.
+//! this run neither read nor wrote, or that has changed since, is neither replaced nor removed ([`super::own_file`]). A file
+//! that another program gives the name between that check and the renaming or removal, which follow at once, is lost.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::identity::{CHECKSUM_START, Identity, PROPERTIES, checksum};
+use super::own_file::{Found, OwnFile, PIECE, Sums, for_pieces};
 use super::statistics::Statistics;
 use crate::blocks::provisional::ProvisionalFile;
 use crate::blocks::regular::open_input;
@@ -39,9 +42,6 @@ pub fn bytes_of_number(is_complex: bool) -> usize {
 
 /// Bytes of the magic and the words before the state.
 const HEAD: usize = 8 + 8 * WORDS;
-
-/// Bytes that are read or written at a time: a multiple of a complex number's.
-const PIECE: usize = 1 << 16;
 
 /// A try of a run: the data are multiplied by a power of two if their squares leave the range of the type, which only a try
 /// without it finds out.
@@ -96,22 +96,24 @@ pub struct State {
     pub columns: usize,
 }
 
-/// A state that was saved.
-pub struct Saved {
-    /// The state but for its numbers.
-    pub state: State,
+/// The head of a saved state.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    state: State,
     /// The try that it belongs to.
-    pub attempt: Attempt,
+    attempt: Attempt,
     figures: Figures,
-    path: PathBuf,
-    file: File,
-    /// The checksum of the head.
-    head_sum: u64,
-    /// The checksum of head and state.
-    sum: u64,
 }
 
-impl Saved {
+/// A state that was saved.
+pub struct Saved<'r> {
+    /// The state but for its numbers.
+    pub state: State,
+    path: &'r Path,
+    own: &'r OwnFile,
+}
+
+impl Saved<'_> {
     /// Reads the numbers, column by column, into `out`, which has as many elements.
     ///
     /// # Errors
@@ -123,33 +125,17 @@ impl Saved {
         let parts = if T::IS_COMPLEX { 2 } else { 1 };
         let length = to_u64(out.len()) * 8 * parts as u64;
         let mut rest = out.iter_mut();
-        let sum = for_pieces(&self.path, &self.file, length, self.head_sum, |piece| {
+        let sum = for_pieces(self.path, &self.own.file, (to_u64(HEAD), length), self.own.sums.head, |piece| {
             for (cell, to) in piece.chunks_exact(8 * parts).zip(&mut rest) {
                 let part = |k: usize| cell.get(8 * k..8 * k + 8).map_or(0.0, |b| f64::from_bits(word(b)));
                 *to = T::from_parts(part(0), part(1));
             }
         })?;
-        if sum != self.sum {
+        if sum != self.own.sums.all {
             return Err(Error::invalid("restart_path", format!("{}: changed while it was read", self.path.display())));
         }
         Ok(())
     }
-}
-
-/// Passes the `length` bytes after the head to `take`, piece by piece. Returns the checksum continued from `sum`.
-fn for_pieces(path: &Path, file: &File, length: u64, mut sum: u64, mut take: impl FnMut(&[u8])) -> Result<u64> {
-    let mut buffer = crate::alloc::filled("piece of a restart file", PIECE, 0u8)?;
-    let mut done = 0;
-    while done < length {
-        let count = usize::try_from(length - done).unwrap_or(PIECE).min(PIECE);
-        let piece = &mut buffer[..count];
-        file_fault(path, "read")?;
-        file.read_exact_at(piece, to_u64(HEAD) + done).map_err(|e| io_error(path, "read", &e))?;
-        sum = checksum(sum, piece);
-        take(piece);
-        done += to_u64(count);
-    }
-    Ok(sum)
 }
 
 fn word(bytes: &[u8]) -> u64 {
@@ -160,11 +146,11 @@ fn word(bytes: &[u8]) -> u64 {
 pub struct Restart {
     path: PathBuf,
     identity: Identity,
-    saved: Option<Saved>,
+    saved: Option<Head>,
     /// Whether a run went on from the saved state.
     is_taken: bool,
-    /// Device and number of the file that this run read or wrote last.
-    ours: Option<(u64, u64)>,
+    /// The file that this run read or wrote last.
+    ours: Option<OwnFile>,
     /// The try that states are saved of.
     attempt: Attempt,
     figures: Figures,
@@ -189,16 +175,14 @@ impl Restart {
         drop(ProvisionalFile::create(path)?);
         let mut found = None;
         if exists {
-            let (file, length) = open_input(path)?;
-            let number = number(&file.metadata().map_err(|e| io_error(path, "size", &e))?);
-            found = Some((parse(path, file, length, &identity)?, number));
+            found = Some(parse(path, open_input(path)?.0, &identity)?);
         }
         let identity = identity.with_data(checksum_of_data()?);
-        if let Some(((_, properties), _)) = &found {
+        if let Some((_, _, properties)) = &found {
             compare(path, &identity, properties, true)?;
         }
-        let (saved, ours) = found.map(|((saved, _), number)| (saved, number)).unzip();
-        let attempt = saved.as_ref().map_or(Attempt::default(), |saved: &Saved| saved.attempt);
+        let (saved, ours) = found.map(|(saved, own, _)| (saved, own)).unzip();
+        let attempt = saved.map_or(Attempt::default(), |saved: Head| saved.attempt);
         Ok(Self { path: path.to_owned(), identity, saved, is_taken: false, ours, attempt, figures: Figures::UNKNOWN })
     }
 
@@ -220,8 +204,11 @@ impl Restart {
     }
 
     /// The saved state, the first time; then `None`.
-    pub fn take_saved(&mut self) -> Option<&Saved> {
-        if std::mem::replace(&mut self.is_taken, true) { None } else { self.saved.as_ref() }
+    pub fn take_saved(&mut self) -> Option<Saved<'_>> {
+        if std::mem::replace(&mut self.is_taken, true) {
+            return None;
+        }
+        Some(Saved { state: self.saved?.state, path: &self.path, own: self.ours.as_ref()? })
     }
 
     /// Notes the statistics of the data, which have to be those of the saved state's data.
@@ -251,10 +238,13 @@ impl Restart {
         let mut file = ProvisionalFile::create(&self.path)?;
         let mut piece = crate::alloc::with_capacity("piece of a restart file", PIECE)?;
         let (mut place, mut sum) = (0, CHECKSUM_START);
+        let mut head_sum = None;
         let mut pass = |piece: &mut Vec<u8>| -> Result<()> {
             file.write_at(piece, place)?;
             place += to_u64(piece.len());
             sum = checksum(sum, piece);
+            // The head is the first piece.
+            head_sum.get_or_insert(sum);
             piece.clear();
             Ok(())
         };
@@ -284,22 +274,28 @@ impl Restart {
             pass(&mut piece)?;
         }
         file.write_at(&sum.to_le_bytes(), place)?;
+        file_fault(&self.path, "size")?;
+        let written = file.file().metadata().map_err(|e| io_error(&self.path, "size", &e))?;
         let outcome = self.put(&mut file);
         if file.has_name() {
-            self.ours = Some(file.identity());
+            let sums = Sums { head_bytes: HEAD, head: head_sum.unwrap_or(sum), all: sum };
+            self.ours = Some(OwnFile::new(file.shared(), &written, sums));
         }
         outcome
     }
 
     /// Gives the complete file its name, if no file has it or the one that this run read or wrote last.
     fn put(&self, file: &mut ProvisionalFile) -> Result<()> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if self.ours == Some(number(&found)) => file.finish(),
-            Ok(_) if self.ours.is_some() => {
+        let Some(ours) = &self.ours else { return file.finish_new() };
+        // Before the check: it may take seconds until the file is on the disk.
+        file.seal()?;
+        match ours.found_at(&self.path)? {
+            Found::Own => file.rename(),
+            Found::Nothing => file.finish_new(),
+            Found::Foreign => {
                 let problem = "is not the file that this run wrote before, and is not replaced";
                 Err(Error::Io { path: self.path.display().to_string(), problem: problem.into() })
             }
-            _ => file.finish_new(),
         }
     }
 
@@ -309,17 +305,13 @@ impl Restart {
     /// [`Error::Io`].
     pub fn remove(&self) -> Result<()> {
         file_fault(&self.path, "remove")?;
-        let error = |e: std::io::Error| io_error(&self.path, "remove", &e);
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if Some(number(&found)) == self.ours => fs::remove_file(&self.path).map_err(error),
-            Err(e) if e.kind() != ErrorKind::NotFound => Err(error(e)),
+        match &self.ours {
+            Some(ours) if ours.found_at(&self.path)? == Found::Own => {
+                fs::remove_file(&self.path).map_err(|e| io_error(&self.path, "remove", &e))
+            }
             _ => Ok(()),
         }
     }
-}
-
-fn number(found: &Metadata) -> (u64, u64) {
-    (found.dev(), found.ino())
 }
 
 fn refused(path: &Path, problem: impl std::fmt::Display) -> Error {
@@ -333,9 +325,12 @@ fn compare(path: &Path, identity: &Identity, properties: &[u64], with_data: bool
     }
 }
 
-/// The state in a file of `length` bytes, and the properties of its run, which must be those of `identity` but for the data. The
-/// state's numbers are not kept: only their checksum is compared.
-fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<(Saved, [u64; PROPERTIES])> {
+/// The state in a file, the file, and the properties of its run, which must be those of `identity` but for the data. The state's
+/// numbers are not kept: only their checksum is compared.
+fn parse(path: &Path, file: File, identity: &Identity) -> Result<(Head, OwnFile, [u64; PROPERTIES])> {
+    file_fault(path, "size")?;
+    let written = file.metadata().map_err(|e| io_error(path, "size", &e))?;
+    let length = written.len();
     let refuse = |problem: String| refused(path, problem);
     let mut head = [0u8; HEAD];
     let begin = usize::try_from(length).map_or(HEAD, |length| length.min(HEAD));
@@ -354,7 +349,7 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<(S
     let least = to_u64(HEAD) + 8;
     let Some(bytes) = length.checked_sub(least) else { return Err(refuse("is not a restart file".into())) };
     let head_sum = checksum(CHECKSUM_START, &head);
-    let sum = for_pieces(path, &file, bytes, head_sum, |_| ())?;
+    let sum = for_pieces(path, &file, (to_u64(HEAD), bytes), head_sum, |_| ())?;
     let mut last = [0u8; 8];
     file_fault(path, "read")?;
     file.read_exact_at(&mut last, length - 8).map_err(|e| io_error(path, "read", &e))?;
@@ -381,5 +376,6 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<(S
     };
     let attempt = Attempt { factor: f64::from_bits(factor), earlier_passes };
     let figures = Figures { max_abs: f64::from_bits(max_abs), norm2: f64::from_bits(norm2) };
-    Ok((Saved { state, attempt, figures, path: path.to_owned(), file, head_sum, sum }, properties))
+    let sums = Sums { head_bytes: HEAD, head: head_sum, all: sum };
+    Ok((Head { state, attempt, figures }, OwnFile::new(Arc::new(file), &written, sums), properties))
 }

@@ -16,6 +16,7 @@ use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::regular::{Destination, create_unnamed, sync_folder};
 use super::source::{file_fault, io_error};
@@ -25,7 +26,7 @@ use crate::error::{Error, Result};
 /// A file under a provisional name. It is removed if it is dropped before [`ProvisionalFile::finish`].
 #[derive(Debug)]
 pub struct ProvisionalFile {
-    file: File,
+    file: Arc<File>,
     partial: PathBuf,
     /// The target as the caller named it, made absolute.
     path: PathBuf,
@@ -63,7 +64,7 @@ impl ProvisionalFile {
             }
         };
         let made = Self {
-            file,
+            file: Arc::new(file),
             partial,
             path: absolute,
             destination,
@@ -120,10 +121,17 @@ impl ProvisionalFile {
         if Destination::resolve(&self.path)? != self.destination {
             return Err(changed("names another file than when it was created"));
         }
-        if !self.is_in_place() {
-            return Err(changed("its provisional file was removed or replaced"));
+        self.expect_in_place()
+    }
+
+    /// # Errors
+    /// [`Error::Io`] if another file has the provisional name, or none.
+    fn expect_in_place(&self) -> Result<()> {
+        if self.is_in_place() {
+            return Ok(());
         }
-        Ok(())
+        let problem = "its provisional file was removed or replaced".into();
+        Err(Error::Io { path: self.path.display().to_string(), problem })
     }
 
     /// Gives the file its final name.
@@ -141,6 +149,8 @@ impl ProvisionalFile {
     /// As [`ProvisionalFile::finish`].
     pub fn rename(&mut self) -> Result<()> {
         file_fault(&self.path, "rename")?;
+        // Another file of the caller may have become durable since this one was sealed, which takes long.
+        self.expect_in_place()?;
         fs::rename(&self.partial, self.destination.path()).map_err(|e| io_error(&self.path, "rename", &e))?;
         self.finished = true;
         self.sync_name()
@@ -162,9 +172,11 @@ impl ProvisionalFile {
         file_fault(&self.path, "link")?;
         match fs::hard_link(&self.partial, &target) {
             Ok(()) => {
-                // The file has its final name. A provisional name that cannot be removed is harmless.
-                let _ = fs::remove_file(&self.partial);
                 self.finished = true;
+                // The file has its final name. A provisional name that cannot be removed is harmless.
+                if self.is_in_place() {
+                    let _ = fs::remove_file(&self.partial);
+                }
                 self.sync_name()
             }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(self.came_meanwhile()),
@@ -194,9 +206,9 @@ impl ProvisionalFile {
         &self.file
     }
 
-    /// Device and inode number, which identify the file under any name.
-    pub fn identity(&self) -> (u64, u64) {
-        self.identity
+    /// [`ProvisionalFile::file`], to keep it open.
+    pub fn shared(&self) -> Arc<File> {
+        Arc::clone(&self.file)
     }
 
     /// Whether the provisional name is still this file's.

@@ -224,13 +224,13 @@ impl<'a> Run<'a> {
             if state.rows != self.ops.rows() {
                 return Err(Error::invalid("restart_path", format!("holds a product of {} rows", state.rows)));
             }
-            return Ok(Some((state.iteration, Resumed::Product(self.ops.restore_tall(self.context, saved)?))));
+            return Ok(Some((state.iteration, Resumed::Product(self.ops.restore_tall(self.context, &saved)?))));
         }
         // The host copy of the state, until it is in the backend's memory.
         let count = crate::shape::product("restart state", state.rows, state.columns)?;
         let bytes = count.saturating_mul(self.ops.element_bytes());
         let _charge = self.ops.charge(self.context, "restart state", bytes)?;
-        Ok(Some((state.iteration, Resumed::Basis(self.ops.restore(saved)?))))
+        Ok(Some((state.iteration, Resumed::Basis(self.ops.restore(&saved)?))))
     }
 
     /// Runs a pass whose result only has to span the right space, in the precision that the task has for iterations.

@@ -1,5 +1,7 @@
 //! What a restart file is compared with, and the files that a run does not touch.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,10 +103,17 @@ fn a_run_that_differs_in_one_property_is_refused_by_name() {
     let mut other = dense.clone();
     other.data[2399] += 1e-9;
     let problem = of(&other, PACKED);
-    assert!(problem.ends_with("its data differ in the first MiB"), "{problem}");
+    assert!(problem.ends_with("its data, or their order in memory, differ in the first MiB"), "{problem}");
     let (by_columns, _) = streamed(&context, &dense, Order::ColumnMajor, None);
     let problem = refusal(&context, &by_columns, range.clone());
-    assert!(problem.ends_with("is of another run: its blocks are rows of the matrix"), "{problem}");
+    let orders = "its matrix is read in blocks of rows, this one's in blocks of columns: the order of a source decides \
+                  (ROW_MAJOR, COLUMN_MAJOR)";
+    assert!(problem.ends_with(&format!("is of another run: {orders}")), "{problem}");
+    // An option that differs, too, is named: some of them decide how the matrix is read.
+    let problem = refusal(&context, &by_columns, Options { seed: 1, ..range.clone() });
+    assert!(problem.ends_with("its seed is 0, this one's 1"), "{problem}");
+    let by_rows = Lie { order: Order::RowMajor, gap: 0 };
+    assert!(of(&dense, by_rows).ends_with("its data, or their order in memory, differ in the first MiB"));
     std::fs::remove_file(&file).unwrap();
 }
 
@@ -293,4 +302,133 @@ fn a_file_that_is_not_the_runs_own_is_not_replaced() {
             .unwrap()
             .any(|entry| { entry.unwrap().file_name().to_string_lossy().contains("foreign") })
     );
+}
+
+/// Things that are done to the run's state, and whether the run may take it for its own afterwards.
+type Deed = (&'static str, fn(&Path), bool);
+
+fn in_place(file: &Path, from: u64, bytes: &[u8]) {
+    // Times of files may have a resolution of some milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    std::fs::OpenOptions::new().write(true).open(file).unwrap().write_all_at(bytes, from).unwrap();
+}
+
+const DEEDS: &[Deed] = &[
+    ("other permissions", |f| std::fs::set_permissions(f, Permissions::from_mode(0o600)).unwrap(), true),
+    ("a hard link", |f| std::fs::hard_link(f, f.with_extension("link")).unwrap(), true),
+    (
+        "a renaming and back",
+        |f| {
+            std::fs::rename(f, f.with_extension("away")).unwrap();
+            std::fs::rename(f.with_extension("away"), f).unwrap();
+        },
+        true,
+    ),
+    ("new contents", |f| std::fs::write(f, vec![b'x'; std::fs::read(f).unwrap().len()]).unwrap(), false),
+    ("another first byte", |f| in_place(f, 0, b"X"), false),
+    ("a number in the middle", |f| in_place(f, 400, &[1; 8]), false),
+    ("another checksum", |f| in_place(f, std::fs::metadata(f).unwrap().len() - 8, &[7; 8]), false),
+    ("more bytes", |f| in_place(f, std::fs::metadata(f).unwrap().len(), &[0]), false),
+    ("no bytes", |f| std::fs::write(f, "").unwrap(), false),
+    (
+        "a new file",
+        |f| {
+            let length = std::fs::read(f).unwrap().len();
+            std::fs::remove_file(f).unwrap();
+            // Many file systems give the number of the removed file to the next one.
+            std::fs::write(f, vec![b'x'; length]).unwrap();
+        },
+        false,
+    ),
+    (
+        "a folder",
+        |f| {
+            std::fs::remove_file(f).unwrap();
+            std::fs::create_dir(f).unwrap();
+        },
+        false,
+    ),
+    (
+        "a symbolic link to the state",
+        |f| {
+            std::fs::rename(f, f.with_extension("link")).unwrap();
+            symlink(f.with_extension("link"), f).unwrap();
+        },
+        false,
+    ),
+    (
+        "a FIFO",
+        |f| {
+            std::fs::remove_file(f).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(f).status().unwrap().success());
+        },
+        false,
+    ),
+];
+
+/// Between two states, and within the last pass, behind which the state is removed.
+#[test]
+fn a_state_that_was_changed_is_neither_replaced_nor_removed() {
+    for (k, (what, deed, is_own)) in DEEDS.iter().enumerate() {
+        for (at, name) in [(11, "between"), (4 * 8 - 1, "last")] {
+            let file = path(&format!("changed-{k}-{name}"));
+            let link = file.with_extension("link");
+            let left = Arc::new(std::sync::Mutex::new(None));
+            let seen = Arc::clone(&left);
+            let found = meanwhile(&file, at, move |file| {
+                deed(file);
+                *seen.lock().unwrap() = Some(state_of(file));
+            });
+            let left = left.lock().unwrap().take().unwrap_or_else(|| panic!("{what} {name}: not done"));
+            if *is_own {
+                assert_eq!(found, Ok(8), "{what} {name}");
+                assert!(file.symlink_metadata().is_err(), "{what} {name}: is left");
+            } else {
+                assert!(state_of(&file) == left, "{what} {name}: was touched");
+                match found {
+                    Ok(passes) => assert!(name == "last" && passes == 8, "{what} {name}"),
+                    Err(Error::Io { path, problem }) => {
+                        assert!(
+                            name == "between" && path.ends_with(&format!("changed-{k}-{name}")),
+                            "{path}: {problem}"
+                        );
+                    }
+                    Err(other) => panic!("{what} {name}: {other}"),
+                }
+                let _ = std::fs::remove_dir(&file).or_else(|_| std::fs::remove_file(&file));
+            }
+            let _ = std::fs::remove_file(&link);
+            let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
+            let rest = folder.map(|e| e.unwrap().file_name()).find(|n| n.to_string_lossy().contains("changed-"));
+            assert_eq!(rest, None, "{what} {name}");
+        }
+    }
+}
+
+/// Kind, number and contents of what a path names.
+fn state_of(path: &Path) -> (bool, bool, u64, Option<Vec<u8>>) {
+    let found = path.symlink_metadata().unwrap();
+    (found.is_file(), found.is_dir(), found.ino(), found.is_file().then(|| std::fs::read(path).unwrap()))
+}
+
+/// The state that a run goes on from is the run's own, as long as it is what the run read.
+#[test]
+fn a_state_that_was_read_and_changed_is_not_replaced() {
+    let context = cpu();
+    let a = small(&context, 60, 40);
+    for is_changed in [false, true] {
+        let file = path(&format!("read-{is_changed}"));
+        // A sample, then four blocks a pass.
+        let (m, _) = streamed(&context, &a, Order::RowMajor, Some(10));
+        assert!(matches!(factor::<f64>(&context, &m, options(Method::Range, &file)), Err(Error::Io { .. })));
+        assert!(file.exists());
+        let found = meanwhile(&file, 3, move |file| {
+            if is_changed {
+                in_place(file, 300, &[3; 8]);
+            }
+        });
+        assert_eq!(found.is_err(), is_changed, "{found:?}");
+        assert_eq!(file.exists(), is_changed);
+        let _ = std::fs::remove_file(&file);
+    }
 }
