@@ -1,3 +1,4 @@
+mod degrees;
 mod lanczos;
 mod products;
 

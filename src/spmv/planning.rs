@@ -245,7 +245,7 @@ impl Operator {
         let options = plan.options();
         let mut terms = Terms::<T::Part>::none();
         if options.kind.is_of_graph() {
-            terms = Terms::new(options.kind, &plan.degrees::<T>(a)?, |row| row)?;
+            terms = Terms::new(options.kind, &plan.degrees::<T>(a)?, Some(a), |row| row)?;
             if options.op != Op::Plain {
                 terms.sides = (terms.sides.1, terms.sides.0);
             }

@@ -10,6 +10,8 @@ use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
+use crate::matrix::Matrix;
+use crate::matrix::sparse::first_not_finite;
 use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "degrees of a graph";
@@ -42,24 +44,46 @@ fn range_factor(most: f64) -> f64 {
     (exponent - exponent.clamp(-END, END)).exp2()
 }
 
+/// Refuses row sums that are not finite. Errors name the argument `a` and row i as `row_of(i)`; `matrix` has the entries, if
+/// they are stored.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an entry that is NaN or infinite; [`Error::Numerical`] for a sum that overflows. For a matrix
+/// whose entries cannot be read here, an infinite entry is [`Error::Numerical`], too.
+pub fn expect_finite_sums(
+    a: &str,
+    degrees: &[f64],
+    matrix: Option<&Matrix>,
+    row_of: impl Fn(usize) -> usize,
+) -> Result<()> {
+    let Some(i) = degrees.iter().position(|d| !d.is_finite()) else { return Ok(()) };
+    let problem = format!("has row sum {} in row {} (from 0)", degrees[i], row_of(i));
+    // Finite entries give no NaN: a sum that has overflowed stays infinite.
+    let why = match matrix.map(first_not_finite) {
+        _ if degrees[i].is_nan() => return Err(Error::invalid(a, problem)),
+        Some(Ok(Some(_))) => return Err(Error::invalid(a, problem)),
+        Some(Ok(None)) => "the sum of its entries overflows",
+        _ => "the sum of its entries overflows, or one is infinite",
+    };
+    Err(Error::Numerical(format!("{a}: {problem}: {why}")))
+}
+
 impl<P: Real> Terms<P> {
     /// The terms of W itself: nothing is scaled or added.
     pub fn none() -> Self {
         Self { sign: 1.0, scale: None, sides: (true, true), diagonal: None, rank_one: None }
     }
 
-    /// The terms of `kind` from row sums. Errors name row i as `row_of(i)`.
+    /// The terms of `kind` from the row sums of `a`, if it is stored. Errors name row i as `row_of(i)`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalized operators; whose
-    /// inverse overflows, for the random-walk Laplacian; whose total is not above 0, for the modularity.
-    /// [`Error::Numerical`] for a Laplacian, a signless Laplacian and a modularity if twice a row sum, which bounds their
-    /// norm, overflows. [`Error::OutOfMemory`].
-    pub fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
+    /// [`Error::InvalidArgument`] for entries that are not finite; for row sums below 0, for normalized operators; for row
+    /// sums whose total is not above 0, for the modularity. [`Error::Numerical`] for a row sum that overflows; for a Laplacian,
+    /// a signless Laplacian and a modularity if twice a row sum, which bounds their norm, overflows; for the random-walk
+    /// Laplacian if the inverse of a row sum overflows. [`Error::OutOfMemory`].
+    pub fn new(kind: Kind, degrees: &[f64], a: Option<&Matrix>, row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
-        if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
-            return Err(Error::invalid("a", format!("has row sum {} in row {} (from 0)", degrees[i], row_of(i))));
-        }
+        expect_finite_sums("a", degrees, a, &row_of)?;
         let parts = |of: &dyn Fn(f64) -> f64| -> Result<Vec<P>> {
             let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
             parts.extend(degrees.iter().map(|d| P::from_f64(of(*d))));
@@ -96,8 +120,8 @@ impl<P: Real> Terms<P> {
                 let is_beyond = |d: f64| d > 0.0 && !P::from_f64(1.0 / d).to_f64().is_finite();
                 if let Some(i) = degrees.iter().position(|d| is_walk && is_beyond(*d)) {
                     let (sum, row) = (real(degrees[i]), row_of(i));
-                    let problem = format!("has row sum {sum} in row {row} (from 0), whose inverse overflows");
-                    return Err(Error::invalid("a", problem));
+                    let problem = format!("a: has row sum {sum} in row {row} (from 0), whose inverse overflows");
+                    return Err(Error::Numerical(problem));
                 }
                 made.scale = Some(parts(&|d| unless_isolated(d, 1.0 / if is_walk { d } else { d.sqrt() }))?);
                 made.sides = (true, !is_walk);

@@ -161,7 +161,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             } else if let Products::Sparse { plan, .. } = &made.products {
                 degrees = plan.degrees::<T>(a)?;
             }
-            made.prepare(&degrees)?;
+            made.prepare(&degrees, Some(a))?;
             made.put_in_order()?;
         }
         Ok(made)
@@ -178,7 +178,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let (n, degrees) = (graph.order(), graph.degrees()?);
         let mut made = Self::bare(context, Products::Graph(graph), kind, (n, n), shift)?;
         if kind.is_of_graph() {
-            made.prepare(&degrees)?;
+            made.prepare(&degrees, None)?;
         }
         Ok(made)
     }
@@ -300,9 +300,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         std::mem::take(&mut self.is_sampled)
     }
 
-    /// Computes the terms of the operator's kind from its row sums.
-    fn prepare(&mut self, degrees: &[f64]) -> Result<()> {
-        self.terms = Terms::new(self.kind, degrees, |row| self.row_of(row))?;
+    /// Computes the terms of the operator's kind from the row sums of `a`, if it is stored.
+    fn prepare(&mut self, degrees: &[f64], a: Option<&Matrix>) -> Result<()> {
+        self.terms = Terms::new(self.kind, degrees, a, |row| self.row_of(row))?;
         Ok(())
     }
 

@@ -38,7 +38,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let mut made = Self::bare(context, products, kind, (a.rows(), a.cols()), shift)?;
         made.rows = Some(rows);
         if let Some(degrees) = degrees {
-            made.prepare(degrees)?;
+            made.prepare(degrees, Some(a))?;
         }
         Ok(made)
     }

@@ -95,7 +95,7 @@ fn eigenpairs_over_of<T: Scalar>(
     let partition = Partition::cached(contexts, a)?;
     let degrees = if kind == Kind::Matrix { None } else { Some(degrees(a, &partition)?) };
     let second = match (kind, &degrees) {
-        (Kind::Modularity, Some(degrees)) => Some(Terms::<T::Part>::new(kind, degrees, |row| row)?),
+        (Kind::Modularity, Some(degrees)) => Some(Terms::<T::Part>::new(kind, degrees, Some(a), |row| row)?),
         _ => None,
     };
     let second_norm = second.as_ref().map_or(0.0, Terms::norm);

@@ -136,4 +136,50 @@ fn row_sums_whose_products_overflow_are_refused() {
         assert!(found.contains("in row 0 (from 0), at most 1.7") && found.ends_with("overflow"), "{found}");
     }
     assert!(Plan::new(&c, &a, with(Kind::NormalizedLaplacian)).is_ok());
+    // Finite entries whose sum overflows, and an entry that is infinite.
+    let twice = Lists { cols: 2, rows: vec![vec![], vec![0, 1]] };
+    let (mut d, _) = super::matrix::<f64, i32>(&c, &twice, 0, false);
+    for sign in [1.0, -1.0] {
+        d.set_values(&vector(&c, &[sign * 1.5e308; 2])).unwrap();
+        for kind in [Kind::Laplacian, Kind::SignlessLaplacian, Kind::NormalizedLaplacian, Kind::NormalizedAdjacency] {
+            let found = text(Plan::new(&c, &d, with(kind)));
+            let sum = sign * f64::INFINITY;
+            assert_eq!(found, format!("a: has row sum {sum} in row 1 (from 0): the sum of its entries overflows"));
+        }
+        assert!(text(Plan::new(&c, &d, with(Kind::Modularity))).ends_with("the sum of its entries overflows"));
+    }
+    for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        d.set_values(&vector(&c, &[value, 1.0])).unwrap();
+        for kind in [Kind::Laplacian, Kind::NormalizedLaplacian, Kind::RandomWalkLaplacian, Kind::Modularity] {
+            let found = Plan::new(&c, &d, with(kind)).map(|_| ()).unwrap_err();
+            assert_eq!(found, Error::invalid("a", format!("has row sum {value} in row 1 (from 0)")), "{kind:?}");
+        }
+    }
+}
+
+/// Of an operator, whose rows are not multiplied by powers of two.
+#[test]
+fn row_sums_whose_inverse_overflows_are_refused() {
+    let c = cpu(1);
+    struct Sums;
+    impl crate::matrix::Operator<f64> for Sums {
+        fn shape(&self) -> (usize, usize) {
+            (2, 2)
+        }
+        fn apply(&mut self, _: crate::dense::Op, _: &[f64], _: usize, _: &mut [f64]) -> Result<()> {
+            Ok(())
+        }
+        fn row_sums(&self) -> Result<Option<Vec<f64>>> {
+            Ok(Some(vec![1.0, 1e-310]))
+        }
+        fn has_row_sums(&self) -> bool {
+            true
+        }
+    }
+    let own = Matrix::from_operator::<f64>(&c, Box::new(Sums));
+    let found = Plan::new(&c, &own, Options { kind: Kind::RandomWalkLaplacian, ..Options::default() }).map(|_| ());
+    match found.unwrap_err() {
+        Error::Numerical(text) => assert!(text.ends_with("in row 1 (from 0), whose inverse overflows"), "{text}"),
+        other => panic!("{other}"),
+    }
 }
