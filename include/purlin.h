@@ -9613,8 +9613,9 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
- * none, row sums that are not finite or, of the normalized kinds and the modularity, too small, an interval of a filter that is
- * none), `PURLIN_ERROR_NUMERICAL` (row sums of LAPLACIAN, SIGNLESS_LAPLACIAN and MODULARITY whose double overflows),
+ * none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds and not above 0 in total of the
+ * modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
+ * SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
  * `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
  * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
@@ -9880,11 +9881,12 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  *                        not wanted.
  * @param[out] info       what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
- * or not symmetric, options that the matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not
- * finite or dependent),
+ * or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the matrix is too small
+ * for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
  * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
  * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
- * `PURLIN_ERROR_NUMERICAL` (products that are not finite, residuals that show that the operator is not symmetric),
+ * `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision 3.4e38, row sums
+ * as for purlin_spmv_create, residuals that show that the operator is not symmetric),
  * `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
@@ -9965,7 +9967,8 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call does not use or the matrix is
  * too small for, another kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
  * in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
- * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
+ * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm
+ * above 1.3e154, in single precision 3.4e38), `PURLIN_ERROR_IO` (the
  * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for
  * another call.
  *
@@ -10230,8 +10233,8 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
  * @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
  *                             may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
- * are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device
+ * memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `cut` and `normalized_cut` are NULL or valid for writing.
  */

@@ -103,11 +103,12 @@ impl Arguments {
 ///                        not wanted.
 /// @param[out] info       what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
-/// or not symmetric, options that the matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not
-/// finite or dependent),
+/// or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the matrix is too small
+/// for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
 /// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
 /// is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
-/// `PURLIN_ERROR_NUMERICAL` (products that are not finite, residuals that show that the operator is not symmetric),
+/// `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision 3.4e38, row sums
+/// as for purlin_spmv_create, residuals that show that the operator is not symmetric),
 /// `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
 ///

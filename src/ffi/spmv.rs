@@ -95,8 +95,9 @@ impl purlin_spmv_info {
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
-/// none, row sums that are not finite or, of the normalized kinds and the modularity, too small, an interval of a filter that is
-/// none), `PURLIN_ERROR_NUMERICAL` (row sums of LAPLACIAN, SIGNLESS_LAPLACIAN and MODULARITY whose double overflows),
+/// none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds and not above 0 in total of the
+/// modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
+/// SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
 /// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///

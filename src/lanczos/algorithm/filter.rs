@@ -248,6 +248,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         for (i, h) in h.chunks_exact_mut(count).enumerate() {
             self.krylov.apply(known + i, work)?;
             self.krylov.project(known, count, work, 1, h)?;
+            h.iter().flat_map(|v| [v.re(), v.im()]).try_for_each(|v| finite(v, "a coefficient").map(drop))?;
         }
         let (values, y) = (self.small)(count, &h)?;
         let order = self.order(&values);

@@ -40,12 +40,14 @@ pub const PROBES: u32 = 1 << 31;
 /// column-major.
 pub type Small<'a, W> = dyn FnMut(usize, &[W]) -> Result<(Vec<f64>, Vec<W>)> + 'a;
 
-/// Refuses a number that is not finite; `what` is its name in the error.
+/// Refuses a number that is not finite; `what` is its name in the error. It is a sum of squares of products, in double
+/// precision, or comes from one: these overflow for norms above the root of the largest number.
 pub(super) fn finite(x: f64, what: &str) -> Result<f64> {
     if x.is_finite() {
         return Ok(x);
     }
     Err(Error::Numerical(format!(
-        "{what} is {x}: the matrix has a number that is not finite, or products or their squares overflow"
+        "{what} is {x}: the matrix has a number that is not finite, or the operator's norm is above 1.3e154, in single \
+         precision 3.4e38"
     )))
 }

@@ -76,11 +76,59 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
 }
 
 pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
-    let scaled = |scale: f64| symmetric(c, 100, &(1..100).map(|i| (i - 1, i, scale)).collect::<Vec<_>>());
-    for scale in [1e160, 1e300] {
-        let e = attempt(c, &scaled(scale), &Options { count: 2, ..Options::default() }).unwrap_err();
-        let is_named = e.to_string().contains("products or their squares overflow");
-        assert!(matches!(e, Error::Numerical(_)) && is_named, "{scale:e}: {e}");
+    fn all<T: Scalar>(c: &Arc<Context>, kind: Kind, scale: f64, is_refused: bool) {
+        let entries: Vec<_> = (1..200).map(|i| (i - 1, i, T::from_parts(scale, 0.0))).collect();
+        let a = symmetric::<T>(c, 200, &entries);
+        let base = Options { count: 2, ..Options::default() };
+        let mut ways = vec![
+            base,
+            Options { which: Which::Smallest, ..base },
+            Options { block: 2, ..base },
+            Options { filter: Filter::Chebyshev, ..base },
+            Options { which: Which::Nearest, sigma: 0.1 * scale, ..base },
+        ];
+        if is_refused {
+            ways.push(Options { method: Method::Plain, ..base });
+        }
+        let none = Progress::none();
+        for options in ways {
+            let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+            let found = eigenpairs(c, &mut operator, &options, &Given::default(), &none).map(|found| found.values);
+            expect(found, is_refused, &format!("{:?} {kind:?} {scale:e} {options:?}", T::DTYPE));
+        }
+        if kind == Kind::Matrix {
+            let found = singular_triplets::<T>(c, &a, Request::default(), &base, &none).map(|found| found.values);
+            expect(found, is_refused, &format!("{:?} singular {scale:e}", T::DTYPE));
+        }
+        let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+        let found = tridiagonalize(c, &mut operator, 20, 0, None, &none).map(|found| found.beta);
+        expect(found, is_refused, &format!("{:?} tridiagonal {kind:?} {scale:e}", T::DTYPE));
+    }
+    fn expect(found: crate::error::Result<Vec<f64>>, is_refused: bool, what: &str) {
+        match found {
+            Ok(values) => {
+                assert!(
+                    !is_refused && !values.is_empty() && values.iter().all(|v| v.is_finite()),
+                    "{what}: {values:?}"
+                );
+            }
+            Err(e) => {
+                let is_named = e.to_string().contains("norm is above 1.3e154, in single precision 3.4e38");
+                assert!(is_refused && is_named && matches!(e, Error::Numerical(_)), "{what}: {e}");
+            }
+        }
+    }
+    for (scale, is_refused) in [(6e153, false), (2e154, true), (1e300, true)] {
+        all::<f64>(c, Kind::Matrix, scale, is_refused);
+    }
+    for (scale, is_refused) in [(1e76, false), (1e78, true), (1e200, true)] {
+        all::<f64>(c, Kind::Gram, scale, is_refused);
+    }
+    for scale in [1e19, 1e37, 1e38] {
+        all::<f32>(c, Kind::Matrix, scale, false);
+    }
+    for scale in [2e19, 1e30, 1e38] {
+        all::<f32>(c, Kind::Gram, scale, true);
     }
 }
 
