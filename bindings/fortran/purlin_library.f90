@@ -13,7 +13,7 @@ module purlin_library
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
   public :: purlin_string, purlin_device_count, purlin_device_properties, purlin_init
-  public :: outcome, absorb, refuse, refuse_null, finish
+  public :: outcome, absorb, refuse, refuse_null, finish, counted_from_one
 
   !> Defaults into an option, info or result struct: `call purlin_init(options)`. Always the first thing done to one.
   interface purlin_init
@@ -133,37 +133,37 @@ contains
     o%status = status
     o%message = purlin_last_error_message()
     ! A message about a file has the numbers of its lines, pages and entries, and begins with its name.
-    if (status == PURLIN_ERROR_IO) return
-    if (is_counted_from_one(o%message)) return
-    associate (word => word_of_index(o%message))
-      if (word == '') return
-      if (index(o%message, 'outside 1 to ') == 0) then
-        o%message = trim(o%message) // ' (counted from 0)'
-      else if (index(word, ': is') == 0 .and. index(word, '[') == 0) then
-        ! The value and its range are from 1, its place is not.
-        o%message = trim(o%message) // ' (' // trim(word) // ' counted from 0)'
-      end if
-    end associate
+    if (status == PURLIN_ERROR_IO .or. index(o%message, 'restart_path: ') == 1) return
+    o%message = counted_from_one(trim(o%message))
   end subroutine
 
-  !> Counts the indices of a message from one, if it is one of those below as a whole: each % is an index, and a 0 the first
-  !> index. Other messages may speak of indices, sizes and values in one sentence. MATLAB has the same list, and a test compares
-  !> both with the library's calls.
-  function is_counted_from_one(message) result(is_counted)
-    character(*), intent(inout) :: message
-    character(50), parameter :: forms(16) = [character(50) :: &
+  !> A text of the library, which counts indices from 0, with its indices counted from 1.
+  pure function counted_from_one(text) result(counted)
+    character(*), intent(in) :: text
+    character(:), allocatable :: counted
+    logical :: is_known
+    call count_an_index(text, counted, is_known)
+    if (.not. is_known) call count_indices(text, counted)
+  end function
+
+  !> A message about an index that there is not with its numbers counted from 1, if it is one of those below as a whole: each %
+  !> is an index, and a 0 the first index. MATLAB has the same list, and a test compares both with the library's calls.
+  pure subroutine count_an_index(message, text, is_counted)
+    character(*), intent(in) :: message
+    character(:), allocatable, intent(out) :: text
+    logical, intent(out) :: is_counted
+    character(50), parameter :: forms(19) = [character(50) :: &
       'bond: is %, outside 0 to %', 'cut: is %, outside 0 to %', 'k: is %, outside 0 to %', &
       'site: is %, outside 0 to %', 'first: is %, outside 0 to %', 'last: is %, outside 0 to %', &
       'centre: is %, outside 0 to %', 'sites: element % is %, outside 0 to %', &
       'views: element % is %, outside 0 to %', 'rows: element % is %, outside 0 to %', &
       'cols: element % is %, outside 0 to %', 'views: element % is %, which was pushed before', &
       'views: name view % twice', 'rows: elements % and % are both %', 'cols: elements % and % are both %', &
-      'first, last: are % and %, not in order from 0 to %']
-    character(:), allocatable :: text
+      'first, last: are % and %, not in order from 0 to %', 'which: is %, outside 0 to %', &
+      'indices: element % is %, outside 0 to %', 'indices: tuple %: element % is %, outside 0 to %']
     character(24) :: digits
     integer(c_int64_t) :: number
     integer :: i, j, at, length, failed
-    logical :: is_counted
     is_counted = .false.
     do i = 1, size(forms)
       text = ''
@@ -185,48 +185,123 @@ contains
         end select
       end do
       is_counted = j > len_trim(forms(i)) .and. at > len_trim(message)
-      if (is_counted) then
-        message = text
-        return
-      end if
+      if (is_counted) return
     end do
+  end subroutine
+
+  !> A text of the library with its indices counted from 1: those behind words, and those of a list behind "at". The library
+  !> counts them from 0, and says so in some texts. MATLAB has the same words, and a test compares them.
+  pure subroutine count_indices(text, counted)
+    character(*), intent(in) :: text
+    character(:), allocatable, intent(out) :: counted
+    logical :: is_list, is_plural
+    integer :: at, length
+    counted = ''
+    is_list = .false.
+    at = 1
+    do while (at <= len(text))
+      if (begins(text(at:), ' (from 0)')) then
+        at = at + 9
+        cycle
+      end if
+      if (begins(text(at:), ' at [')) is_list = .true.
+      if (text(at:at) == ']') is_list = .false.
+      call word_of_index(text, at, length, is_plural)
+      if (length == 0 .and. is_list .and. at > 1) then
+        if (scan(text(at - 1:at - 1), '[ ') > 0 .and. index_length(text(at:)) > 0) then
+          call copy_index(text, at, counted)
+          cycle
+        end if
+      end if
+      if (length == 0) then
+        counted = counted // text(at:at)
+        at = at + 1
+        cycle
+      end if
+      counted = counted // text(at:at + length - 1)
+      at = at + length
+      call copy_index(text, at, counted)
+      if (.not. is_plural) cycle
+      length = 0
+      if (begins(text(at:), ' to ')) length = 4
+      if (begins(text(at:), ' and ')) length = 5
+      if (length == 0) cycle
+      if (index_length(text(at + length:)) == 0) cycle
+      counted = counted // text(at:at + length - 1)
+      at = at + length
+      call copy_index(text, at, counted)
+    end do
+  end subroutine
+
+  pure function begins(text, with)
+    character(*), intent(in) :: text, with
+    logical :: begins
+    begins = .false.
+    if (len(text) >= len(with)) begins = text(:len(with)) == with
   end function
 
-  !> The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
-  !> a part of an argument, or an argument that is itself an index. Blank without such a number.
-  function word_of_index(message) result(word)
-    character(*), intent(in) :: message
-    character(13), parameter :: words(41) = [character(13) :: &
-      'core', 'cores', 'bond', 'bonds', 'site', 'sites', 'tuple', 'element', 'elements', 'entry', 'index', 'term', &
-      'operator', 'train', 'view', 'voxel', 'pixel', 'tensor', 'tensors from', 'vector', 'pair', 'row', 'rows', &
-      'column', 'vertex', 'component', 'feature', 'number', 'mode', 'axis', 'not finite in', 'x[', 'y[', &
-      'contexts[', 'cut: is', 'centre: is', 'first: is', 'last: is', 'bond: is', 'site: is', 'k: is']
-    character(len(words)) :: word
-    character(:), allocatable :: key
-    integer :: i, at, next, before
-    word = ''
-    if (index(message, 'from 0)') > 0) return
-    do i = 1, size(words)
-      key = trim(words(i))
-      if (index(key, '[') == 0) key = key // ' '
-      at = 1
-      do
-        next = index(message(at:), key)
-        if (next == 0) exit
-        before = at + next - 2
-        at = at + next + len(key) - 1
-        if (at > len(message)) exit
-        if (before > 0) then
-          if (index('abcdefghijklmnopqrstuvwxyz_', message(before:before)) > 0) cycle
-        end if
-        if (message(at:at) == '-' .and. at < len(message)) at = at + 1
-        if (index('0123456789', message(at:at)) > 0) then
-          word = words(i)
-          return
-        end if
-      end do
-    end do
+  !> The length of the index that `text` begins with, 0 for none. A number with a fraction is none, and a part of a name of a
+  !> file is none.
+  pure function index_length(text) result(length)
+    character(*), intent(in) :: text
+    integer :: length, sign
+    sign = 0
+    if (begins(text, '-')) sign = 1
+    length = sign + verify(text(sign + 1:) // ' ', '0123456789') - 1
+    if (length == sign .or. length > 18) then
+      length = 0
+      return
+    end if
+    associate (behind => text(length + 1:) // '  ')
+      if (behind(1:1) == '.' .and. scan(behind(2:2), ' ,:;)]') > 0) return
+      if (scan(behind(1:1), ' ,:;)]') == 0) length = 0
+    end associate
   end function
+
+  !> Appends the index at `at` plus 1, and moves `at` behind it.
+  pure subroutine copy_index(text, at, counted)
+    character(*), intent(in) :: text
+    integer, intent(inout) :: at
+    character(:), allocatable, intent(inout) :: counted
+    character(24) :: digits
+    integer(c_int64_t) :: number
+    integer :: length
+    length = index_length(text(at:))
+    read (text(at:at + length - 1), *) number
+    write (digits, '(i0)') number + 1
+    counted = counted // trim(digits)
+    at = at + length
+  end subroutine
+
+  !> The length of a word of the library's messages that begins at `at` and stands directly before an index; 0 for none. Behind
+  !> one that `is_plural` a second index may follow.
+  pure subroutine word_of_index(text, at, length, is_plural)
+    character(*), intent(in) :: text
+    integer, intent(in) :: at
+    integer, intent(out) :: length
+    logical, intent(out) :: is_plural
+    integer, parameter :: singulars = 28
+    character(13), parameter :: words(35) = [character(13) :: &
+      'core', 'bond', 'site', 'tuple', 'element', 'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'pixel', &
+      'tensor', 'vector', 'pair', 'row', 'column', 'vertex', 'component', 'feature', 'number', 'mode', 'axis', 'block', 'x[', &
+      'y[', 'cut: is', 'cores', 'bonds', 'sites', 'elements', 'rows', 'tensors from', 'not finite in']
+    character(:), allocatable :: word
+    integer :: i
+    length = 0
+    is_plural = .false.
+    if (at > 1) then
+      if (scan(text(at - 1:at - 1), 'abcdefghijklmnopqrstuvwxyz_') > 0) return
+    end if
+    do i = 1, size(words)
+      word = trim(words(i))
+      if (index(word, '[') == 0) word = word // ' '
+      if (.not. begins(text(at:), word)) cycle
+      if (index_length(text(at + len(word):)) == 0) cycle
+      length = len(word)
+      is_plural = i > singulars
+      return
+    end do
+  end subroutine
 
   !> Records an invalid argument found by the Fortran layer itself.
   subroutine refuse(o, message)

@@ -1,7 +1,7 @@
 !> Arrays as cores of tensor trains and TT-matrices.
 module purlin_tt_cores
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
-    c_double_complex, c_int32_t, c_int64_t, c_intptr_t
+    c_double_complex, c_int32_t, c_int64_t, c_intptr_t, c_null_char
   use purlin_types
   use purlin_c
   use purlin_library
@@ -64,9 +64,17 @@ contains
   end subroutine
 
   !> Bonds count from 1 in reports, too.
-  pure subroutine tt_cut_from_one(info)
+  subroutine tt_cut_from_one(info)
     type(purlin_tt_contraction_info), intent(inout), optional :: info
-    if (present(info)) info%cut = info%cut + 1
+    character(:), allocatable :: reason
+    integer :: i
+    if (.not. present(info)) return
+    info%cut = info%cut + 1
+    reason = counted_from_one(purlin_string(info%reason))
+    do i = 1, min(len(reason), size(info%reason) - 1)
+      info%reason(i) = reason(i:i)
+    end do
+    info%reason(i) = c_null_char
   end subroutine
 
   !> Options of the C interface, which counts bonds from 0.

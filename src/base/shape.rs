@@ -149,8 +149,8 @@ pub fn size(argument: &str, value: i64, least: i64) -> Result<usize> {
 }
 
 /// Converts a caller-given index of one of `count` things. Fortran and MATLAB, where indices count from 1, rewrite this
-/// message for the arguments in their lists; `tests/header/tests/indices.rs` compares these with the calls of this function
-/// and of [`index_in_list`].
+/// message for the arguments in their lists; `tests/header/tests/indices.rs` compares these with the calls of this function,
+/// of [`index_in_list`] and of [`index_in_tuple`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an index that is not there.
@@ -166,6 +166,16 @@ pub fn index(argument: &str, value: i64, count: usize) -> Result<usize> {
 pub fn index_in_list(argument: &str, k: usize, value: i64, count: usize) -> Result<usize> {
     within(value, count)
         .ok_or_else(|| Error::invalid(argument, format!("element {k} is {value}, outside 0 to {}", to_i64(count) - 1)))
+}
+
+/// [`index`] for element `k` of tuple `t` in a list of them.
+///
+/// # Errors
+/// As [`index`].
+pub fn index_in_tuple(argument: &str, (t, k): (usize, usize), value: i64, count: usize) -> Result<usize> {
+    within(value, count).ok_or_else(|| {
+        Error::invalid(argument, format!("tuple {t}: element {k} is {value}, outside 0 to {}", to_i64(count) - 1))
+    })
 }
 
 fn within(value: i64, count: usize) -> Option<usize> {

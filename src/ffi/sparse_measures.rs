@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{self, Checks, Norm, Ordering};
 use crate::scalar::DType;
-use crate::shape::{self, to_i64};
+use crate::shape::to_i64;
 use crate::tensor::Tensor;
 
 /// Largest sum of moduli of a row, of a sparse matrix.
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn purlin_graph_component(
         let target = unsafe { super::pointer::output("component", component) }?;
         // SAFETY: likewise.
         let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
-        let which = if which == -1 { None } else { Some(shape::size("which", which, 0)?) };
+        let which = (which != -1).then_some(which);
         let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| e.renamed("a", "graph"))?;
         let names = Tensor::from_list(graph.context(), &names)?;
         put_with_list(target, part, place, Some(names))

@@ -161,11 +161,17 @@ pub unsafe extern "C" fn purlin_tt_product_state(
     })
 }
 
-/// An index tuple of a caller's.
-fn tuple(given: &[i64]) -> Result<Vec<usize>> {
+/// The caller's index tuples for `modes`, one after another; one of them if it `is_alone`.
+fn tuples(given: &[i64], modes: &[usize], is_alone: bool) -> Result<Vec<usize>> {
     let mut index = alloc::with_capacity("index tuples", given.len())?;
-    for (k, &i) in given.iter().enumerate() {
-        index.push(usize::try_from(i).map_err(|_| Error::invalid("indices", format!("number {k} is {i}, negative")))?);
+    for (t, tuple) in given.chunks_exact(modes.len().max(1)).enumerate() {
+        for (k, (&i, &n)) in tuple.iter().zip(modes).enumerate() {
+            index.push(if is_alone {
+                shape::index_in_list("indices", k, i, n)?
+            } else {
+                shape::index_in_tuple("indices", (t, k), i, n)?
+            });
+        }
     }
     Ok(index)
 }
@@ -198,7 +204,7 @@ pub unsafe extern "C" fn purlin_tt_element(
         // SAFETY: as promised above.
         let result = unsafe { number("result", result) }?;
         // SAFETY: as promised above.
-        let index = tuple(unsafe { list("indices", x.shape().len(), indices) }?)?;
+        let index = tuples(unsafe { list("indices", x.shape().len(), indices) }?, x.shape().modes(), true)?;
         let found = algebra::element(&beside(&context, stream.as_deref(), &x), &x, &index)?;
         let (value, outcome) = found.plain(x.dtype());
         *result = [value.re, value.im];
@@ -240,7 +246,7 @@ pub unsafe extern "C" fn purlin_tt_elements(
         let tuples = match count {
             0 => Vec::new(),
             // SAFETY: as promised above.
-            _ => tuple(unsafe { list("indices", numbers, indices) }?)?,
+            _ => tuples(unsafe { list("indices", numbers, indices) }?, x.shape().modes(), false)?,
         };
         values.expect_dims("values", &[count])?;
         let found = algebra::elements(&beside(&context, stream.as_deref(), &x), &x, &tuples)?;

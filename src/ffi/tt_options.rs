@@ -51,9 +51,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_info_init(
 pub(super) fn read_options(o: &purlin_tt_contraction_options) -> Result<Options> {
     let cut = match o.cut {
         -1 => None,
-        cut => {
-            Some(usize::try_from(cut).map_err(|_| Error::invalid("cut", format!("is {cut}, neither a bond nor -1")))?)
-        }
+        cut => Some(usize::try_from(cut).map_err(|_| Error::invalid("cut", format!("is {cut}, which is no bond")))?),
     };
     let kernel = match o.kernel {
         PURLIN_TT_KERNEL_AUTO => None,

@@ -202,7 +202,7 @@ static void graphs(void) {
   OK(purlin_graph_component(a, 1, &part, NULL));
   CHECK(matrix_info(part).rows == 1 && at(part, 0, 0) == 5);
   OK(purlin_matrix_destroy(part));
-  BAD_ARGUMENT("which: is component 4, there are 4 components", purlin_graph_component(a, 4, &part, NULL));
+  BAD_ARGUMENT("which: is 4, outside 0 to 3", purlin_graph_component(a, 4, &part, NULL));
   BAD_ARGUMENT("which: is -2", purlin_graph_component(a, -2, &part, NULL));
 
   sums = vector_of(context, PURLIN_F64, 6, sum);

@@ -173,9 +173,9 @@ contains
     call check(index(text, 'values: not as many') == 1, 'too many values')
     call purlin_from_columns(context, a, 2_c_int64_t, [1_c_int64_t, 2_c_int64_t], [3_c_int64_t], stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'row_idx: ') == 1, 'a row outside')
-    ! The numbers of the list are from 1, the places in it are counted from 0.
+    ! The places in the list are counted from 1, as its numbers are.
     call purlin_from_coordinates(context, a, 3_c_int64_t, 3_c_int64_t, [1_c_int32_t, 9_c_int32_t], &
       [1_c_int32_t, 2_c_int32_t], stat=stat, errmsg=text)
-    call check(text == 'row_idx: element 1 is 9, outside 1 to 3 (element counted from 0)', text)
+    call check(text == 'row_idx: element 2 is 9, outside 1 to 3', text)
   end subroutine
 end program test_sparse

@@ -517,7 +517,9 @@ contains
     text = ''
     call purlin_from_coordinates(context, b, 2_c_int64_t, 2_c_int64_t, [1_c_int64_t], [3_c_int64_t], [1.0_c_double], &
       stat=stat, errmsg=text)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'col_idx: element 0 is 3') == 1, 'out of range')
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'col_idx: element 1 is 3') == 1, 'out of range')
+    call purlin_graph_component(a, b, 2_c_int64_t, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'which: is 2, outside 1 to 1', text)
     call purlin_from_coordinates(context, b, 2_c_int64_t, 2_c_int64_t, [1_c_int64_t], [1_c_int64_t], values, stat=stat, &
       errmsg=text)
     call check(index(text, 'values: not as many') == 1, 'too many values')

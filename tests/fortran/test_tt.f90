@@ -165,6 +165,7 @@ contains
     type(purlin_tt_contraction_info) :: info, last
     type(purlin_tt_scaled) :: scaled
     integer(int32) :: stat
+    integer :: at
     character(128) :: text
     call chain(x, a)
     call chain(y, b)
@@ -177,6 +178,8 @@ contains
     call c%create(context, options)
     call purlin_tt_plan_inner(c, x, y, info)
     call check(info%cut == 3, 'the last bond of three')
+    at = index(purlin_string(info%reason), 'at bond ')
+    call check(at == 0 .or. index(purlin_string(info%reason), 'at bond 3') == at, 'a bond in a reason')
     options%cut = 9
     call c%create(context, options)
     call purlin_tt_plan_inner(c, x, y, info, stat=stat, errmsg=text)

@@ -150,7 +150,7 @@ function classes()
 end
 
 function counting()
-% Numbers in messages of the library that are indices say how they are counted; other numbers do not.
+% Indices in messages of the library count from 1, and other numbers stay.
   x = {rand(1, 2, 3), rand(3, 2)};
   e = purlin.TTEnvironments(x, x);
   check_error('purlin:invalidArgument', 'k: is 3, outside 1 to 2', @() update_core(e, 3));
@@ -174,11 +174,17 @@ function counting()
   check_error('purlin:invalidArgument', 'views: element 1 is 3, which was pushed before', @() push(f, 3, zeros(16, 12)));
   check_error('purlin:invalidArgument', 'views: name view 5 twice', @() push(f, [5 5], zeros(16, 12, 2)));
   delete(f);
-  check_error('purlin:invalidArgument', 'is 0, less than 1 (counted from 0)', @() purlin.tt_ones([2 0]));
+  check_error('purlin:invalidArgument', 'modes: number 2 is 0, less than 1', @() purlin.tt_ones([2 0]));
+  check_error('purlin:invalidArgument', 'indices: tuple 2: element 1 is 2, outside 1 to 1', @() purlin.tt_elements(purlin.tt_ones([1 3]), [1 2; 3 1]));
+  check_error('purlin:invalidArgument', 'core 2 has mode size 3, that of x is 2', @() purlin.tt_inner(x, {rand(1, 2, 3), rand(3, 3)}));
+  r = {rand(2, 2, 3), rand(3, 2, 2)};
+  reasons = purlin.tt_plan_inner(r, r, 'cut', 2);
+  at = regexp(reasons.reason, 'at bond (\d+)', 'tokens');
+  check(reasons.cut == 2 && (isempty(at) || str2double(at{1}{1}) == 2), 'a bond in a reason');
   A = eye(3);
   A(2, 3) = NaN;
   A(3, 2) = NaN;
-  check_error('purlin:invalidArgument', '(from 0)', @() purlin.lanczos(sparse(A), 1));
+  check_error('purlin:invalidArgument', 'has NaN in row 2, column 3', @() purlin.lanczos(sparse(A), 1));
   try
     purlin.lanczos(eye(3), 1, 'tolerance', 2);
   catch caught

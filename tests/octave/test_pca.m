@@ -41,7 +41,7 @@ function test_pca()
   fit(p, A);
   check_error('purlin:numerical', 'scores: component', @() transform(p, 1e40 * A));
   delete(p);
-  check_error('purlin:numerical', 's: number 0 is', @() purlin.rsvd(1e-300 * A, 2, 'dtype', 'single'));
+  check_error('purlin:numerical', 's: number 1 is', @() purlin.rsvd(1e-300 * A, 2, 'dtype', 'single'));
 end
 
 function Q = cosines(n, k)

@@ -5,7 +5,7 @@ function check(A, varargin)
 %   purlin.check(A, what, ...) checks some of that: 'sorted', 'distinct', 'finite'. Only 'finite' can fail of a sparse array, the
 %   others of a purlin.Matrix too.
 %   Of a sparse array the library looks at the rows of A.' (compressed columns are the rows of the transpose): row and column in
-%   the message are those of A.', counted from 0.
+%   the message are those of A.'.
 %
 %   Errors: purlin:invalidArgument.
 %

@@ -215,7 +215,8 @@ purlin_tensor *add_output(mxArray *target, const char *field, const batch *b, in
 
 void add_text(mxArray *target, const char *field, const char *text) {
   (void)mxAddField(target, field);
-  mxSetField(target, 0, field, mxCreateString(text));
+  /* Reasons name bonds and views. */
+  mxSetField(target, 0, field, mxCreateString(strcmp(field, "reason") == 0 ? counted_from_one(text) : text));
 }
 
 void add_number(mxArray *target, const char *field, double value) {

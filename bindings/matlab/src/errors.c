@@ -49,7 +49,7 @@ void release_source(void) {
 
 /* Does not return; its callers rely on that. */
 void fail(const char *what, const char *format, ...) {
-  static char identifier[64], text[1024];
+  static char identifier[64], text[1280];
   va_list list;
   va_start(list, format);
   (void)vsnprintf(text, sizeof text, format, list);
@@ -74,39 +74,18 @@ static const char *name_of(purlin_status status) {
   return "internal";
 }
 
-/* The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
- * a part of an argument, or an argument that is itself an index. NULL without such a number. */
-static const char *word_of_index(const char *message) {
-  static const char *const words[] = {"core ", "cores ", "bond ", "bonds ", "site ", "sites ", "tuple ", "element ",
-    "elements ", "entry ", "index ", "term ", "operator ", "train ", "view ", "voxel ", "pixel ", "tensor ",
-    "tensors from ", "vector ", "pair ", "row ", "rows ", "column ", "vertex ", "component ", "feature ", "number ",
-    "mode ", "axis ", "not finite in ", "x[", "y[", "cut: is ", "centre: is ", "first: is ", "last: is ", "bond: is ",
-    "site: is ", "k: is "};
-  const char *at;
-  size_t i, length;
-  if (strstr(message, "from 0)")) return NULL;
-  for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-    length = strlen(words[i]);
-    for (at = strstr(message, words[i]); at; at = strstr(at + length, words[i])) {
-      const char *number = at + length + (at[length] == '-');
-      if (at > message && ((at[-1] >= 'a' && at[-1] <= 'z') || at[-1] == '_')) continue;
-      if (*number >= '0' && *number <= '9') return words[i];
-    }
-  }
-  return NULL;
-}
-
-/* Writes a message with its indices counted from one, if it is one of those below as a whole: each % is an index, and a 0 the
- * first index. Other messages may speak of indices, sizes and values in one sentence. Fortran has the same list, and a test
- * compares both with the library's calls. */
-static int is_counted_from_one(const char *message, char *out, size_t size) {
+/* Writes a message about an index that there is not with its numbers counted from 1, if it is one of those below as a whole: each
+ * % is an index, and a 0 the first index. Fortran has the same list, and a test compares both with the library's calls. */
+static int is_of_an_index(const char *message, char *out, size_t size) {
   static const char *const forms[] = {
     "bond: is %, outside 0 to %", "cut: is %, outside 0 to %", "k: is %, outside 0 to %", "site: is %, outside 0 to %",
     "first: is %, outside 0 to %", "last: is %, outside 0 to %", "centre: is %, outside 0 to %",
     "sites: element % is %, outside 0 to %", "views: element % is %, outside 0 to %",
     "rows: element % is %, outside 0 to %", "cols: element % is %, outside 0 to %",
     "views: element % is %, which was pushed before", "views: name view % twice", "rows: elements % and % are both %",
-    "cols: elements % and % are both %", "first, last: are % and %, not in order from 0 to %"};
+    "cols: elements % and % are both %", "first, last: are % and %, not in order from 0 to %",
+    "which: is %, outside 0 to %", "indices: element % is %, outside 0 to %",
+    "indices: tuple %: element % is %, outside 0 to %"};
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     const char *form = forms[i], *from = message;
     char *to = out, *end;
@@ -128,6 +107,79 @@ static int is_counted_from_one(const char *message, char *out, size_t size) {
     if (!*form && !*from) return 1;
   }
   return 0;
+}
+
+/* Whether an index begins here, and its end. A number with a fraction is none, and a part of a name of a file is none. */
+static int is_index(const char *at, long long *index, const char **end) {
+  char *behind;
+  const char *digits = at + (*at == '-');
+  if (*digits < '0' || *digits > '9') return 0;
+  *index = strtoll(at, &behind, 10);
+  *end = behind;
+  if (*behind == '.') behind++;
+  return *index < LLONG_MAX && (*behind == '\0' || strchr(" ,:;)]", *behind) != NULL);
+}
+
+/* The length of a word of the library's messages that begins here and stands directly before an index; 0 for none. Behind one
+ * that `is_plural` a second index may follow. */
+static size_t word_of_index(const char *message, const char *at, int *is_plural) {
+  static const char *const words[] = {"core", "bond", "site", "tuple", "element", "entry", "index", "term", "operator", "train",
+    "view", "voxel", "pixel", "tensor", "vector", "pair", "row", "column", "vertex", "component", "feature", "number", "mode",
+    "axis", "block", "x[", "y[", "cut: is"};
+  static const char *const plurals[] = {"cores", "bonds", "sites", "elements", "rows", "tensors from", "not finite in"};
+  const size_t count = sizeof words / sizeof words[0], all = count + sizeof plurals / sizeof plurals[0];
+  long long index;
+  const char *end;
+  if (at > message && ((at[-1] >= 'a' && at[-1] <= 'z') || at[-1] == '_')) return 0;
+  for (size_t i = 0; i < all; i++) {
+    const char *word = i < count ? words[i] : plurals[i - count];
+    size_t length = strlen(word);
+    if (strncmp(at, word, length) != 0) continue;
+    if (word[length - 1] != '[' && at[length++] != ' ') continue;
+    *is_plural = i >= count;
+    if (is_index(at + length, &index, &end)) return length;
+  }
+  return 0;
+}
+
+/* Writes a text of the library with its indices counted from 1: those behind words, and those of a list behind "at". The
+ * library counts them from 0, and says so in some texts. Fortran has the same words, and a test compares them. */
+static void count_from_one(const char *text, char *out, size_t size) {
+  const char *from = text, *end, *const last = out + size - 24;
+  int is_plural = 0, is_list = 0;
+  char *to = out;
+  long long index;
+  size_t length;
+  while (*from && to < last) {
+    if (strncmp(from, " (from 0)", 9) == 0) {
+      from += 9;
+      continue;
+    }
+    if (strncmp(from, " at [", 5) == 0) is_list = 1;
+    if (*from == ']') is_list = 0;
+    length = word_of_index(text, from, &is_plural);
+    if (length == 0 && !(is_list && from > text && strchr("[ ", from[-1]) && is_index(from, &index, &end))) {
+      *to++ = *from++;
+      continue;
+    }
+    for (; length > 0 && to < last; length--) *to++ = *from++;
+    while (to < last && is_index(from, &index, &end)) {
+      to += snprintf(to, 24, "%lld", index + 1);
+      from = end;
+      length = strncmp(from, " to ", 4) == 0 ? 4 : strncmp(from, " and ", 5) == 0 ? 5 : 0;
+      if (!is_plural || length == 0 || !is_index(from + length, &index, &end)) break;
+      for (; length > 0 && to < last; length--) *to++ = *from++;
+      is_plural = 0;
+    }
+    is_plural = 0;
+  }
+  *to = '\0';
+}
+
+const char *counted_from_one(const char *text) {
+  static char counted[1280];
+  if (!is_of_an_index(text, counted, sizeof counted)) count_from_one(text, counted, sizeof counted);
+  return counted;
 }
 
 /* The library's names of arguments that are called otherwise in MATLAB. */
@@ -152,20 +204,8 @@ static const char *renamed(const char *message) {
 void fail_with(purlin_status status, const char *message) {
   message = renamed(message);
   /* A message about a file has the numbers of its lines, pages and entries, and begins with its name. */
-  const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
-  size_t length = word ? strlen(word) : 0;
-  char shifted[256];
-  if (status != PURLIN_ERROR_IO && is_counted_from_one(message, shifted, sizeof shifted))
-    fail(name_of(status), "%s", shifted);
-  if (!word || strstr(message, "(counted from 0)"))
-    fail(name_of(status), "%s", message);
-  else if (!strstr(message, "outside 1 to "))
-    fail(name_of(status), "%s (counted from 0)", message);
-  else if (word[length - 1] == ' ' && !strstr(word, ": is"))
-    /* The value and its range are from 1, its place is not. */
-    fail(name_of(status), "%s (%.*s counted from 0)", message, (int)(length - 1), word);
-  else
-    fail(name_of(status), "%s", message);
+  if (status != PURLIN_ERROR_IO && strncmp(message, "restart_path: ", 14) != 0) message = counted_from_one(message);
+  fail(name_of(status), "%s", message);
 }
 
 void check(purlin_status status) {

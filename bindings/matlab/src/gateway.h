@@ -28,7 +28,9 @@ purlin_context *another_context(int32_t device);
 void fail(const char *what, const char *format, ...);
 /* Raises the library's last error unless the status is a success. */
 void check(purlin_status status);
-/* Raises the error of a status with a message of the library that was kept; one with an index ends with "(counted from 0)". */
+/* A text of the library, which counts indices from 0, with its indices counted from 1; valid until the next call. */
+const char *counted_from_one(const char *text);
+/* Raises the error of a status with a message of the library that was kept, with its indices counted from 1. */
 void fail_with(purlin_status status, const char *message);
 /* The same at the end of a stream's use, which it destroys in any case. */
 void check_and_destroy(purlin_status status, purlin_stream *stream);

@@ -122,7 +122,7 @@ fn product_state_of<T: Element>(at: &Place<'_>, modes: &[usize], vectors: &[T]) 
 pub fn basis_state(at: &Place<'_>, dtype: DType, modes: &[usize], index: &[usize]) -> Result<TensorTrain> {
     at.check()?;
     let shape = rank_one(modes)?;
-    super::element::check_index("index", modes, index)?;
+    super::element::check_index("indices", modes, index)?;
     let mut result = begin(at, dtype, shape)?;
     with_scalar!(dtype, "dtype", T => {
         let mut cores = result.cores_mut::<T>("result")?;

@@ -10,6 +10,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::{Error, Result};
 use crate::scalar::with_scalar;
+use crate::shape::{index_in_list, index_in_tuple, to_i64};
 use crate::tensor::train::TensorTrain;
 use crate::tt::scaled::Scaled;
 
@@ -22,13 +23,7 @@ pub(super) fn check_index(argument: &str, modes: &[usize], index: &[usize]) -> R
         let problem = format!("has {} indices, the train has {} cores", index.len(), modes.len());
         return Err(Error::invalid(argument, problem));
     }
-    match (0..modes.len()).find(|&k| index[k] >= modes[k]) {
-        None => Ok(()),
-        Some(k) => {
-            let problem = format!("index {k} is {}, the mode has the size {}", index[k], modes[k]);
-            Err(Error::invalid(argument, problem))
-        }
-    }
+    index.iter().zip(modes).enumerate().try_for_each(|(k, (&i, &n))| index_in_list(argument, k, to_i64(i), n).map(drop))
 }
 
 /// The entry at `index`, however large or small.
@@ -36,7 +31,7 @@ pub(super) fn check_index(argument: &str, modes: &[usize], index: &[usize]) -> R
 /// # Errors
 /// [`Error::InvalidArgument`] for an index that is outside its mode; as [`super::copy`].
 pub fn element(at: &Place<'_>, x: &TensorTrain, index: &[usize]) -> Result<Scaled> {
-    check_index("index", x.shape().modes(), index)?;
+    check_index("indices", x.shape().modes(), index)?;
     Ok(elements(at, x, index)?.first().copied().unwrap_or(Scaled::ZERO))
 }
 
@@ -56,9 +51,8 @@ pub fn elements(at: &Place<'_>, x: &TensorTrain, indices: &[usize]) -> Result<Ve
         return Err(Error::invalid("indices", problem));
     }
     for (t, tuple) in indices.chunks_exact(d).enumerate() {
-        if let Some(k) = (0..d).find(|&k| tuple[k] >= modes[k]) {
-            let problem = format!("tuple {t}: index {k} is {}, the mode has the size {}", tuple[k], modes[k]);
-            return Err(Error::invalid("indices", problem));
+        for (k, (&i, &n)) in tuple.iter().zip(modes).enumerate() {
+            index_in_tuple("indices", (t, k), to_i64(i), n)?;
         }
     }
     let x = read(at, "x", x)?;

@@ -61,6 +61,18 @@ fn arguments<'a>(text: &'a str, function: &str) -> Vec<&'a str> {
     calls.map(|rest| rest.split(',').next().unwrap().trim()).filter(|a| !a.starts_with("argument:")).collect()
 }
 
+/// The words before indices, by which other messages are rewritten.
+#[test]
+fn fortran_and_matlab_know_the_same_words() {
+    let fortran = list("bindings/fortran/purlin_library.f90", "parameter :: words(", "]\n", '\'');
+    let file = "bindings/matlab/src/errors.c";
+    let singular = list(file, "const words[] = {", "}", '"');
+    let plural = list(file, "const plurals[] = {", "}", '"');
+    assert_eq!(fortran, singular.union(&plural).cloned().collect());
+    let text = fs::read_to_string(root().join("bindings/fortran/purlin_library.f90")).unwrap();
+    assert!(text.contains(&format!("singulars = {}\n", singular.len())) && !plural.is_empty());
+}
+
 #[test]
 fn fortran_and_matlab_count_each_index_from_one() {
     let fortran = list("bindings/fortran/purlin_library.f90", "parameter :: forms(", "]", '\'');
@@ -68,8 +80,11 @@ fn fortran_and_matlab_count_each_index_from_one() {
     assert_eq!(fortran, matlab);
     let mut found = BTreeSet::new();
     for (file, text) in sources() {
-        for (function, form) in [("index", "is %, outside 0 to %"), ("index_in_list", "element % is %, outside 0 to %")]
-        {
+        for (function, form) in [
+            ("index", "is %, outside 0 to %"),
+            ("index_in_list", "element % is %, outside 0 to %"),
+            ("index_in_tuple", "tuple %: element % is %, outside 0 to %"),
+        ] {
             let calls =
                 if file == "src/base/shape.rs" { Vec::new() } else { arguments(&text, &format!("shape::{function}")) };
             let variable = VARIABLES.iter().filter(|(f, _)| *f == file).flat_map(|(_, names)| names.iter().copied());

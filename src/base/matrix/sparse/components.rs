@@ -12,7 +12,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::shape::to_i64;
+use crate::shape::{self, to_i64};
 
 /// The connected components of a graph, numbered by their lowest vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,12 +116,11 @@ pub fn components(a: &Matrix) -> Result<Components> {
 ///
 /// # Errors
 /// As [`components`]; [`Error::InvalidArgument`] for a component that does not exist.
-pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<usize>) -> Result<(Matrix, Vec<i64>)> {
+pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<i64>) -> Result<(Matrix, Vec<i64>)> {
     let found = components(a)?;
     let count = found.sizes.len();
     let which = match which {
-        Some(c) if c < count => c,
-        Some(c) => return Err(Error::invalid("which", format!("is component {c}, there are {count} components"))),
+        Some(c) => shape::index("which", c, count)?,
         None => found.largest().ok_or_else(|| Error::invalid("a", "is a graph without vertices"))?,
     };
     let mut vertices = alloc::with_capacity(WHAT, found.sizes[which])?;

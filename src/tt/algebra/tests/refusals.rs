@@ -34,7 +34,7 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(text(scale(&at, Scaled::real(f64::INFINITY), &x, Spread::Auto)), "factor: is inf + 0 i, not finite");
     assert_eq!(text(rotate(&at, &x, 2)), "first: is 2, outside 0 to 1");
     assert_eq!(text(canonicalize(&at, &x, 2)), "centre: is 2, outside 0 to 1");
-    assert_eq!(text(elements(&at, &x, &[0, 1, 1, 3])), "indices: tuple 1: index 1 is 3, the mode has the size 3");
+    assert_eq!(text(elements(&at, &x, &[0, 1, 1, 3])), "indices: tuple 1: element 1 is 3, outside 0 to 2");
     assert_eq!(text(elements(&at, &x, &[0, 1, 1])), "indices: has 3 numbers, not a multiple of the 2 cores");
     let h = matrix::<f64>(&c, &[2, 2], &[2, 2], &[1, 2, 1], 1);
     assert_eq!(text(apply(&at, &h, &x)), "h: core 1 has mode size 2, that of x is 3");
@@ -42,7 +42,7 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(text(algebra::add(&at, ONE, &h, ONE, &g)), "h: core 0 has 1 rows, that of g has 2");
     assert_eq!(text(create::ones(&at, DType::F32, &[2, 0])), "modes: core 1 has mode size 0, at least 1 is needed");
     let e = text(create::basis_state(&at, DType::F32, &[2, 2], &[0, 2]));
-    assert_eq!(e, "index: index 1 is 2, the mode has the size 2");
+    assert_eq!(e, "indices: element 1 is 2, outside 0 to 1");
     assert_eq!(text(create::product_state(&at, &[2, 2], &[1.0f64])), "vectors: has 1 elements, 4 are needed");
     assert_eq!(text(create::ones(&at, DType::I32, &[2])), "dtype: is I32, F32, F64, CF32 or CF64 is needed");
     assert_eq!(
