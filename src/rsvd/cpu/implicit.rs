@@ -74,51 +74,38 @@ impl<'c> Correction<'c> {
         Ok(sums)
     }
 
-    /// The correction of P = A W. For gains outside, W is multiplied by them already.
-    pub fn of_product<T: Scalar>(
+    /// The correction of P = A X, or with `adjoint` of A^H X. For gains outside, X of P = A X is multiplied by them already;
+    /// A^H X is multiplied by them afterwards, and for gains inside its entries have their units alone.
+    pub fn new<T: Scalar>(
         context: &Context,
         transform: &'c Transform,
-        w: &CpuMatrix<T>,
+        x: &CpuMatrix<T>,
+        adjoint: bool,
         gains: Gains,
     ) -> Result<Option<Self>> {
         let inside = gains == Gains::Inside && transform.multiplies();
-        let (shape, units, sums) = match (&transform.means[..], &transform.row_means[..]) {
+        let (means, of_columns) = match (&transform.means[..], &transform.row_means[..]) {
             ([], []) => return Ok(None),
-            (means, []) => {
-                let weight = |k: usize| {
-                    if inside { means[k] * transform.unit(k) * transform.gain(k) } else { means[k] }
-                };
-                (&[][..], Units::All(1.0), Self::sums(context, w, weight)?)
-            }
-            // A transform of rows has no gains.
-            (_, rows) => {
-                let unit = if inside { transform.factor } else { 1.0 };
-                (rows, Units::All(unit), Self::sums(context, w, |_| Complex::new(1.0, 0.0))?)
-            }
+            (means, []) => (means, true),
+            (_, rows) => (rows, false),
         };
-        Ok(Some(Self { shape, units, conjugate: false, sums }))
-    }
-
-    /// The correction of A^H P, before the gains are applied; for gains inside, of the entries times their units.
-    fn of_adjoint<T: Scalar>(
-        context: &Context,
-        transform: &'c Transform,
-        p: &CpuMatrix<T>,
-        gains: Gains,
-    ) -> Result<Option<Self>> {
-        let inside = gains == Gains::Inside && transform.multiplies();
-        let (shape, units, sums) = match (&transform.means[..], &transform.row_means[..]) {
-            ([], []) => return Ok(None),
-            (means, []) => {
-                let units = if inside { Units::Own(transform) } else { Units::All(1.0) };
-                (means, units, Self::sums(context, p, |_| Complex::new(1.0, 0.0))?)
-            }
-            (_, rows) => {
-                let unit = if inside { transform.factor } else { 1.0 };
-                (&[][..], Units::All(1.0), Self::sums(context, p, |i| rows[i].conj() * unit)?)
-            }
+        // A transform of rows has no gains.
+        let units = match (inside, of_columns) {
+            (false, _) => Units::All(1.0),
+            (true, true) => Units::Own(transform),
+            (true, false) => Units::All(transform.factor),
         };
-        Ok(Some(Self { shape, units, conjugate: true, sums }))
+        if of_columns == adjoint {
+            let sums = Self::sums(context, x, |_| Complex::new(1.0, 0.0))?;
+            return Ok(Some(Self { shape: means, units, conjugate: adjoint, sums }));
+        }
+        let weight = |i: usize| {
+            let gain = if inside && of_columns { transform.gain(i) } else { 1.0 };
+            let mean = means[i] * units.at(i) * gain;
+            if adjoint { mean.conj() } else { mean }
+        };
+        let sums = Self::sums(context, x, weight)?;
+        Ok(Some(Self { shape: &[], units: Units::All(1.0), conjugate: adjoint, sums }))
     }
 
     /// The number that is subtracted from entry (i, j).
@@ -184,13 +171,13 @@ fn forward<T: Scalar>(
     p: &mut CpuMatrix<T>,
 ) -> Result<()> {
     if !transform.multiplies() || gains == Gains::Inside {
-        let correction = Correction::of_product(context, transform, w, gains)?;
+        let correction = Correction::new(context, transform, w, false, gains)?;
         return apply(false, w, p, correction.as_ref());
     }
     let mut gained = CpuMatrix::zeros("scaled factor", w.rows(), w.cols(), context.host_budget())?;
     gained.slice_mut()?.copy_from_slice(w.slice()?);
     gain_rows(context, transform, &mut gained)?;
-    let correction = Correction::of_product(context, transform, &gained, gains)?;
+    let correction = Correction::new(context, transform, &gained, false, gains)?;
     apply(false, &gained, p, correction.as_ref())
 }
 
@@ -203,7 +190,7 @@ fn backward<T: Scalar>(
     p: &CpuMatrix<T>,
     t: &mut CpuMatrix<T>,
 ) -> Result<()> {
-    let correction = Correction::of_adjoint(context, transform, p, gains)?;
+    let correction = Correction::new(context, transform, p, true, gains)?;
     apply(true, p, t, correction.as_ref())?;
     if gains == Gains::Outside { gain_rows(context, transform, t) } else { Ok(()) }
 }

@@ -110,7 +110,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut p = CpuMatrix::<T>::zeros("products with probes", m, PROBES, budget)?;
         implicit::gain_rows(self.context, &transform, &mut w)?;
         apply(*operator, false, &w, &mut p)?;
-        if let Some(correction) = implicit::Correction::of_product(self.context, &transform, &w, Gains::Outside)? {
+        if let Some(correction) = implicit::Correction::new(self.context, &transform, &w, false, Gains::Outside)? {
             correction.subtract(self.context, &mut p)?;
         }
         // Both parts of a complex probe are standard normal.
