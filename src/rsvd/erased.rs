@@ -19,7 +19,7 @@ use crate::dense::sketch::Sketch;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::{DType, Scalar};
+use crate::scalar::{Complex, DType, Scalar, is_finite};
 use crate::shape::product;
 
 /// An [`Algebra::Matrix`](crate::dense::Algebra::Matrix) of a backend and an element type that only the backend's [`Operations`] know.
@@ -247,6 +247,9 @@ pub trait Operations {
     /// [`RsvdOps::tall_multiply`].
     fn tall_multiply(&mut self, alpha: f64, p: &Tall, m: &Dense, beta: f64, q: &mut Tall) -> Result<()>;
 
+    /// [`RsvdOps::tall_shift`].
+    fn tall_shift(&mut self, p: &mut Tall, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()>;
+
     /// [`RsvdOps::tall_transform`].
     fn tall_transform(&mut self, p: &mut Tall, m: &Dense) -> Result<()>;
 
@@ -258,6 +261,14 @@ pub trait Operations {
 
     /// [`RsvdOps::tall_not_finite`].
     fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>>;
+
+    /// The first row whose number in this column is not finite; `None` also where host memory does not hold a copy that this
+    /// needs.
+    fn tall_row_not_finite(&mut self, context: &Arc<Context>, p: &Tall, column: usize) -> Result<Option<usize>>;
+
+    /// Replaces the numbers of `known`, packed on the host, that are not finite by those of `p`. Returns false if host memory
+    /// does not hold a copy that this needs.
+    fn tall_complete(&mut self, context: &Arc<Context>, p: &Tall, known: &mut Matrix) -> Result<bool>;
 
     /// [`RsvdOps::tall_column_peaks`].
     fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>>;
@@ -524,6 +535,10 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.tall_multiply(alpha, p.of()?, m.of()?, beta, q.of_mut()?)
     }
 
+    fn tall_shift(&mut self, p: &mut Tall, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
+        self.0.tall_shift(p.of_mut()?, shifts, exponents)
+    }
+
     fn tall_transform(&mut self, p: &mut Tall, m: &Dense) -> Result<()> {
         self.0.tall_transform(p.of_mut()?, m.of()?)
     }
@@ -538,6 +553,23 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
 
     fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>> {
         self.0.tall_not_finite(p.of()?)
+    }
+
+    fn tall_row_not_finite(&mut self, context: &Arc<Context>, p: &Tall, column: usize) -> Result<Option<usize>> {
+        let (rows, mut found) = (self.0.rows().max(1), None);
+        self.0.tall_elements(context, p.of()?, &mut |data| {
+            found = data.iter().skip(column * rows).take(rows).position(|x| !is_finite(*x));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn tall_complete(&mut self, context: &Arc<Context>, p: &Tall, known: &mut Matrix) -> Result<bool> {
+        let known = known.dense_mut("products")?.memory.host_mut("products")?.as_mut_slice::<T>()?;
+        self.0.tall_elements(context, p.of()?, &mut |data| {
+            known.iter_mut().zip(data).filter(|(known, _)| !is_finite(**known)).for_each(|(known, x)| *known = *x);
+            Ok(())
+        })
     }
 
     fn tall_column_peaks(&mut self, p: &Tall) -> Result<Vec<(f64, f64)>> {

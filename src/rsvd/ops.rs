@@ -17,7 +17,7 @@ use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Step};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 use crate::shape::{Order, product, to_u64};
 use crate::tensor::Location;
 
@@ -222,6 +222,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         q: &mut Self::Tall,
     ) -> Result<()>;
 
+    /// P_ij := (P_ij + shift_j) 2^e_j, in double precision and rounded once. Without shifts they are 0.
+    fn tall_shift(&mut self, p: &mut Self::Tall, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()>;
+
     /// P := P M for a square M, or one with fewer columns than rows, which makes P narrower.
     fn tall_transform(&mut self, p: &mut Self::Tall, m: &Self::Matrix) -> Result<()>;
 
@@ -269,4 +272,22 @@ pub fn exponent_of(norms: &[f64]) -> Option<i64> {
 /// 2^e, not smaller than 2^-1000 and not larger than 2^1000.
 pub fn power(e: i64) -> f64 {
     2f64.powi(e.clamp(-1000, 1000) as i32)
+}
+
+/// x 2^e for any e.
+pub fn times_power(x: f64, e: i64) -> f64 {
+    let first = e.clamp(-1000, 1000);
+    let rest = (e - first).clamp(-2000, 2000);
+    // The exponents of two finite numbers above 0 are less than 2100 apart. Each step is exact but for the last that underflows.
+    x * power(first) * power(rest / 2) * power(rest - rest / 2)
+}
+
+/// A finite number above 0 as m 2^e with m from 1 to below 2; 0 as (0, 0).
+pub fn split(x: f64) -> (f64, i64) {
+    let (normal, by) = if x < f64::MIN_POSITIVE { (times_power(x, 100), -100) } else { (x, 0) };
+    if normal == 0.0 || !normal.is_finite() {
+        return (x, 0);
+    }
+    let e = ((normal.to_bits() >> 52) & 0x7ff) as i64 - 1023;
+    (times_power(normal, -e), e + by)
 }

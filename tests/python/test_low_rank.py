@@ -163,7 +163,7 @@ def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, s
         np.testing.assert_allclose(other.transform(given), scores, atol=1e-10)
         np.testing.assert_allclose(other.inverse_transform(scores), model.inverse_transform(scores), atol=1e-10)
         np.testing.assert_array_equal(other.components_, model.components_)
-        with pytest.raises(ValueError, match="features are needed"):
+        with pytest.raises(ValueError, match="x: has 7 features, 8 are needed"):
             other.transform(given[:-1, :-1])
         other.fit(given).close()
     for closed in (rsvd.Rsvd(2, context=cpu), purlin.Matrix.of(x, context=cpu), cpu):
@@ -337,10 +337,10 @@ def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
     scaled = PCA(2, scale=True, context=cpu).fit(x * 1e-100)
     for model, samples, kind in ((single, x * 1e39, "F32"), (single, x * 1e300, "F32"), (scaled, x + 1e250, "F64")):
         for each in (model, copy.deepcopy(model)):
-            with pytest.raises(purlin.Numerical, match=f"scores: component . of a sample is beyond the range of {kind}"):
+            with pytest.raises(purlin.Numerical, match=f"scores: component . of sample .+ is beyond the range of {kind}"):
                 each.transform(samples)
     for each in (single, copy.deepcopy(single)):
-        with pytest.raises(purlin.Numerical, match="x: feature . of a sample is beyond the range of F32"):
+        with pytest.raises(purlin.Numerical, match="x: feature . of sample 0 is beyond the range of F32"):
             each.inverse_transform(np.full((1, 2), 1e300))
     # A copy divides by deviations that single precision would round.
     x = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1e-30, 1]

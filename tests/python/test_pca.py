@@ -179,3 +179,193 @@ def test_copies_of_whitened_models_of_large_means(cpu: purlin.Context) -> None:
     copied = pickle.loads(pickle.dumps(model))
     assert np.abs(scores).max() > 1 and np.abs(copied.transform(x) - scores).max() < 1e-9
     assert np.allclose(copied.inverse_transform(scores), model.inverse_transform(scores), rtol=1e-12)
+
+
+def graded(dtype: Any, exponents: Any, seed: int = 0, constant: bool = False) -> Any:
+    """Samples of features 10^e."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((12, len(exponents))) + 3 * rng.standard_normal(len(exponents))
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.standard_normal(x.shape)
+    if constant:
+        x[:, 1] = x[0, 1]
+    return (x * 10.0 ** np.array(exponents, float)).astype(dtype)
+
+
+GRADES = [
+    (np.float32, [36, -36, 0, 20, -20]),
+    (np.complex64, [36, -36, 0, 20, -20]),
+    (np.float64, [300, 180, 240, 170, 299]),
+    (np.float64, [-300, -180, -240, -170, -299]),
+    (np.complex128, [70, -70, 0, 40, -40]),
+]
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("samples", ["rows", "columns"])
+@pytest.mark.parametrize("dtype, exponents", GRADES)
+def test_features_of_any_size_come_back(
+    cpu: purlin.Context, dtype: Any, exponents: Any, samples: Any, whiten: bool, constant: bool
+) -> None:
+    """From models and copies, to rounding of each feature's own deviation."""
+    x = graded(dtype, exponents, constant=constant)
+    given = x if samples == "rows" else x.T
+    model = PCA(5, scale=True, whiten=whiten, samples=samples, context=cpu)
+    scores = model.fit_transform(given)
+    epsilon, unit = np.finfo(dtype).eps, np.abs(x).max(0)
+    for each in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        found = each.transform(given)
+        assert np.abs(found - scores).max() < 1e3 * epsilon
+        back = each.inverse_transform(found)
+        back = back if samples == "rows" else back.T
+        assert back.dtype == x.dtype and (np.abs(back - x) <= 500 * epsilon * unit).all()
+        # Scores that no transform made, each sample in its own unit.
+        other = np.random.default_rng(1).standard_normal((5, 4)) * [1e-30, 1e-3, 1.0, 3.0]
+        made = other.astype(dtype) if samples == "columns" else np.ascontiguousarray(other.T.astype(dtype))
+        (ours, theirs) = (one.inverse_transform(made) for one in (each, model))
+        off = np.abs(ours - theirs) if samples == "rows" else np.abs(ours - theirs).T
+        assert (off <= 1e3 * epsilon * unit * 30).all()
+
+
+def outcome(call: Any, data: Any) -> Any:
+    """The result of a transform, or the class and the text of its error."""
+    try:
+        return call(data)
+    except purlin.Error as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("dtype, exponents", GRADES)
+def test_copies_accept_what_models_accept(
+    cpu: purlin.Context, dtype: Any, exponents: Any, scale: bool, whiten: bool
+) -> None:
+    """Samples and scores up to the ends of the range: the same results, or the same errors."""
+    x = graded(dtype, exponents)
+    if not scale and np.dtype(dtype) == np.float64:
+        x = x * 10.0 ** (-np.sign(exponents[0]) * 160.0)
+    try:
+        model = PCA(3, scale=scale, whiten=whiten, context=cpu).fit(x)
+    except purlin.Numerical:
+        pytest.skip("variances are beyond the type")
+    copied, rng, range_ = copy.deepcopy(model), np.random.default_rng(7), np.finfo(dtype)
+    refused = accepted = 0
+    for _ in range(60):
+        size = 10.0 ** rng.uniform(np.log10(range_.tiny), np.log10(range_.max))
+        scores = (rng.standard_normal((2, 3)) * min(size, float(range_.max) / 5)).astype(dtype)
+        samples = np.abs(x).max(0) * rng.uniform(-1, 1, (2, 5)) * 10.0 ** rng.uniform(-3, 6)
+        samples = np.clip(samples, -range_.max / 2, range_.max / 2).astype(dtype)
+        for name, data in (("transform", samples), ("inverse_transform", scores)):
+            ours, theirs = (outcome(getattr(one, name), data) for one in (copied, model))
+            if isinstance(theirs, tuple):
+                assert ours == theirs
+                refused += 1
+                continue
+            assert not isinstance(ours, tuple), f"{name}: {ours}"
+            accepted += 1
+            # To rounding of the largest term of a number, which is at most this.
+            if name == "transform":
+                z = (samples - model.mean_) / model.scale_ if scale else samples.astype(copied._mean.dtype) - copied._mean
+                limit = np.abs(z).sum(axis=1, keepdims=True) / np.where(copied._stretch() > 0, copied._stretch(), 1)
+            else:
+                limit = np.abs(scores) @ (copied._stretch()[:, None] * np.abs(model.components_) * model.scale_) + np.abs(model.mean_)
+                limit = limit + np.abs(x).max(0)
+            assert (np.abs(ours - theirs) <= 100 * range_.eps * limit + 30 * range_.smallest_subnormal).all(), name
+    assert accepted > 20
+
+
+def test_scores_are_refused_only_beyond_the_type(cpu: purlin.Context) -> None:
+    """Quotients and products may overflow where scores do not. Errors name what the type does not hold."""
+    x = np.array([[0.5, 0.5], [-0.5, -0.5], [0.1, -0.1], [-0.1, 0.1]])
+    model = PCA(2, scale=True, context=cpu).fit(x)
+    scale, sign = float(model.scale_[0]), float(np.sign(model.components_[1, 0]))
+    samples = np.array([[1e308, 0.0], [3.0, 1.0], [0.4e308, 0.4e308], [3e-308, 0.0]])
+    right = samples @ np.array([[1, sign], [1, -sign]]) * (np.sqrt(0.5) / scale)
+    bad = np.array([[0.9e308, 0.0], [0.9e308, -0.9e308], [0.5e308, 0.3e308]])
+    for each in (model, copy.deepcopy(model)):
+        # Of each sample's largest number.
+        for found, want in ((each.transform(samples), right), (each.inverse_transform(right), samples)):
+            assert (np.abs(found - want) <= 1e-14 * np.abs(want).max(axis=1, keepdims=True)).all()
+        with pytest.raises(purlin.Numerical) as raised:
+            each.transform(bad)
+        assert str(raised.value) == "numerical failure: scores: component 1 of sample 1 is beyond the range of F64"
+
+
+FORMS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("form", FORMS)
+def test_copies_take_sparse_matrices_of_any_form(cpu: purlin.Context, form: str, kind: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.random.default_rng(0).standard_normal((12, 5)) * (np.random.default_rng(1).random((12, 5)) < 0.5)
+    x[0] = 1
+    model = PCA(3, context=cpu)
+    scores = model.fit_transform(x)
+    turned = PCA(3, samples="columns", context=cpu).fit(x.T)
+    for each in (turned, copy.deepcopy(turned)):
+        with pytest.raises(purlin.NotSupported, match="^not supported: x: samples in the columns of a sparse matrix"):
+            each.transform(getattr(sparse, f"{form}_{kind}")(x.T))
+    for each in (model, copy.deepcopy(model)):
+        for data, call, right in (
+            (x, each.transform, scores),
+            (np.rint(3 * scores), each.inverse_transform, model.inverse_transform(np.rint(3 * scores))),
+        ):
+            made = getattr(sparse, f"{form}_{kind}")(data)
+            assert np.allclose(call(made), right, atol=1e-12)
+            assert np.allclose(call(made.astype(np.int64) if data is not x else made), right, atol=1e-12)
+
+
+def test_copies_take_rows_and_matrices(cpu: purlin.Context) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.random.default_rng(0).standard_normal((12, 5))
+    model = PCA(3, context=cpu)
+    scores = model.fit_transform(x)
+    dense, stored = purlin.Matrix.of(x, context=cpu), purlin.Matrix.of(sparse.csr_matrix(x), context=cpu)
+    for each in (model, copy.deepcopy(model)):
+        for data in (iter(x), x.tolist(), dense, stored):
+            assert np.allclose(each.transform(data), scores, atol=1e-13)
+        assert np.allclose(each.transform(x > 0), each.transform(1.0 * (x > 0)), atol=1e-13)
+    copied = copy.deepcopy(model)
+    for other in ("x.npy", sparse.linalg.aslinearoperator(x)):
+        with pytest.raises(purlin.NotSupported, match="X: is a .*, copies of models take arrays and sparse matrices"):
+            copied.transform(other)
+
+
+def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.random.default_rng(0).standard_normal((12, 5))
+    broken = x.copy()
+    broken[3, 1] = np.nan
+    model = PCA(3, context=cpu).fit(x)
+    scores = model.transform(x)
+    cases = [
+        ("transform", x[0], "X: has 1 dimensions, expected 2"),
+        ("transform", x[:, :4], "x: has 4 features, 5 are needed"),
+        ("transform", np.zeros((0, 4)), "x: has 4 features, 5 are needed"),
+        ("transform", sparse.lil_matrix(x[:, :4]), "x: has 4 features, 5 are needed"),
+        ("transform", x + 1j, "x: is CF64, which is not converted to F64"),
+        ("transform", sparse.dok_matrix(x + 1j), "x: is CF64, F64 is needed"),
+        ("transform", sparse.csr_matrix(x.astype(np.float32)), "x: is F32, F64 is needed"),
+        ("transform", broken[3:4], "x: holds a number that is not finite in rows 0 to 0"),
+        ("transform", sparse.csr_matrix(broken), "x: holds a number that is not finite in rows 3 to 3"),
+        ("transform", np.ma.masked_array(x, mask=x > 1), f"X: masks {(x > 1).sum()} entries"),
+        ("transform", object(), "X: is object, expected one of"),
+        ("transform", x.astype("U8"), "X: is <U8, expected one of"),
+        ("transform", x.astype(np.longdouble), "X: is float128, expected one of"),
+        ("inverse_transform", x, "scores: has 5 components, 3 are needed"),
+        ("inverse_transform", sparse.coo_matrix(x), "scores: has 5 components, 3 are needed"),
+        ("inverse_transform", scores + 1j, "scores: is CF64, which is not converted to F64"),
+        ("inverse_transform", scores * np.inf, "scores: holds a number that is not finite in rows 0 to"),
+    ]
+    for each in (model, copy.deepcopy(model)):
+        for call, data, text in cases:
+            if np.dtype(np.longdouble) == np.float64 and "float128" in text:
+                continue
+            with pytest.raises((ValueError, TypeError)) as raised:
+                getattr(each, call)(data)
+            assert str(raised.value).startswith(text), f"{call}: {raised.value}"
+        with pytest.raises(ValueError, match="X: is an iterator over no rows"):
+            each.transform(iter(()))

@@ -39,6 +39,14 @@ _Block = tuple[int, int, int, int]
 # Length, number, address and distance of vectors.
 
 
+def gathered(rows: Iterator[Any], name: str) -> Array:
+    """The rows, or blocks of rows, of an iterator."""
+    blocks = [np.atleast_2d(memory.to_numpy(block, name)) for block in rows]
+    if not blocks:
+        raise ValueError(f"{name}: is an iterator over no rows")
+    return np.concatenate(blocks)
+
+
 class _Relay:
     """A matrix's products behind the C callback. Their exceptions are kept until the call is over."""
 
@@ -395,10 +403,7 @@ class Matrix(Handle):
         if isinstance(value, (str, os.PathLike)):
             return cls.from_source(Source.from_npy(value, context=context), context=context)
         if isinstance(value, Iterator):
-            blocks = [np.atleast_2d(memory.to_numpy(block, name)) for block in value]
-            if not blocks:
-                raise ValueError(f"{name}: is an iterator over no rows")
-            value = np.concatenate(blocks)
+            value = gathered(value, name)
         if hasattr(value, "tocsr"):
             return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):

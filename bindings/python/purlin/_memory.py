@@ -122,6 +122,12 @@ def _in_place(array: Array) -> bool:
     )
 
 
+def expect_elements(name: str, dtype: np.dtype[Any]) -> None:
+    """Refuses types that no array for the library has: truth values and integers of 64 bits are converted."""
+    if dtype.kind != "b" and not (dtype.kind in "iu" and dtype.itemsize == 8):
+        _element_number(name, dtype)
+
+
 def host_memory(array: Array, given: object = None, name: str = "array") -> Memory:
     """A NumPy array in place, or where the library could not walk it a copy, which is read-only: results would be lost.
     So is an array that was made of `given` and has not its elements. `name` is the argument in messages."""

@@ -9,7 +9,6 @@ Methods and attributes are those of scikit-learn's `PCA`.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from ctypes import c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _constants as c
+from . import _pca_copy as copies
 from ._callback import Progress, expect_function
 from ._context import Context, Handle, Stream, default_context, home, initialised
-from ._error import InvalidArgument, Numerical, check
+from ._error import check
 from ._lib import lib
 from ._matrix import Matrix
-from ._memory import Array, to_numpy
+from ._memory import Array
+from ._pca_copy import Numbers, Transform, taken
 from ._results import computing_type, output, queue_for
 from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
@@ -127,7 +128,7 @@ class PCA:
         """Scores of data, which lie as those of the fit did. May be called from several threads. A copy of a model, and one
         that was pickled, computes them with NumPy, from arrays and sparse matrices of SciPy."""
         if self._is_copy:
-            return self._copied_transform(X)
+            return self._copied(copies.scores, X, "X")
         handle = self._handle
         stream = queue_for(X, stream, self.context)
         matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
@@ -144,7 +145,7 @@ class PCA:
     def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
         """Samples from scores: the inverse of `transform` within the components' span."""
         if self._is_copy:
-            return self._copied_inverse(scores)
+            return self._copied(copies.samples, scores, "scores")
         handle = self._handle
         stream = queue_for(scores, stream, self.context)
         given = Matrix.of(scores, context=self.context, stream=stream, name="scores")
@@ -167,65 +168,13 @@ class PCA:
             return np.ones(self.n_components_)
         return np.where(self._values > self._rounding, self._values / np.sqrt(self.n_samples_ - 1), 0)
 
-    def _expect_numbers(self, argument: str, given: Any) -> None:
-        """Refuses what a model would: complex numbers for one of real data, and numbers that are not finite."""
-        if np.iscomplexobj(given) and not np.iscomplexobj(self.components_):
-            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{argument}: is complex, the model is of real data")
-        if not np.isfinite(given.data if hasattr(given, "tocsr") else given).all():
-            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{argument}: holds a number that is not finite")
-
-    def _copied_transform(self, X: object) -> Array:
-        given: Any = X if hasattr(X, "tocsr") else to_numpy(X, "X")
-        self._expect_numbers("X", given)
-        rows = given if self._by_rows else given.T
-        if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
-            raise ValueError(f"X: has shape {given.shape}, {self.n_features_in_} features are needed")
-        stretch = self._stretch()
-        inverse = np.divide(1.0, stretch, out=np.zeros_like(stretch), where=stretch > 0)
-        # In double precision: means that dwarf the spread take its digits with them otherwise.
-        weights = self.components_.conj().T.astype(self._mean.dtype) * inverse
-        weights[self.constant_] = 0
-        # Samples are divided before means are subtracted, in two steps, as neither a difference nor an inverse may overflow.
-        units = np.exp2(-np.clip(np.floor(np.log2(self._divisor)), -1000, 1000)) if self._flags[1] else np.ones(1)
-
-        def scores(by: float) -> Array:
-            if hasattr(rows, "tocsr"):
-                divided = weights / self._divisor[:, None] * by
-                return np.asarray(rows @ divided - self._mean @ divided)
-            own = units if self._flags[1] else by * units
-            gain = by / (self._divisor * own)
-            return np.asarray((rows * own - self._mean * own) * gain @ weights)
-
-        found = self._held("scores: component", rows.shape, scores)
+    def _copied(self, transform: Transform, given: object, name: str) -> Array:
+        scales, whitens = self._flags[1], self._flags[2]
+        numbers = Numbers(
+            self.components_, self._mean, self._divisor, self.constant_, self._values, self._stretch(), scales, whitens
+        )
+        found = transform(numbers, taken(given, name, self._by_rows))
         return found if self._by_rows else found.T
-
-    def _copied_inverse(self, scores: object) -> Array:
-        given = to_numpy(scores, "scores")
-        self._expect_numbers("scores", given)
-        rows = given if self._by_rows else given.T
-        if rows.ndim != 2 or rows.shape[1] != self.n_components_:
-            raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
-        components = self.components_.astype(self._mean.dtype)
-        factors = np.where(self.constant_, 0, self._divisor)
-
-        def samples(by: float) -> Array:
-            return np.asarray((rows * self._stretch() * by) @ components * factors + self._mean * by)
-
-        data = self._held("x: feature", (rows.shape[0], self.n_features_in_), samples)
-        return data if self._by_rows else data.T
-
-    def _held(self, what: str, shape: tuple[int, int], compute: Callable[[float], Array]) -> Array:
-        """The result of `compute`, which gives it times a power of two, in the type of the model. It is 1 unless a sum
-        overflows where the result does not."""
-        shift = 4 + int(np.ceil(np.log2(max(shape[0], 1) * max(shape[1], 1)) / 2))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for by in (1.0, 2.0**-shift):
-                found = np.asarray(compute(by) / by, self.components_.dtype)
-                if np.isfinite(found).all():
-                    return found
-        column = int(np.flatnonzero(~np.isfinite(found).all(axis=0))[0])
-        kind = {"f": "F32", "d": "F64", "F": "CF32", "D": "CF64"}[self.components_.dtype.char]
-        raise Numerical(c.ERROR_NUMERICAL, f"numerical failure: {what} {column} of a sample is beyond the range of {kind}")
 
     @property
     def _handle(self) -> int:

@@ -458,6 +458,16 @@ impl<'a> Run<'a> {
         Ok(self.ops.column_norms(&sums)?.iter().position(|sum| !sum.is_finite()))
     }
 
+    /// Refuses a tall matrix, the result `name`, with a number that is not finite. The error names the first column that has one,
+    /// as a number of `column`, and its first row, which is a sample.
+    pub fn expect_in_range(&mut self, p: &Tall, (name, column): (&str, &str)) -> Result<()> {
+        let Some(j) = self.tall_not_finite(p)? else { return Ok(()) };
+        let row = self.ops.tall_row_not_finite(self.context, p, j)?;
+        let sample = row.map_or("a sample".into(), |i| format!("sample {i}"));
+        let dtype = self.ops.dtype().name();
+        Err(Error::Numerical(format!("{name}: {column} {j} of {sample} is beyond the range of {dtype}")))
+    }
+
     /// P := `by` P for a power of two, which need not be a number of the type.
     pub fn scale_tall(&mut self, p: &mut Tall, mut by: f64) -> Result<()> {
         let width = self.ops.tall_width(p);

@@ -474,6 +474,10 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         self.algebra.multiply(alpha, p, Op::Plain, m, Op::Plain, beta, q)
     }
 
+    fn tall_shift(&mut self, p: &mut CpuMatrix<T>, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
+        tall::shift(self.context, p, shifts, exponents)
+    }
+
     fn tall_transform(&mut self, p: &mut CpuMatrix<T>, m: &CpuMatrix<T>) -> Result<()> {
         let mut q = self.zeros_of("transformed tall matrix", p.rows(), m.cols())?;
         self.algebra.multiply(1.0, p, Op::Plain, m, Op::Plain, 0.0, &mut q)?;

@@ -15,7 +15,7 @@ pub struct Transform {
     /// The setting's factor. Entries and means are multiplied by it before they are subtracted, so that the difference does
     /// not overflow.
     pub factor: f64,
-    /// Powers of two that take the place of `factor` in each column: near 1 / `scale_j`; empty if there are none.
+    /// Powers of two that take the place of `factor` in each column: near `factor` / `scale_j`; empty if there are none.
     pub units: Vec<f64>,
     /// Means of the columns, empty if none are subtracted.
     pub means: Vec<Complex<f64>>,
@@ -60,7 +60,8 @@ impl Transform {
         self.units = alloc::with_capacity("units of columns", divisors.len())?;
         self.gains = alloc::with_capacity("factors of columns", divisors.len())?;
         for divisor in divisors {
-            let unit = (-divisor.log2().floor()).clamp(-1000.0, 1000.0).exp2();
+            // At most 1 / divisor times the factor, so that an entry does not overflow where its quotient does not.
+            let unit = (factor.log2() - divisor.log2().ceil()).clamp(-1000.0, 1000.0).exp2();
             self.units.push(unit);
             self.gains.push(factor / (divisor * unit));
         }

@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::scalar::Scalar;
+use crate::rsvd::ops::{power, times_power};
+use crate::scalar::{Complex, Scalar};
 
 /// A column-major copy of `source`, or of its adjoint. `conjugate` also conjugates each entry.
 pub fn read<T: Scalar>(
@@ -81,6 +82,33 @@ pub fn write<T: Scalar>(
                 to.iter_mut().step_by(right.max(1)).zip(row).for_each(|(to, x)| put(to, *x));
             });
         }
+    });
+    Ok(())
+}
+
+/// See [`RsvdOps::tall_shift`](crate::rsvd::ops::RsvdOps::tall_shift).
+pub fn shift<T: Scalar>(
+    context: &Context,
+    m: &mut CpuMatrix<T>,
+    shifts: &[Complex<f64>],
+    exponents: &[i64],
+) -> Result<()> {
+    let (rows, cols) = m.shape();
+    if exponents.len() != cols || (shifts.len() != cols && !shifts.is_empty()) {
+        return Err(mismatch("shifts of columns", &[(rows, cols), (shifts.len(), exponents.len())]));
+    }
+    if rows == 0 {
+        return Ok(());
+    }
+    let values = m.slice_mut()?;
+    context.pool().run(|| {
+        values.par_chunks_exact_mut(rows).zip(exponents).enumerate().for_each(|(j, (column, e))| {
+            let shift = shifts.get(j).copied().unwrap_or_default();
+            let by = power(*e);
+            let is_near = e.abs() <= 1000;
+            let scaled = |x: f64| if is_near { x * by } else { times_power(x, *e) };
+            column.iter_mut().for_each(|x| *x = T::from_parts(scaled(x.re() + shift.re), scaled(x.im() + shift.im)));
+        });
     });
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::rsvd::ops::{Local, Prepared, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 
 /// Upper bound of the timing events of a device that are not read yet.
 const MANY_CLOCKS: usize = 1024;
@@ -219,6 +219,10 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
 
     fn tall_multiply(&mut self, alpha: f64, p: &Tall<T>, m: &GpuMatrix<T>, beta: f64, q: &mut Tall<T>) -> Result<()> {
         self.multiply_tall(alpha, p, m, beta, q)
+    }
+
+    fn tall_shift(&mut self, p: &mut Tall<T>, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
+        self.shift_tall(p, shifts, exponents)
     }
 
     fn tall_transform(&mut self, p: &mut Tall<T>, m: &GpuMatrix<T>) -> Result<()> {

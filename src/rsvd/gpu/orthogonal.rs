@@ -5,12 +5,14 @@ use super::tall::{Access, Piece, Tall};
 use super::{GpuOps, Matrix};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::kernels::rsvd::{Axis, Centre, Convert, Lines, RECORD};
 use crate::backend::gpu::{DeviceMemory, Transpose, View};
 use crate::dense::Step;
 use crate::dense::gpu::GpuMatrix;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::rsvd::ops::power;
+use crate::scalar::{Complex, Scalar};
 use crate::shape::to_u64;
 
 /// Rows of a chunk of a tall matrix where the data are not cut into blocks.
@@ -128,6 +130,42 @@ impl<T: Scalar> GpuOps<'_, T> {
             let m = on_device::<T>(m, &others, k)?;
             site.blas().multiply::<T>(alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
         })
+    }
+
+    /// See [`RsvdOps::tall_shift`](crate::rsvd::ops::RsvdOps::tall_shift).
+    pub(super) fn shift_tall(&mut self, p: &Tall<T>, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
+        let width = p.width;
+        if exponents.len() != width || (shifts.len() != width && !shifts.is_empty()) {
+            let (shifts, exponents) = (shifts.len(), exponents.len());
+            return Err(Error::Internal(format!("{shifts} shifts and {exponents} exponents of {width} columns")));
+        }
+        let mut left = alloc::copied("exponents of columns", exponents)?;
+        let mut shifts = shifts;
+        loop {
+            let mut numbers = alloc::with_capacity("shifts of columns", width * RECORD)?;
+            for (j, left) in left.iter_mut().enumerate() {
+                // A kernel multiplies by a number of double precision.
+                let e = (*left).clamp(-1000, 1000);
+                *left -= e;
+                let shift = shifts.get(j).copied().unwrap_or_default();
+                numbers.extend([-shift.re, -shift.im, power(e)]);
+            }
+            shifts = &[];
+            let mut records = Vec::with_capacity(self.parts.len());
+            for part in &self.parts {
+                records.push(part.site.gpu.upload_numbers(&part.site.stream, "shifts of columns", &numbers)?);
+            }
+            self.chunks(p, Access::Update, (width, width), |site, k, _, view| {
+                let lines = Lines { memory: view.memory, inner: view.rows, outer: view.cols, stride: view.ld };
+                let centre = Some(Centre { records: records[k].whole(), axis: Axis::Outer, divides: true });
+                let convert =
+                    Convert { source: lines, dtype: T::DTYPE, output: Some(lines), centre, factor: 1.0, tally: None };
+                convert.run(T::DTYPE, &site.gpu, &site.stream)
+            })?;
+            if left.iter().all(|e| *e == 0) {
+                return Ok(());
+            }
+        }
     }
 
     pub(super) fn transform_tall(&mut self, p: &mut Tall<T>, m: &GpuMatrix<T>) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::rsvd::cpu;
 use crate::rsvd::ops::{Local, Prepared, RsvdOps};
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 
 /// The operations on sizes. `T` is real or complex like the problem; [`Shape::element`] has the size of its elements.
 pub struct Ledger<T> {
@@ -406,6 +406,10 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
 
     fn tall_multiply(&mut self, _: f64, p: &Blank, _: &Blank, _: f64, q: &mut Blank) -> Result<()> {
         self.product(q.rows(), q.cols(), p.cols())
+    }
+
+    fn tall_shift(&mut self, _: &mut Blank, _: &[Complex<f64>], _: &[i64]) -> Result<()> {
+        Ok(())
     }
 
     fn tall_transform(&mut self, p: &mut Blank, m: &Blank) -> Result<()> {

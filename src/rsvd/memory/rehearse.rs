@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rsvd::algorithm::{self, Factors, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
 use crate::rsvd::erased::{Tall, Typed};
-use crate::rsvd::pca::map_means_bytes;
+use crate::rsvd::pca::{map_means_bytes, map_shifts_bytes};
 use crate::rsvd::plan::{Goal, Wanted};
 use crate::scalar::Scalar;
 
@@ -82,15 +82,19 @@ fn symmetric(run: &mut Run<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A W for centred rows, or A W plus one offset in each row; products that overflow are computed anew, and scaled.
+/// A W, shifted and scaled in each column. Products that overflow are computed anew, beside those that do not.
 fn map(run: &mut Run<'_>, width: usize, is_centred: bool, rescales: bool) -> Result<()> {
     let count = crate::shape::product("weights", run.ops.columns(), width)?;
     let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;
     let w = run.ops.zeros("weights", run.ops.columns(), width)?;
     let _means = run.ops.charge(run.context, "means of columns", map_means_bytes(run.ops.columns(), is_centred))?;
+    let _shifts = run.ops.charge(run.context, "shifts of products", map_shifts_bytes(width))?;
+    // Of a try before.
+    let _known = if rescales { Some(run.ops.tall("known products", width)?) } else { None };
     let mut p = run.ops.tall("products", width)?;
     run.ops.pass_multiply(&w, &mut p)?;
-    if is_centred && !rescales {
+    drop(w);
+    if !rescales {
         return Ok(());
     }
     let ones = run.ops.tall_ones(run.context)?;

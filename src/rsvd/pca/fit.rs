@@ -38,6 +38,18 @@ impl Rsvd {
         scores: Option<&mut Matrix>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Pca, Info)> {
+        self.fit_samples(stream, x, options, scores, report).map_err(|e| e.renamed("a", "x"))
+    }
+
+    /// [`Rsvd::fit_pca`], whose errors call the samples `a`.
+    fn fit_samples(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &Matrix,
+        options: &PcaOptions,
+        scores: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Pca, Info)> {
         let (start, progress) = (Instant::now(), self.progress(report));
         self.check_matrix("x", x)?;
         let by_columns = options.samples == Samples::Columns;
@@ -240,10 +252,7 @@ impl Call for Fit<'_> {
             if !self.pca.whiten {
                 run.scale_tall(&mut u, 1.0 / factor)?;
             }
-            if let Some(j) = run.tall_not_finite(&u)? {
-                let problem = format!("component {j} of a sample is beyond the range of {}", dtype.name());
-                return Err(Error::Numerical(format!("scores: {problem}")));
-            }
+            run.expect_in_range(&u, ("scores", "component"))?;
             run.complete()?;
             let by_columns = self.pca.samples == Samples::Columns;
             run.ops.tall_write(&u, scores, by_columns, by_columns)?;

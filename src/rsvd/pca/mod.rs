@@ -1,10 +1,11 @@
 //! Principal components: the directions of largest variance of samples, from a decomposition of the centred data. The
 //! centred data are never formed as a whole. Variances and signs are those of scikit-learn.
 
+mod affine;
 mod fit;
 mod transform;
 
-pub(in crate::rsvd) use transform::map_means_bytes;
+pub(in crate::rsvd) use affine::{map_means_bytes, map_shifts_bytes};
 
 use std::sync::Arc;
 

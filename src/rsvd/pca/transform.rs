@@ -1,21 +1,18 @@
 //! Transforms samples to coordinates and back.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::Pca;
+use super::affine::{Affine, Mapped, Shift};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
-use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
-use crate::rsvd::calls::{Call, task_of};
-use crate::rsvd::erased::Operations;
+use crate::rsvd::calls::task_of;
 use crate::rsvd::info::Info;
-use crate::rsvd::ops::Prepared;
+use crate::rsvd::ops::{split, times_power};
 use crate::rsvd::options::Centering;
 use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
-use crate::rsvd::restart::Attempt;
-use crate::scalar::{Complex, DType, Element, Scalar, is_finite, with_scalar};
+use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 
 impl Pca {
@@ -40,19 +37,18 @@ impl Pca {
         let (rows, columns) = if by_columns { (rank, count) } else { (count, rank) };
         self.session.check_matrix("x", x)?;
         self.session.check_output("scores", scores, rows, columns, dtype)?;
-        // Scores of the samples' own unit are multiplied by this factor, and products with the weights are divided by it.
         let unit = if self.scales.is_empty() { self.unit() } else { 1.0 };
-        let whitens = self.info.options.whiten;
         with_scalar!(dtype, "dtype", T => {
             let components = host_elements::<T>(&self.components)?;
             let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
-            for j in 0..rank {
-                // The factor takes part in the divisors of whitened scores.
-                let stretch = if whitens { self.stretch(j) * unit } else { 1.0 };
-                let by = if stretch > 0.0 { 1.0 / stretch } else { 0.0 };
-                for i in (0..features).filter(|i| !self.is_constant(*i)) {
+            let mut exponents = crate::alloc::filled("exponents of scores", rank, 0)?;
+            for (j, exponent) in exponents.iter_mut().enumerate() {
+                // 0 for whitened scores of a direction without variance, whose weights stay 0.
+                let (stretch, e) = split(self.stretch(j));
+                *exponent = -e;
+                for i in (0..features).filter(|i| stretch > 0.0 && !self.is_constant(*i)) {
                     let c = components[j * features + i];
-                    w[j * features + i] = T::from_parts(c.re() * by, c.im() * by);
+                    w[j * features + i] = T::from_parts(c.re() / stretch, c.im() / stretch);
                 }
             }
             let shift = match &self.means[..] {
@@ -60,9 +56,8 @@ impl Pca {
                 means => Shift::Before { means, divisors: &self.scales },
             };
             let names = ("scores", "component");
-            let gain = if whitens { 1.0 / unit } else { 1.0 };
-            let map = Affine { w, rows: features, width: rank, shift, target: scores, by_columns, unit, gain, names };
-            self.affine::<T>(stream, x, map, &progress)
+            let map = Affine { w, rows: features, width: rank, exponents, shift, target: scores, by_columns, unit, names };
+            self.affine::<T>(stream, x, map, &progress).map_err(|e| e.renamed("a", "x"))
         })
     }
 
@@ -88,42 +83,65 @@ impl Pca {
         let (rows, columns) = if by_columns { (features, count) } else { (count, features) };
         self.session.check_matrix("scores", scores)?;
         self.session.check_output("x", x, rows, columns, dtype)?;
-        // Scores of a model that neither scales nor whitens have the unit of its samples.
+        // Scores of a model that neither scales nor whitens have the unit of its samples. Weights are so small that no sum
+        // overflows, so scores are not made smaller.
         let has_own_unit = self.scales.is_empty() && !self.info.options.whiten;
-        let unit = if has_own_unit { self.unit() } else { 1.0 };
-        let gain = self.weight_gain();
+        let unit = if has_own_unit { self.unit().max(1.0) } else { 1.0 };
         with_scalar!(dtype, "dtype", T => {
-            let components = host_elements::<T>(&self.components)?;
-            let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
-            for i in 0..features {
-                let scale = self.scale_of(i) * gain;
-                for j in 0..rank {
-                    let c = components[j * features + i];
-                    let factor = self.stretch(j) * scale;
-                    w[i * rank + j] = T::from_parts(c.re() * factor, -c.im() * factor);
-                }
-            }
+            let (w, exponents) = self.weights_to_samples::<T>()?;
             let shift = if self.means.is_empty() { Shift::None } else { Shift::After { means: &self.means } };
             let names = ("x", "feature");
-            let map = Affine { w, rows: rank, width: features, shift, target: x, by_columns, unit, gain, names };
-            self.affine::<T>(stream, scores, map, &progress)
+            let map = Affine { w, rows: rank, width: features, exponents, shift, target: x, by_columns, unit, names };
+            self.affine::<T>(stream, scores, map, &progress).map_err(|e| e.renamed("a", "scores"))
         })
     }
 
-    /// The power of two that brings the fit's samples into the range of products, for a model without scales.
-    fn unit(&self) -> f64 {
-        let largest = self.values.first().copied().unwrap_or(0.0);
-        let most = self.means.iter().fold(largest, |most, mean| most.max(mean.abs()));
-        into_range(most.log2(), self.info.dtype)
+    /// The weights from scores to samples, rank-by-features, each feature in its own unit, and the exponents of these powers of
+    /// two. Sums of scores of the type times weights do not overflow.
+    fn weights_to_samples<T: Scalar>(&self) -> Result<(Vec<T>, Vec<i64>)> {
+        let (features, rank) = (self.info.features, self.info.rank);
+        let components = host_elements::<T>(&self.components)?;
+        let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
+        let mut exponents = crate::alloc::filled("exponents of features", features, 0)?;
+        // The stretches that are not 0 are not far apart.
+        let most = split((0..rank).map(|j| self.stretch(j)).fold(0.0, f64::max)).1;
+        let mut stretches = crate::alloc::with_capacity("stretches", rank)?;
+        stretches.extend((0..rank).map(|j| times_power(self.stretch(j), -most)));
+        for (i, (w, exponent)) in w.chunks_exact_mut(rank.max(1)).zip(&mut exponents).enumerate() {
+            let (scale, e) = split(self.scale_of(i));
+            let of = |j: usize| {
+                let (c, by) = (components[j * features + i], stretches[j] * scale);
+                Complex::new(c.re() * by, c.im() * by)
+            };
+            let (re, im) = self.mean_parts(i);
+            let (mean, of_mean) = split(re.abs().max(im.abs()));
+            let (sum, own) = split((0..rank).map(|j| of(j).norm()).sum());
+            *exponent = match (sum > 0.0, mean > 0.0) {
+                (false, _) => of_mean,
+                // The moduli of the weights have a sum of at most a half.
+                (true, false) => own + 2 + most + e,
+                // The mean is not beyond double precision either.
+                (true, true) => (own + 2 + most + e).max(of_mean - 500),
+            };
+            for (j, w) in w.iter_mut().enumerate() {
+                let (c, by) = (of(j), most + e - *exponent);
+                *w = T::from_parts(times_power(c.re, by), -times_power(c.im, by));
+            }
+        }
+        Ok((w, exponents))
     }
 
-    /// The power of two that weights from scores to samples are multiplied by, so that the type holds them.
-    fn weight_gain(&self) -> f64 {
-        let log2 = |most: f64, x: f64| if x > 0.0 { most.max(x.log2()) } else { most };
-        let stretch = (0..self.info.rank).map(|j| self.stretch(j)).fold(f64::NEG_INFINITY, log2);
-        let least = if self.scales.is_empty() { 0.0 } else { f64::NEG_INFINITY };
-        let scales = self.scales.iter().copied().filter(|scale| scale.is_finite());
-        into_range(stretch + scales.fold(least, log2), self.info.dtype)
+    /// The power of two nearest to 1 that brings the fit's samples into the range of products, for a model without scales.
+    /// Features far below the largest keep their digits, and there is room for sums.
+    fn unit(&self) -> f64 {
+        let largest = self.values.first().copied().unwrap_or(0.0);
+        let most = self.means.iter().fold(largest, |most, mean| most.max(mean.abs())).log2();
+        // Of zeros alone it is 1.
+        if !most.is_finite() {
+            return 1.0;
+        }
+        let (least, top) = if self.info.dtype.is_single() { (-90.0, 124.0) } else { (-900.0, 1020.0) };
+        (most.clamp(least, top) - most).floor().clamp(-1000.0, 1000.0).exp2()
     }
 
     fn affine<T: Scalar>(
@@ -155,7 +173,7 @@ impl Pca {
         let plan = Plan::new(request)?;
         let mut info = self.session.planned_info(&plan);
         if plan.rows > 0 {
-            let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
+            let mut work = Mapped::new(task_of(self.session.options(), &plan), map);
             self.session.call::<T>(stream, a, &plan, progress, &mut work, &mut info)?;
         }
         // Also without samples.
@@ -165,164 +183,6 @@ impl Pca {
     }
 }
 
-/// The power of two nearest to 1 that brings numbers of up to 2 to this exponent into the range in which the type forms
-/// products. Numbers far below them keep most of their digits.
-fn into_range(exponent: f64, dtype: DType) -> f64 {
-    let bound = if dtype.is_single() { 100.0 } else { 1000.0 };
-    // Of zeros alone it is 1.
-    if !exponent.is_finite() {
-        return 1.0;
-    }
-    (exponent.clamp(-bound, bound) - exponent).floor().clamp(-1000.0, 1000.0).exp2()
-}
-
 fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
     matrix.dense("components")?.memory.host("components")?.as_slice::<T>()
-}
-
-/// The shift of an affine map.
-enum Shift<'a> {
-    None,
-    /// Means that are subtracted from rows before the product, and divisors of the differences, or none. A divisor may be
-    /// infinite: the weights there are 0. In single precision, the product of a row far from the origin would lose the
-    /// significant digits.
-    Before {
-        means: &'a [f64],
-        divisors: &'a [f64],
-    },
-    /// Means that are added to each row of the product.
-    After {
-        means: &'a [f64],
-    },
-}
-
-/// An affine map of samples: a product with weights, and a shift.
-struct Affine<'a, T> {
-    w: Vec<T>,
-    rows: usize,
-    width: usize,
-    shift: Shift<'a>,
-    target: &'a mut Matrix,
-    by_columns: bool,
-    /// The power of two that samples are multiplied by at first.
-    unit: f64,
-    /// The power of two that `w` is multiplied by already.
-    gain: f64,
-    /// The result and its columns, in messages.
-    names: (&'static str, &'static str),
-}
-
-impl<T: Scalar> Affine<'_, T> {
-    /// Divides the weights of each feature, for samples that are not divided themselves.
-    fn divide(&mut self, divisors: &[f64]) -> Result<()> {
-        for (k, w) in self.w.iter_mut().enumerate() {
-            let divisor = divisors.get(k % self.rows).copied().unwrap_or(1.0);
-            *w = T::from_parts(w.re() / divisor, w.im() / divisor);
-            if !is_finite(*w) {
-                let feature = k % self.rows;
-                let problem = format!("feature {feature} is divided by {divisor:e}, too small for {}", T::DTYPE.name());
-                return Err(Error::Numerical(problem));
-            }
-        }
-        Ok(())
-    }
-
-    /// The offset of products that corresponds to subtracted means: minus the means times the rounded weights.
-    fn lost(&self, means: &[f64], by: f64) -> Result<Vec<T>> {
-        let mut lost = crate::alloc::filled("offsets", self.width, T::default())?;
-        for (to, w) in lost.iter_mut().zip(self.w.chunks_exact(self.rows.max(1))) {
-            let imaginary = |i: usize| means.get(self.rows + i).copied().unwrap_or(0.0);
-            let sum: Complex<f64> = (w.iter().enumerate())
-                .map(|(i, w)| Complex::new(means[i] * by, imaginary(i) * by) * Complex::new(w.re(), w.im()))
-                .sum();
-            *to = T::from_parts(-sum.re, -sum.im);
-        }
-        Ok(lost)
-    }
-
-    /// The offset that adds the means times `by` to products.
-    fn added(&self, means: &[f64], by: f64) -> Result<Vec<T>> {
-        let imaginary = |i: usize| means.get(self.width + i).copied().unwrap_or(0.0);
-        let of = |i: usize| T::from_parts(means[i] * by, imaginary(i) * by);
-        crate::alloc::collected("offsets", (0..self.width).map(of))
-    }
-
-    /// The power of two for another try, after a product of samples times `factor` overflowed: sums of products of that many
-    /// numbers are then within the type if the result is.
-    fn smaller(&self, run: &Run<'_>, factor: f64) -> Result<f64> {
-        let divides = matches!(self.shift, Shift::Before { divisors, .. } if !divisors.is_empty());
-        let most = run.statistics()?.max_abs * factor;
-        let beyond = if divides { 0.0 } else { (most.log2() - T::DTYPE.largest_exponent() as f64).max(0.0) };
-        let terms = (run.ops.rows().max(1) as f64 * run.ops.columns().max(1) as f64).sqrt();
-        Ok(factor * (-(4.0 + terms.log2().ceil() + beyond.ceil())).clamp(-1000.0, 0.0).exp2())
-    }
-}
-
-/// Bytes of the means of a [`Shift::Before`], and of their units and gains.
-pub(in crate::rsvd) fn map_means_bytes(columns: usize, is_centred: bool) -> usize {
-    if is_centred { columns.saturating_mul(size_of::<Complex<f64>>() + 2 * size_of::<f64>()) } else { 0 }
-}
-
-/// An [`Affine`] map as a call.
-struct Mapped<'a, T> {
-    task: Task,
-    map: Affine<'a, T>,
-}
-
-impl<T: Scalar> Call for Mapped<'_, T> {
-    fn prepare(&mut self, _: &mut dyn FnMut() -> Result<u64>) -> Result<Attempt> {
-        Ok(Attempt { factor: self.map.unit, earlier_passes: 0 })
-    }
-
-    fn run(&mut self, ops: &mut dyn Operations, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
-        let map = &mut self.map;
-        let width = map.width;
-        let context = Arc::clone(map.target.context());
-        let mut run = Run::new(ops, &self.task, &context, 1);
-        run.factor = factor;
-        // The host copy of the weights, in addition to the backend's.
-        let bytes = map.w.len().saturating_mul(size_of::<T>());
-        let _charge = run.ops.charge(&context, "weights", bytes)?;
-        let is_centred = matches!(map.shift, Shift::Before { .. });
-        let _means = run.ops.charge(&context, "means of columns", map_means_bytes(map.rows, is_centred))?;
-        let offset = match map.shift {
-            Shift::None => None,
-            Shift::After { means } => Some(map.added(means, factor * map.gain)?),
-            Shift::Before { means, divisors } => {
-                let prepared = run.ops.set_columns(means, divisors)?;
-                if prepared != Prepared::Divided && !divisors.is_empty() && factor == map.unit {
-                    map.divide(divisors)?;
-                }
-                if prepared == Prepared::Nothing { Some(map.lost(means, factor)?) } else { None }
-            }
-        };
-        let w = run.ops.upload("weights", map.rows, width, &map.w)?;
-        let mut p = run.ops.tall("products", width)?;
-        run.ops.pass_multiply(&w, &mut p)?;
-        // A product needs no squares, so the range of the entries is not checked.
-        run.complete()?;
-        if let Some(offset) = offset {
-            let ones = run.ops.tall_ones(&context)?;
-            let offset = run.ops.upload("offsets", 1, width, &offset)?;
-            run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
-        }
-        let by = 1.0 / factor / map.gain;
-        if by.is_normal() {
-            run.scale_tall(&mut p, by)?;
-        } else {
-            run.scale_tall(&mut p, 1.0 / factor)?;
-            run.scale_tall(&mut p, 1.0 / map.gain)?;
-        }
-        if let Some(j) = run.tall_not_finite(&p)? {
-            if factor == map.unit {
-                // A sum may overflow where the result does not.
-                *rescale = Some(map.smaller(&run, factor)?);
-            }
-            let (name, column) = map.names;
-            let problem = format!("{name}: {column} {j} of a sample is beyond the range of {}", T::DTYPE.name());
-            return Err(Error::Numerical(problem));
-        }
-        run.ops.tall_write(&p, map.target, map.by_columns, map.by_columns)?;
-        run.outcome(width, ErrorFigures::none())
-    }
 }

@@ -31,7 +31,13 @@ fn transposed<T: Scalar>(a: &Dense<T>) -> Dense<T> {
     Dense { rows: a.columns, columns: a.rows, data }
 }
 
-fn fitted<T: Scalar>(context: &Arc<Context>, x: &Matrix, rank: usize, options: PcaOptions) -> Result<(Pca, Matrix)> {
+/// A model of `x` that computes in `T`, and the scores of its samples.
+pub fn fitted<T: Scalar>(
+    context: &Arc<Context>,
+    x: &Matrix,
+    rank: usize,
+    options: PcaOptions,
+) -> Result<(Pca, Matrix)> {
     let mut session = Rsvd::new(context, Options { rank, dtype: Some(T::DTYPE), ..Options::default() })?;
     let by_columns = options.samples == Samples::Columns;
     let mut scores = if by_columns { blank::<T>(context, rank, x.cols()) } else { blank::<T>(context, x.rows(), rank) };
@@ -188,7 +194,7 @@ fn scores_and_samples_beyond_the_type_are_refused() {
     let data = (0..4).flat_map(|j| (0..30).map(move |i| ((i * 4 + j) as f64 * 0.7).sin())).collect();
     let x = Dense { rows: 30, columns: 4, data };
     let times = |by: f64| Dense { rows: 30, columns: 4, data: x.data.iter().map(|x| x * by).collect::<Vec<f64>>() };
-    let begins = "numerical failure: scores: component 0 of a sample is beyond the range of ";
+    let begins = "numerical failure: scores: component 0 of sample 0 is beyond the range of ";
     let (single, _) = fitted::<f32>(&context, &matrix(&context, &x, PACKED), 2, PcaOptions::default()).unwrap();
     for by in [1e39, 1e300] {
         let mut found = blank::<f32>(&context, 30, 2);

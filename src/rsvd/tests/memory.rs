@@ -461,3 +461,35 @@ fn sparse_matrices_and_components_stay_inside() {
     }
     assert!(outcomes[0] > 0 && outcomes[1] > 0, "{outcomes:?}");
 }
+
+/// A transform whose sums overflow keeps its first products while it makes others. Its plan has room for both.
+#[test]
+fn a_repeated_transform_stays_within_its_plan() {
+    let samples = |context: &Arc<Context>, rows: usize, entry: &dyn Fn(usize, usize) -> f64| {
+        let data = (0..16).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| entry(i, j)).collect();
+        let dense = super::support::Dense { rows, columns: 16, data };
+        super::support::matrix(context, &dense, super::support::PACKED)
+    };
+    let far = |i: usize, j: usize| if j < 8 { 1.7e308 } else { -1.7e308 / (1 + i % 2) as f64 };
+    let mut outcomes = [0, 0];
+    for kilobytes in (330..520).step_by(5) {
+        let context = context(kilobytes << 10);
+        let mut session = Rsvd::new(&context, Options { rank: 3, ..Options::default() }).unwrap();
+        let of_fit = |i: usize, j: usize| if i == 0 { 1.0 } else { ((i * 16 + j) as f64 * 0.7).sin() };
+        let x = samples(&context, 6, &of_fit);
+        let pca = PcaOptions { center: false, ..PcaOptions::default() };
+        let (pca, _) = session.fit_pca(None, &x, &pca, None, None).unwrap();
+        let (x, mut scores) = (samples(&context, 2000, &far), blank(&context, DType::F64, 2000, 3));
+        match pca.transform(None, &x, &mut scores, None) {
+            Ok(info) => {
+                outcomes[0] += 1;
+                assert!(info.passes > 1, "{info:?}");
+            }
+            Err(e) => {
+                outcomes[1] += 1;
+                assert!(e.to_string().contains("products with the matrix in the smallest blocks"), "{kilobytes}: {e}");
+            }
+        }
+    }
+    assert!(outcomes[0] > 0 && outcomes[1] > 0, "{outcomes:?}");
+}

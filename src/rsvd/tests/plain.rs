@@ -14,7 +14,7 @@ use crate::rsvd::ops::{Local, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 
 /// A backend in plain loops, which counts passes and can make products rough.
 pub struct Plain<T: Scalar> {
@@ -259,6 +259,10 @@ impl<T: Scalar> RsvdOps<T> for Plain<T> {
 
     fn tall_multiply(&mut self, alpha: f64, p: &M<T>, m: &M<T>, beta: f64, q: &mut M<T>) -> Result<()> {
         self.algebra.multiply(alpha, p, Op::Plain, m, Op::Plain, beta, q)
+    }
+
+    fn tall_shift(&mut self, _: &mut M<T>, _: &[Complex<f64>], _: &[i64]) -> Result<()> {
+        Err(Error::Internal("a map of samples on a backend for methods".into()))
     }
 
     fn tall_transform(&mut self, p: &mut M<T>, m: &M<T>) -> Result<()> {
