@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ends::fitted;
 use super::far::forms;
 use super::spectra::csr_of;
 use super::support::{Dense, PACKED, blank, cpu, gpu, held, matrix, numbers, vector};
@@ -48,16 +49,14 @@ fn check<T: Scalar>(context: &Arc<Context>, value: f64, spread: f64, tolerance: 
         }
         for (rank, whiten) in [(2, false), (COLUMNS, false), (COLUMNS, true)] {
             let what = format!("{form} {:?} {value:e} {spread:e} {rank} {whiten}", T::DTYPE);
-            let mut session = Rsvd::new(context, Options { rank, ..Options::default() }).unwrap();
-            let mut fitted = blank::<T>(context, ROWS, rank);
             let options = PcaOptions { scale: true, whiten, ..PcaOptions::default() };
-            let (pca, _) = session.fit_pca(None, &a, &options, Some(&mut fitted), None).unwrap();
+            let (pca, right) = fitted::<T>(context, &a, rank, options).unwrap();
             assert_eq!(constants(&pca), [0.0, 1.0, 0.0, 0.0], "{what}");
-            let fitted = held::<T>(&fitted);
+            let right = held::<T>(&right);
             for (other, b) in forms(context, &x) {
                 let mut scores = blank::<T>(context, ROWS, rank);
                 pca.transform(None, &b, &mut scores, None).unwrap_or_else(|e| panic!("{what} {other}: {e}"));
-                let off = distance(&held::<T>(&scores), &fitted);
+                let off = distance(&held::<T>(&scores), &right);
                 assert!(off < tolerance, "{what}: a transform of {other} is off by {off:e}");
             }
             // Scores of 1 along each component.
@@ -98,14 +97,12 @@ fn constant_features_contribute_nothing_to_a_transform_on_a_gpu() {
 fn a_feature_that_was_constant_may_differ_in_other_samples() {
     let context = cpu();
     let x = samples::<f64>(1e200, -1.7e308, 0.0);
-    let mut session = Rsvd::new(&context, Options { rank: 2, ..Options::default() }).unwrap();
     let options = PcaOptions { scale: true, ..PcaOptions::default() };
-    let mut fitted = blank::<f64>(&context, ROWS, 2);
-    let (pca, _) = session.fit_pca(None, &matrix(&context, &x, PACKED), &options, Some(&mut fitted), None).unwrap();
+    let (pca, right) = fitted::<f64>(&context, &matrix(&context, &x, PACKED), 2, options).unwrap();
     for (form, b) in forms(&context, &samples::<f64>(1e200, 1.7e308, 0.0)) {
         let mut scores = blank::<f64>(&context, ROWS, 2);
         pca.transform(None, &b, &mut scores, None).unwrap_or_else(|e| panic!("{form}: {e}"));
-        let off = distance(&held::<f64>(&scores), &held::<f64>(&fitted));
+        let off = distance(&held::<f64>(&scores), &held::<f64>(&right));
         assert!(off < 1e-14, "{form}: {off:e}");
     }
 }
@@ -116,8 +113,7 @@ fn constant_features_count_without_scaling() {
     let context = cpu();
     let x = samples::<f64>(1.0, 0.7, 0.0);
     for (form, a) in forms(&context, &x) {
-        let mut session = Rsvd::new(&context, Options { rank: COLUMNS, ..Options::default() }).unwrap();
-        let (pca, _) = session.fit_pca(None, &a, &PcaOptions::default(), None, None).unwrap();
+        let (pca, _) = fitted::<f64>(&context, &a, COLUMNS, PcaOptions::default()).unwrap();
         assert_eq!(constants(&pca), [0.0; COLUMNS], "{form}");
         // One away from the mean: the norm of the scores of all components is that of the sample.
         let other = samples::<f64>(0.0, 1.7, 0.0);
@@ -136,14 +132,12 @@ fn constant_features_do_not_hide_variances() {
     let context = cpu();
     let x = samples::<f64>(1.0, 1.7e18, 0.0);
     for a in [matrix(&context, &x, PACKED), csr_of(&context, &x)] {
-        let mut session = Rsvd::new(&context, Options { rank: 2, ..Options::default() }).unwrap();
         let options = PcaOptions { scale: true, whiten: true, ..PcaOptions::default() };
-        let mut fitted = blank::<f64>(&context, ROWS, 2);
-        let (pca, _) = session.fit_pca(None, &a, &options, Some(&mut fitted), None).unwrap();
+        let (pca, of_fit) = fitted::<f64>(&context, &a, 2, options).unwrap();
         assert!(pca.info().rounding < 1e-11, "{:e}", pca.info().rounding);
         let mut scores = blank::<f64>(&context, ROWS, 2);
         pca.transform(None, &a, &mut scores, None).unwrap();
-        for scores in [held::<f64>(&fitted), held::<f64>(&scores)] {
+        for scores in [held::<f64>(&of_fit), held::<f64>(&scores)] {
             let variance = scores.data[..ROWS].iter().map(|x| x * x).sum::<f64>() / (ROWS - 1) as f64;
             assert!((variance - 1.0).abs() < 1e-12, "{variance}");
         }
@@ -158,8 +152,7 @@ fn large_means_do_not_hide_variances() {
     let a = matrix(&context, &Dense::<f64> { rows: ROWS, columns: COLUMNS, data }, PACKED);
     // The squares of the values overflow, so the samples are scaled.
     let options = PcaOptions { scale: true, whiten: true, samples: Samples::Rows, ..PcaOptions::default() };
-    let mut session = Rsvd::new(&context, Options { rank: 2, ..Options::default() }).unwrap();
-    let (pca, _) = session.fit_pca(None, &a, &options, None, None).unwrap();
+    let (pca, _) = fitted::<f64>(&context, &a, 2, options).unwrap();
     assert!(pca.info().rounding.is_finite() && pca.info().rounding < 1.0, "{:e}", pca.info().rounding);
 }
 
