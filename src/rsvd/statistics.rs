@@ -176,10 +176,13 @@ pub struct Scaling {
 
 /// The scaling of a column of `rows` entries.
 pub fn scaling(column: &Moments, rows: usize, factor: f64, centred: bool) -> Scaling {
-    let deviation = (column.spread / rows.saturating_sub(1).max(1) as f64).sqrt();
+    let degrees = rows.saturating_sub(1).max(1) as f64;
+    let deviation = (column.spread / degrees).sqrt();
     let mean = (column.mean * factor).norm();
     let is_small = column.spread > 0.0 && column.spread < LEAST_SPREAD;
-    if !column.spread.is_finite() || (is_small && !is_constant(LEAST_SPREAD.sqrt(), mean)) {
+    // A square that underflows loses less than the least number above 0.
+    let most = ((column.spread + rows as f64 * f64::from_bits(1)) / degrees).sqrt();
+    if !column.spread.is_finite() || (is_small && !is_constant(most, mean)) {
         return Scaling { divisor: 1.0, gain: 1.0, is_lost: true };
     }
     if is_constant(deviation, mean) {

@@ -161,14 +161,29 @@ fn large_means_do_not_hide_variances() {
 #[test]
 fn nearly_constant_features_far_below_others_are_constant() {
     let context = cpu();
-    for block_rows in [0, 2, 7] {
-        let x = samples::<f64>(1e140, 0.7e-140, f64::EPSILON);
-        let options = Options { rank: 2, block_rows, ..Options::default() };
-        let mut session = Rsvd::new(&context, options).unwrap();
-        let options = PcaOptions { scale: true, ..PcaOptions::default() };
-        let (pca, _) = session
-            .fit_pca(None, &matrix(&context, &x, PACKED), &options, None, None)
-            .unwrap_or_else(|e| panic!("{block_rows}: {e}"));
-        assert_eq!(constants(&pca), [0.0, 1.0, 0.0, 0.0], "{block_rows}");
+    // Beside the largest entry, squares vanish, lose some of their digits, or keep all.
+    for (unit, value) in [
+        (1e140, 0.7e-140),
+        (1e200, 0.7e54),
+        (1e200, 0.7e56),
+        (1e200, 0.7e58),
+        (1e200, 0.7e60),
+        (1e200, 0.7e62),
+        (1e200, 0.7e64),
+        (1e200, 0.7e70),
+        (1e-160, 0.7e-300),
+    ] {
+        let x = samples::<f64>(unit, value, f64::EPSILON);
+        for (form, a) in forms(&context, &x).into_iter().filter(|f| f.0 != "read by columns") {
+            for block_rows in if form == "sparse" { vec![0] } else { vec![0, 2, 7] } {
+                let options = Options { rank: 2, block_rows, ..Options::default() };
+                let mut session = Rsvd::new(&context, options).unwrap();
+                let options = PcaOptions { scale: true, ..PcaOptions::default() };
+                let (pca, _) = session
+                    .fit_pca(None, &a, &options, None, None)
+                    .unwrap_or_else(|e| panic!("{form} {value:e} {block_rows}: {e}"));
+                assert_eq!(constants(&pca), [0.0, 1.0, 0.0, 0.0], "{form} {value:e} {block_rows}");
+            }
+        }
     }
 }
