@@ -1,4 +1,7 @@
 //! Spherical harmonics to symmetric tensors and back.
+//!
+//! `convert.rs`, `fit.rs` and `gpu.rs` import each other: fits and conversions choose their backend, and share checks
+//! of their arguments.
 
 use super::fit::matrix_dims;
 use super::gpu::{self, Site};

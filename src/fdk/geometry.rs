@@ -23,9 +23,12 @@ pub struct Detector {
     pub row_pitch: f64,
 }
 
+/// Longest transform that an option may ask for: thousands of times what a panel needs.
+pub(super) const MOST_LENGTH: usize = 1 << 24;
+
 /// Most columns, and most rows, of a panel: the filter's longest transform holds twice as many columns, and indices of pixels keep
 /// their fractions in the views' matrices.
-const MOST_PIXELS: usize = super::plan::MOST_LENGTH / 2;
+const MOST_PIXELS: usize = MOST_LENGTH / 2;
 
 impl Detector {
     fn check(&self) -> Result<()> {

@@ -1,4 +1,6 @@
 //! The half fan: a panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
+//!
+//! `half_fan.rs` and `weights.rs` import each other: a scan takes these weights, and their overlap is checked for a scan.
 
 use std::f64::consts::FRAC_PI_2;
 

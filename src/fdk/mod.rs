@@ -7,7 +7,7 @@
 //! | `part` | the part of a run that one device computes |
 //! | `lane` | a slab that accumulates pushed views |
 //! | `slot` | the place of a pushed scan between the calls, from which a cancellation drops it |
-//! | [`fov`], [`frame`] | the disc that every view sees; a box of a volume that reaches a source |
+//! | [`fov`], `unseen`, [`frame`] | the disc that every view sees; the voxels outside; a box of a volume that reaches a source |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | options and figures |
 //! | [`weights`], [`half_fan`] | angular and redundancy weights; those of a half fan, and the overlap that it needs |
@@ -47,6 +47,7 @@ pub mod reference;
 pub mod run;
 pub mod session;
 mod slot;
+mod unseen;
 pub mod weights;
 
 pub use info::{Info, KernelKind, SharedInfo};

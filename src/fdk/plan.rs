@@ -2,7 +2,7 @@
 
 use super::fan::Fan;
 use super::frame::Frame;
-use super::geometry::{Geometry, Grid, View};
+use super::geometry::{Geometry, Grid, MOST_LENGTH, View};
 use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
@@ -200,9 +200,6 @@ fn warn_of_tilts(geometry: &Geometry, tilt: f64, (view, angle): (usize, f64), sc
     }
     Ok(())
 }
-
-/// Longest transform that an option may ask for: thousands of times what a panel needs.
-pub(super) const MOST_LENGTH: usize = 1 << 24;
 
 /// Refuses options that other options make ineffective.
 fn check_effects(o: &Options) -> Result<()> {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::counts::Counts;
-use super::geometry::{Geometry, Grid};
+use super::geometry::{Geometry, Grid, MOST_LENGTH};
 use super::info::{Info, SharedInfo};
 use super::inputs::{Projections, Volume};
 use super::options::{Options, Precision};
-use super::plan::{MOST_LENGTH, Plan};
+use super::plan::Plan;
 use super::ramp::transform_bytes;
 use super::run::{self, Setting};
 use super::slot::{Cancellation, Slot};

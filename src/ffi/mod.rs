@@ -2,6 +2,9 @@
 //!
 //! One file a handle type or family. Every exported body is one call of `guard::run`; every object is reached
 //! through the tables of `handle`; every options and info struct is read and written by `options`.
+//!
+//! The files of this folder import each other: each handle type has a file, and the tables of `objects` know all of
+//! them.
 
 // The names are those of the C header.
 #![allow(non_camel_case_types, reason = "these are the names of the C interface")]

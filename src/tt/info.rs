@@ -3,20 +3,10 @@
 use crate::choice::reported;
 use std::sync::Arc;
 
+pub use super::options::Kernel;
 use super::options::Method;
 
-reported!(Kernel);
 reported!(Outcome);
-
-/// Kernel for the arithmetic. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Kernel {
-    /// Matrix products of a library.
-    Products = 0,
-    /// A kernel of purlin's own that keeps the environment in cache, registers or shared memory for the whole train.
-    Chain = 1,
-}
 
 /// Outcome of a result. The numbers are those of the C interface. Several results report the largest of their outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -1,13 +1,13 @@
 //! Options of contractions: method, arithmetic and memory.
 
-use super::info::Kernel;
-use crate::choice::{numbered, with_defaults};
+use crate::choice::{numbered, reported, with_defaults};
 
 numbered!(Method, Auto, Open, Full, Reduced, Blocked, Halves, Power);
 numbered!(Scaling, Auto, Always, Never);
 numbered!(Conjugate, Bra, None);
 numbered!(Math, Default, Tf32, Tf32x3, Gemm3m, Int8x6);
 numbered!(NormMethod, Auto, Inner, Triangle, Qr);
+reported!(Kernel);
 
 /// Method of an inner product. The numbers are those of the C interface. P is the number of boundary pairs, r_c s_c
 /// at the cut.
@@ -28,6 +28,16 @@ pub enum Method {
     Halves = 5,
     /// Repeated squaring of the transfer matrix: for uniform trains.
     Power = 6,
+}
+
+/// Kernel for the arithmetic. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Kernel {
+    /// Matrix products of a library.
+    Products = 0,
+    /// A kernel of purlin's own that keeps the environment in cache, registers or shared memory for the whole train.
+    Chain = 1,
 }
 
 /// When intermediate results are scaled by powers of two, which is exact. The numbers are those of the C interface.

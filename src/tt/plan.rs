@@ -1,4 +1,7 @@
 //! Plan of a contraction: method, operation counts, bytes and workspace.
+//!
+//! `ops.rs`, `peaks.rs` and `plan.rs` import each other: a backend describes its machine to a plan, and takes the plan
+//! and its peaks of memory.
 
 mod ends;
 mod qr;

@@ -4,10 +4,14 @@
 //! Every array has its items along the last axis. An array on the device is used in place. An array in page-locked, packed
 //! host memory is copied directly. Any other host array goes through page-locked buffers: the context's threads pack and
 //! unpack them while the device works on other chunks.
+//!
+//! `mod.rs`, `field.rs` and `stream.rs` import each other: a plan has the fields of its chunks, and its run by streams
+//! is a method of it.
 
 pub mod array;
 #[cfg(test)]
 mod device_tests;
+mod failure;
 mod field;
 #[cfg(test)]
 mod file_tests;

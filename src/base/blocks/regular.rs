@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::source::{file_fault, io_error};
+use super::failure::{file_fault, io_error};
 use crate::error::{Error, Result};
 
 fn refuse(path: &Path, problem: impl Into<String>) -> Error {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
+pub use super::failure::{file_fault, io_error};
 use super::number::Endianness;
 use super::read_ahead::ReadAhead;
 use super::regular::open_input;
@@ -29,28 +30,6 @@ impl<S: Source + ?Sized> Source for &mut S {
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         (**self).read(block, out)
     }
-}
-
-/// An error of a file operation.
-pub fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error {
-    Error::Io { path: path.display().to_string(), problem: format!("{what}: {error}") }
-}
-
-/// Fault point: a test can make a file operation fail here.
-#[cfg(feature = "fault-injection")]
-#[track_caller]
-pub fn file_fault(path: &Path, what: &'static str) -> Result<()> {
-    if crate::fault::fails(crate::fault::Kind::File, what) {
-        return Err(io_error(path, what, &std::io::Error::other("an injected fault")));
-    }
-    Ok(())
-}
-
-/// Fault point: nothing without the feature.
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn file_fault(_: &Path, _: &'static str) -> Result<()> {
-    Ok(())
 }
 
 /// Elements in host memory, packed.

@@ -3,6 +3,9 @@
 //! Raw rows are uploaded to a few slots, then converted, weighted and filtered into images. A few dozen views at a time are
 //! back-projected into a slab. If the memory holds the images of all views, they are kept for the later slabs, so that the
 //! scan is uploaded and filtered once. One slab is downloaded while the next is computed.
+//!
+//! `mod.rs`, `buffers.rs`, `intake.rs`, `rows.rs` and `tables.rs` import each other: the other files extend the
+//! operations of `mod.rs` and hold parts of them.
 
 mod buffers;
 mod clock;

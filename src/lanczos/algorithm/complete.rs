@@ -17,6 +17,9 @@
 //! would be at most 1 / sum p_j(mu)^2 (Szego, Orthogonal Polynomials, 1939, section 3.4). The recurrence continues
 //! until a random vector has so small a component with probability [`MISS`] only. No residual has to converge for that,
 //! and no value beyond the bound has to be found.
+//!
+//! `complete.rs` and `restart.rs` import each other: the test runs after a run of restarts, and draws its vectors as
+//! that run does.
 
 use super::super::krylov::{Krylov, Space};
 use super::super::options::{Settings, Which};

@@ -1,5 +1,8 @@
 //! The steps of a cycle. Each is a product and one launch; its numbers stay on the device until the cycle is over. A
 //! cycle that repeats the steps of the one before is launched as a CUDA graph.
+//!
+//! `mod.rs` and `steps.rs` import each other: the steps of a cycle are methods of the Krylov space that holds their
+//! graph.
 
 use std::time::{Duration, Instant};
 

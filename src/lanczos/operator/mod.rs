@@ -43,7 +43,7 @@ pub use crate::spmv::Kind;
 pub(super) use check::check;
 use check::{check_terms, no_row_sums};
 pub use products::Adjacency;
-use products::Products;
+use products::{Products, resize};
 
 const WHAT: &str = "operator";
 
@@ -495,12 +495,4 @@ pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
         csr.cache().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
     }
     Ok(found)
-}
-
-/// Reallocates a buffer if its length is not `length`.
-fn resize<T: Scalar>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
-    if buffer.len() != length {
-        *buffer = alloc::filled(WHAT, length, T::default())?;
-    }
-    Ok(())
 }

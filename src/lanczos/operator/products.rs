@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::krylov::{LIGHT, PIECE};
-use super::resize;
+use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
@@ -104,4 +104,12 @@ impl<'a, T: Scalar> Products<'a, T> {
             }
         }
     }
+}
+
+/// Reallocates a buffer if its length is not `length`.
+pub(super) fn resize<T: Scalar>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
+    if buffer.len() != length {
+        *buffer = alloc::filled("operator", length, T::default())?;
+    }
+    Ok(())
 }

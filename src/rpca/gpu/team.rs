@@ -1,4 +1,7 @@
 //! Work on several devices: the rows of each, a thread for each, and the choice of the error to report.
+//!
+//! `mod.rs`, `member.rs`, `products.rs` and `team.rs` import each other: members of a team work on shares of the rows,
+//! and their products and threads are of members.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,7 @@
 //! Passes over dense data, panel by panel.
+//!
+//! `mod.rs`, `implicit.rs`, `pass.rs`, `sparse.rs` and `tall.rs` import each other: passes are methods of the backend,
+//! which chooses between them, and long matrices report errors as it does.
 
 use std::time::Instant;
 

@@ -1,4 +1,6 @@
 //! The statistics of the first pass, the means that centring needs before it, and the counts of bytes moved.
+//!
+//! `mod.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
 
 use super::feed::Moved;
 use super::recipe::Turn;

@@ -9,6 +9,9 @@
 //! | `fit` | plans whose blocks fit into the available memory |
 //! | `ledger` | the backend that counts |
 //! | `rehearse` | the calls, run on this backend |
+//!
+//! `mod.rs`, `ledger.rs` and `rehearse.rs` import each other: the count here rehearses the calls, which take the sizes
+//! and the course that are stated here.
 
 mod fit;
 mod ledger;

@@ -4,7 +4,7 @@
 //! its length, which the processor would mispredict. Short rows of similar length are summed entry by entry; this is
 //! faster where the prediction is right.
 
-use super::Job;
+use super::job::Job;
 use super::rows::{Part, RowSum};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, prefetch};
 use crate::backend::memory::parts;

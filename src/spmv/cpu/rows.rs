@@ -1,6 +1,6 @@
 //! Sums of rows, and the rows of a share.
 
-use super::Job;
+use super::job::Job;
 use crate::matrix::sparse::Index;
 use crate::scalar::Scalar;
 use crate::spmv::tiles::Tile;

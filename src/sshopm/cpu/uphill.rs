@@ -1,4 +1,7 @@
 //! The step of the hybrid in dimension 3: Newton's step on the sphere, safeguarded by a shift of the Hessian.
+//!
+//! `three.rs` and `uphill.rs` import each other: the step uses products with the tensor, and the iteration on these
+//! takes the step.
 
 use super::three::{apply, tangent_invariants};
 use crate::backend::cpu::simd::{Lanes, Simd};

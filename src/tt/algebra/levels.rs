@@ -3,6 +3,9 @@
 //! A power of two may be moved from core to core. A core with numbers near the least of its type takes none down, and one
 //! with numbers near the largest takes none up. Within these bounds, the largest numbers of the cores are made as equal as
 //! they can be.
+//!
+//! `levels.rs`, `structure.rs` and `sum.rs` import each other: sums level their trains first, and conversions to single
+//! precision do as sums do.
 
 use super::place::Place;
 use super::structure::parts_mut;

@@ -1,4 +1,7 @@
 //! Powers of two that bring the values of a bond to one magnitude, for trains on the host.
+//!
+//! `hidden.rs`, `live.rs`, `norms.rs`, `paths.rs`, `powers.rs` and `range.rs` import each other: the powers follow from
+//! the norms and paths, which are found from a train's ends and have the name of its copy in errors.
 
 use std::sync::Arc;
 

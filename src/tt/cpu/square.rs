@@ -1,5 +1,8 @@
 //! Environments of a norm. They are F = L L^H, so one triangle of each product of a site suffices. F' = B^H B for B =
 //! L^H X has negative eigenvalues only by rounding.
+//!
+//! `square.rs` and `sweep.rs` import each other: a sweep takes these products for norms, which use the workspace of the
+//! sweep.
 
 use super::products::{Block, Bra, Threads, multiply};
 use super::sweep::{Pair, Workspace};

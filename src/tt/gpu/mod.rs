@@ -18,6 +18,9 @@
 //! | `pieces` | pieces of workspace, owned or the caller's |
 //! | `scale` | scaling by powers of two, counted on the device |
 //! | `host` | copies for the CPU fallback without cuBLAS |
+//!
+//! `mod.rs`, `batch.rs`, `blocks.rs`, `chain.rs`, `ends.rs`, `halves.rs` and `power.rs` import each other: the methods
+//! take the call that `mod.rs` prepares and passes to the chosen one.
 
 mod batch;
 mod blocks;

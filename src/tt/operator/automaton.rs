@@ -9,6 +9,9 @@
 //! On a ring, a term that crosses the boundary leaves through it. Its part at the end of the chain is read last,
 //! starting from the state "all done" of the same path, which entered through the boundary with the term's other part.
 //! The trace joins the two.
+//!
+//! `automaton.rs` and `terms.rs` import each other: the automaton is built from terms, and a sum of terms becomes a
+//! TT-matrix by it.
 
 use std::collections::HashMap;
 

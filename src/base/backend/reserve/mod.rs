@@ -8,6 +8,9 @@
 //!
 //! An allocator must not unwind, and it must answer a request at once. The guarantee is therefore finite: `SMALL` + `LARGE`
 //! bytes in use at one time, and `MOST` bytes in one request.
+//!
+//! `mod.rs` and `blocks.rs` import each other: the blocks count the bytes that they hand out in the state of the whole
+//! reserve.
 
 mod blocks;
 

@@ -8,10 +8,12 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use super::bad;
-use super::source::MOST_VALUES;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
+
+/// Upper bound of the bytes that the decoder may allocate for the values of a directory entry.
+pub(super) const MOST_VALUES: u64 = 1 << 26;
 
 /// Largest number of entries of a directory: the maximum of a classic TIFF's count.
 const MOST_ENTRIES: u64 = 65_535;

@@ -16,15 +16,12 @@ use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
 use super::super::regular::open_input;
 use super::super::source::{Source, file_fault, io_error};
-use super::directory::Directories;
+use super::directory::{Directories, MOST_VALUES};
 use super::{IMAGEJ, bad};
 use crate::alloc;
 use crate::backend::memory::{Budget, HostMemory};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
-
-/// Upper bound of the bytes that the decoder may allocate for the values of a directory entry.
-pub(super) const MOST_VALUES: u64 = 1 << 26;
 
 /// Upper bound of the ratio of any compression. A page that claims to be larger than its file could hold is refused before
 /// memory is allocated for it.

@@ -1,7 +1,7 @@
 //! Operations on the columns and on all elements of a matrix.
 
+use super::matrix::mismatch;
 use super::matrix::{CpuMatrix, pieces, split_rows};
-use super::mismatch;
 use super::sums::squares;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};

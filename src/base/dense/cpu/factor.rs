@@ -1,7 +1,7 @@
 //! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
 
+use super::matrix::mismatch;
 use super::matrix::{CpuMatrix, pieces, split_rows};
-use super::mismatch;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;

@@ -12,6 +12,11 @@ use crate::instances::compiled_here;
 use crate::scalar::{Scalar, is_finite};
 use crate::shape::product;
 
+/// The error of operands that do not fit each other.
+pub(crate) fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
+    Error::Internal(format!("{what} of matrices of {shapes:?}"))
+}
+
 /// A packed column-major matrix in host memory that is charged to a budget.
 pub struct CpuMatrix<T> {
     memory: HostMemory,

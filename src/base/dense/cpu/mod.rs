@@ -17,9 +17,9 @@ use std::sync::Arc;
 use super::sketch::Sketch;
 use super::{Accum, Algebra, Op, Step, Svd};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::Scalar;
-use matrix::CpuMatrix;
+use matrix::{CpuMatrix, mismatch};
 
 /// Dense algebra on the threads of a context.
 pub struct CpuAlgebra {
@@ -36,11 +36,6 @@ impl CpuAlgebra {
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
-}
-
-/// The error of operands that do not fit each other.
-pub(crate) fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
-    Error::Internal(format!("{what} of matrices of {shapes:?}"))
 }
 
 impl<T: Scalar> Algebra<T> for CpuAlgebra {

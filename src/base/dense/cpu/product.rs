@@ -1,7 +1,7 @@
 //! Products of matrices, cut into tasks.
 
+use super::matrix::mismatch;
 use super::matrix::{pieces, split_columns, split_rows};
-use super::mismatch;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;

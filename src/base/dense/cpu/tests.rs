@@ -2,6 +2,7 @@ use super::*;
 use crate::backend::BackendChoice;
 use crate::context::Options;
 use crate::dense::sketch::Distribution;
+use crate::error::Error;
 use crate::scalar::{Complex, Real};
 
 type C64 = Complex<f64>;

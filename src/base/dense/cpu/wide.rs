@@ -4,9 +4,10 @@
 //! root of roundoff. They only matter for data in double precision. Then A^H = Q R is factorised without Q: each task adds
 //! blocks of columns to its own R by reflections, and the R of the tasks are combined in order.
 
+use super::factor;
+use super::matrix::mismatch;
 use super::matrix::{CpuMatrix, pieces};
 use super::product::multiply;
-use super::{factor, mismatch};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;

@@ -3,6 +3,8 @@
 //! cuBLAS computes products. cuSOLVER computes factorisations if it is available, else the CPU does, because these matrices
 //! are small. Small problems in single precision are solved in double: on the supported devices this is as fast, and the
 //! libraries are more accurate.
+//!
+//! `mod.rs` and `factor.rs` import each other: the factorisations are methods of the algebra that the trait here calls.
 
 mod factor;
 mod matrix;

@@ -11,6 +11,9 @@
 //! is orthonormal and finite, and X = Q R holds to a few units of roundoff of ||X||, for any sequence of steps.
 //!
 //! The ladder is compiled once: it calls the operations of a [`Columns`] through a trait object.
+//!
+//! `mod.rs`, `deflation.rs`, `erased.rs` and `ladder.rs` import each other: the types of the interface here are those
+//! of the steps that it calls.
 
 mod deflation;
 mod erased;

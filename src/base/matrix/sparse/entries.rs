@@ -1,4 +1,7 @@
 //! The sources of a result's entries, and their values.
+//!
+//! `copies.rs` and `entries.rs` import each other: entries on a device are copied to the host first, and a copy in
+//! another form is made of entries.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! Operations on batches of packed symmetric tensors, all in host or all in device memory. The arithmetic is in f64. On the
 //! host it runs on the context's pool; sums run over the entries in order, so no result depends on the number of threads.
+//!
+//! `gpu.rs` and `operations.rs` import each other: each operation chooses its backend here, and both share the
+//! packings.
 
 use super::gpu::Site;
 use super::monomials::{Monomials, identity_entry, multinomial};

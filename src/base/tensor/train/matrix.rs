@@ -1,4 +1,7 @@
 //! TT-matrices: trains whose modes are pairs of a row and a column index.
+//!
+//! `blocks.rs` and `matrix.rs` import each other: a matrix keeps the pattern of its blocks, which is found from its
+//! elements.
 
 use std::sync::{Arc, OnceLock};
 

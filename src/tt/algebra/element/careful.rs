@@ -1,5 +1,8 @@
 //! Products of the slices of an index tuple, where each number has a separate exponent: for trains whose bonds carry
 //! large and small numbers that later cores combine again.
+//!
+//! `careful.rs` and `chain.rs` import each other: products that lose digits are repeated with exponents, over the same
+//! starts.
 
 use super::chain::{alike, starts_of};
 use crate::alloc;

@@ -3,6 +3,9 @@
 //!
 //! Rayon compiles its scheduling into every loop. Most loops of this library exist in four number types, and with rayon's
 //! own iterators a quarter of the compiled code was scheduling. Here a loop compiles to its body and one call.
+//!
+//! `mod.rs` and `adaptors.rs` import each other: the methods of the trait return the adaptors, which implement the
+//! trait.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

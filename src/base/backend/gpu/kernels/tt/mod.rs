@@ -1,4 +1,7 @@
 //! The kernels of `cuda/tt.cu`.
+//!
+//! `mod.rs`, `operator.rs`, `result.rs`, `sandwich.rs` and `tables.rs` import each other: kernels of one unit of `cuda`
+//! share sizes, tables and the store of the result.
 
 pub mod bonds;
 pub mod digits;

@@ -1,0 +1,27 @@
+//! Failures of file operations.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// An error of a file operation.
+pub fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error {
+    Error::Io { path: path.display().to_string(), problem: format!("{what}: {error}") }
+}
+
+/// Fault point: a test can make a file operation fail here.
+#[cfg(feature = "fault-injection")]
+#[track_caller]
+pub fn file_fault(path: &Path, what: &'static str) -> Result<()> {
+    if crate::fault::fails(crate::fault::Kind::File, what) {
+        return Err(io_error(path, what, &std::io::Error::other("an injected fault")));
+    }
+    Ok(())
+}
+
+/// Fault point: nothing without the feature.
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub fn file_fault(_: &Path, _: &'static str) -> Result<()> {
+    Ok(())
+}
