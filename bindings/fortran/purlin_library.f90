@@ -280,11 +280,11 @@ contains
     integer, intent(in) :: at
     integer, intent(out) :: length
     logical, intent(out) :: is_plural
-    integer, parameter :: singulars = 28
-    character(13), parameter :: words(35) = [character(13) :: &
+    integer, parameter :: singulars = 29
+    character(13), parameter :: words(36) = [character(13) :: &
       'core', 'bond', 'site', 'tuple', 'element', 'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'pixel', &
-      'tensor', 'vector', 'pair', 'row', 'column', 'vertex', 'component', 'feature', 'number', 'mode', 'axis', 'block', 'x[', &
-      'y[', 'cut: is', 'cores', 'bonds', 'sites', 'elements', 'rows', 'tensors from', 'not finite in']
+      'tensor', 'vector', 'pair', 'row', 'column', 'vertex', 'component', 'feature', 'sample', 'number', 'mode', 'axis', &
+      'block', 'x[', 'y[', 'cut: is', 'cores', 'bonds', 'sites', 'elements', 'rows', 'tensors from', 'not finite in']
     character(:), allocatable :: word
     integer :: i
     length = 0

@@ -39,7 +39,7 @@ function test_pca()
   delete(p);
   p = purlin.PcaModel(2, 'dtype', 'single');
   fit(p, A);
-  check_error('purlin:numerical', 'scores: component', @() transform(p, 1e40 * A));
+  check_error('purlin:numerical', 'scores: component 1 of sample ', @() transform(p, 1e40 * A));
   delete(p);
   check_error('purlin:numerical', 's: number 1 is', @() purlin.rsvd(1e-300 * A, 2, 'dtype', 'single'));
 end

@@ -124,8 +124,8 @@ static int is_index(const char *at, long long *index, const char **end) {
  * that `is_plural` a second index may follow. */
 static size_t word_of_index(const char *message, const char *at, int *is_plural) {
   static const char *const words[] = {"core", "bond", "site", "tuple", "element", "entry", "index", "term", "operator", "train",
-    "view", "voxel", "pixel", "tensor", "vector", "pair", "row", "column", "vertex", "component", "feature", "number", "mode",
-    "axis", "block", "x[", "y[", "cut: is"};
+    "view", "voxel", "pixel", "tensor", "vector", "pair", "row", "column", "vertex", "component", "feature", "sample", "number",
+    "mode", "axis", "block", "x[", "y[", "cut: is"};
   static const char *const plurals[] = {"cores", "bonds", "sites", "elements", "rows", "tensors from", "not finite in"};
   const size_t count = sizeof words / sizeof words[0], all = count + sizeof plurals / sizeof plurals[0];
   long long index;
