@@ -27,7 +27,8 @@ fn overlap_error(width: f64, overlap: f64) -> f64 {
     0.1 * width / overlap.powi(3)
 }
 
-/// Columns that the short side of a half fan has to have beyond the axis; `width` as for [`overlap_error`].
+/// Columns that the short side of a half fan has to have beyond the axis. `width` is the number of columns from the axis to the rim
+/// of an object that fills the scan.
 pub fn least_overlap(width: f64) -> f64 {
     (0.1 * width / WORST_ERROR).cbrt().max(LEAST_OVERLAP)
 }
