@@ -70,7 +70,7 @@ int main(void) {
   o.power_iterations = 3;
   columns[0] = 0;
   other = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, N, columns);
-  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its data differ in the first MiB", &o, other);
+  refused(PURLIN_ERROR_INVALID_ARGUMENT, "its data, or their order in memory, differ in the first MiB", &o, other);
   columns[0] = entry(0, 0);
   CHECK(exists());
   /* What is left is made, with the same result, and the file goes. */

@@ -209,10 +209,12 @@ fn a_finish_that_fails_keeps_the_scan_on_a_gpu() {
 #[test]
 #[ignore = "needs a GPU"]
 fn the_gpu_weighs_oblique_panels_as_the_cpu_does() {
-    for (n, setup) in oblique::setups().iter().enumerate() {
+    for (n, mut setup) in oblique::setups().into_iter().enumerate() {
+        // A corner of the turned panel reaches less far beyond the axis.
+        setup.offset *= 0.9;
         let turned = oblique::Tilt { yaw: 30.0, roll: 9.0, pitch: 25.0, ..oblique::Tilt::default() };
         for tilt in oblique::tilts().into_iter().map(|t| t.0).chain([turned]) {
-            let geometry = oblique::geometry(setup, &tilt);
+            let geometry = oblique::geometry(&setup, &tilt);
             let (context, threads) = (super::device::gpu(0, 0), cpu(0));
             let d = geometry.detector;
             let projections = oblique::project(&geometry);
