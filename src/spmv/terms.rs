@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result, real};
 use crate::instances::compiled_here;
 use crate::matrix::Matrix;
-use crate::matrix::sparse::first_not_finite;
+use crate::matrix::sparse::{entry_not_finite, first_not_finite};
 use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "degrees of a graph";
@@ -57,11 +57,13 @@ pub fn expect_finite_sums(
     row_of: impl Fn(usize) -> usize,
 ) -> Result<()> {
     let Some(i) = degrees.iter().position(|d| !d.is_finite()) else { return Ok(()) };
+    if let Some(error) = matrix.and_then(|matrix| entry_not_finite(a, matrix)) {
+        return Err(error);
+    }
     let problem = format!("has row sum {} in row {} (from 0)", degrees[i], row_of(i));
     // Finite entries give no NaN: a sum that has overflowed stays infinite.
     let why = match matrix.map(first_not_finite) {
         _ if degrees[i].is_nan() => return Err(Error::invalid(a, problem)),
-        Some(Ok(Some(_))) => return Err(Error::invalid(a, problem)),
         Some(Ok(None)) => "the sum of its entries overflows",
         _ => "the sum of its entries overflows, or one is infinite",
     };

@@ -250,7 +250,7 @@ static void stored_nan(void) {
   IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   IS_NAN(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, u, list, NULL, NULL, NULL));
   plain = solver(context, NULL);
-  /* Of values on a device the row sums are examined first. */
+  /* Of values on a device the row alone is known. */
   BAD_ARGUMENT("NaN in row 1", purlin_graph_fiedler(plain, NULL, a, 0, NULL, tv, NULL));
   OK(purlin_lanczos_destroy(plain));
   o.block = 2;

@@ -29,7 +29,7 @@ use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
-use crate::matrix::sparse::{Ordering, first_not_finite, has_symmetric_values};
+use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values};
 use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::rng;
 use crate::scalar::{Real, Scalar};
@@ -246,7 +246,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             return error;
         }
         if let Products::Sparse { matrix, .. } = &self.products
-            && let Some(named) = entry_not_finite(matrix)
+            && let Some(named) = entry_not_finite("a", matrix)
         {
             return named;
         }
@@ -466,17 +466,10 @@ fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish
 /// The error for a matrix on the host that was found not to be symmetric. If it has an entry that is not finite, the
 /// error names it.
 pub(super) fn unsymmetric(a: &Matrix) -> Error {
-    match entry_not_finite(a) {
+    match entry_not_finite("a", a) {
         Some(error) => error,
         None => Error::invalid("a", UNSYMMETRIC),
     }
-}
-
-/// The error that names an entry that is NaN or infinite, if a sparse matrix on the host has one.
-pub(super) fn entry_not_finite(a: &Matrix) -> Option<Error> {
-    let (row, col, value) = first_not_finite(a).ok().flatten()?;
-    let value = if value.re.is_finite() { value.im } else { value.re };
-    Some(Error::invalid("a", format!("has {value} in row {row}, column {col} (from 0)")))
 }
 
 /// A stored answer: whether a sparse matrix is symmetric.

@@ -152,7 +152,7 @@ fn row_sums_whose_products_overflow_are_refused() {
         d.set_values(&vector(&c, &[value, 1.0])).unwrap();
         for kind in [Kind::Laplacian, Kind::NormalizedLaplacian, Kind::RandomWalkLaplacian, Kind::Modularity] {
             let found = Plan::new(&c, &d, with(kind)).map(|_| ()).unwrap_err();
-            assert_eq!(found, Error::invalid("a", format!("has row sum {value} in row 1 (from 0)")), "{kind:?}");
+            assert_eq!(found, Error::invalid("a", format!("has {value} in row 1, column 0 (from 0)")), "{kind:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::backend::cpu::simd::prefetch;
 use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::range;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -117,6 +117,14 @@ pub fn first_not_finite(a: &Matrix) -> Result<Option<(usize, usize, Complex<f64>
         let found = (0..from.rows()).find_map(|i| rows.row(i).find(|&k| !value(k).is_finite()).map(|k| (i, k)));
         Ok(found.map(|(i, k)| (i, rows.col(k), value(k))))
     })
+}
+
+/// The error that names the first entry that is NaN or infinite of the argument `name`; `None` if there is none, or the
+/// entries cannot be read here.
+pub fn entry_not_finite(name: &str, a: &Matrix) -> Option<Error> {
+    let (row, col, value) = first_not_finite(a).ok().flatten()?;
+    let value = if value.re.is_finite() { value.im } else { value.re };
+    Some(Error::invalid(name, format!("has {value} in row {row}, column {col} (from 0)")))
 }
 
 /// Sums of the rows: the degrees of a graph, with loops counted once.

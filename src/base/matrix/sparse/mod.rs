@@ -56,7 +56,9 @@ pub use entries::{Values, values};
 pub use index::{Index, Indices, Rows};
 pub use list::List;
 pub use market::{read_market, write_market};
-pub use measures::{Norm, diagonal, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums};
+pub use measures::{
+    Norm, diagonal, entry_not_finite, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums,
+};
 pub use order::{Ordering, order};
 pub use scale::scale;
 pub use symmetrize::{Symmetrize, symmetrize};
