@@ -90,6 +90,15 @@ pub enum Resumed {
     Product(Tall),
 }
 
+/// An upper bound of the moduli of centred entries: their norm, where that is below the largest entry as read, as with a column
+/// of one large value, which centring turns into zeros. Data that are scaled have entries near 1 whatever their unit.
+fn centred_size(statistics: &Statistics) -> f64 {
+    let (norm, max_abs) = (statistics.norm2.sqrt(), statistics.max_abs);
+    let is_known = !statistics.is_estimate && statistics.scales.is_empty() && norm > 0.0;
+    // Entries that are not centred have a norm above half the largest one, even where squares are subnormal.
+    if is_known && norm < 0.5 * max_abs { norm } else { max_abs }
+}
+
 /// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
 /// the type; `None` if they are in it.
 fn safe_factor(dtype: DType, max_abs: f64) -> Option<f64> {
@@ -332,17 +341,23 @@ impl<'a> Run<'a> {
     /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
     /// whose deviation is lost in spite of the factor, and data that are not those of a saved state.
     pub fn check_range(&mut self) -> Result<()> {
+        self.check_range_of(centred_size)
+    }
+
+    /// [`Run::check_range`] by the `size` of the numbers that are squared.
+    fn check_range_of(&mut self, size: fn(&Statistics) -> f64) -> Result<()> {
         let roundoff = self.roundoff();
         if let (Some(restart), Some(statistics)) = (self.restart.as_mut(), self.ops.statistics()) {
             restart.note(statistics, roundoff)?;
         }
         if self.ops.factor() == 1.0 {
-            let Statistics { max_abs, lost, .. } = *self.statistics()?;
+            let statistics = self.statistics()?;
+            let (max_abs, lost, size) = (statistics.max_abs, statistics.lost, size(statistics));
             // A deviation is judged beside the largest entry, so that the unit of the data does not matter.
             let unit = lost.map(|_| unit_factor(max_abs)).filter(|factor| *factor != 1.0);
-            self.rescale = safe_factor(self.ops.dtype(), max_abs).or(unit);
+            self.rescale = safe_factor(self.ops.dtype(), size).or(unit);
             if self.rescale.is_some() {
-                return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
+                return Err(Error::Numerical(format!("entries of up to {size:e} cannot be squared")));
             }
         }
         match self.ops.statistics().and_then(|statistics| statistics.lost) {
@@ -368,8 +383,9 @@ impl<'a> Run<'a> {
                 .and_then(|(w, mut p)| self.ops.pass_multiply(&w, &mut p))
                 .is_ok();
         if looked {
-            // The check sets `rescale`. The caller reports the original failure.
-            let _ = self.check_range();
+            // The check sets `rescale`. The caller reports the original failure. Products of sparse matrices are formed of entries
+            // that are not centred.
+            let _ = self.check_range_of(|statistics| statistics.max_abs);
         }
     }
 

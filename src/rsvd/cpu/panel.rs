@@ -263,10 +263,11 @@ impl<'b> Part<'b> {
         Ok((matrix, merge(&found)))
     }
 
-    /// Means of the rows of column-major data.
+    /// Means of the rows of column-major data. The distances from the first entry are summed, so that the mean of equal entries
+    /// is exact.
     fn row_means(&self, bytes: &[u8], first: usize, count: usize) -> Result<Vec<Complex<f64>>> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
-        let mut values = Values::new(self.number, count)?;
+        let (mut firsts, mut values) = (Values::new(self.number, count)?, Values::new(self.number, count)?);
         let size = self.number.size();
         // Sums may overflow. A row whose sum does not keeps it: times DOWN, small numbers would lose digits.
         let mut far = alloc::filled("rows whose sums overflow", count, true)?;
@@ -274,13 +275,18 @@ impl<'b> Part<'b> {
             means.iter_mut().zip(&far).filter(|(_, far)| **far).for_each(|(m, _)| *m = Complex::default());
             for line in 0..self.columns {
                 let place = self.line(first, count, line).0 * size;
+                if line == 0 {
+                    firsts.read(self.number, &bytes[place..place + count * size]);
+                    continue;
+                }
                 values.read(self.number, &bytes[place..place + count * size]);
                 for (i, (mean, _)) in means.iter_mut().zip(&far).enumerate().filter(|(_, (_, far))| **far) {
-                    *mean += values.at(i) * down;
+                    *mean += values.at(i) * down - firsts.at(i) * down;
                 }
             }
-            for (mean, far) in means.iter_mut().zip(&mut far).filter(|(_, far)| **far) {
-                *mean = *mean / self.columns as f64 / down;
+            for (i, (mean, far)) in means.iter_mut().zip(&mut far).enumerate().filter(|(_, (_, far))| **far) {
+                let (first, step) = (firsts.at(i), *mean / self.columns as f64);
+                *mean = Complex::new(moved(first.re, step.re, down), moved(first.im, step.im, down));
                 *far = !is_finite(*mean);
             }
             if !far.contains(&true) {
@@ -406,11 +412,25 @@ impl Values {
         }
     }
 
+    /// The mean, from the sum of the distances from the first entry: that of equal entries is exact.
     fn mean(&self) -> Complex<f64> {
-        match self {
+        let (first, mean) = match self {
             Self::Real(values) => {
-                average(values.len(), |by| Complex::new(values.iter().map(|x| x * by).sum::<f64>(), 0.0))
+                let first = values.first().copied().unwrap_or_default();
+                let sum = |by: f64| Complex::new(values.iter().map(|x| x * by - first * by).sum(), 0.0);
+                (Complex::new(first, 0.0), average(values.len(), sum))
             }
+            Self::Complex(values) => {
+                let first = values.first().copied().unwrap_or_default();
+                (first, average(values.len(), |by| values.iter().map(|x| x * by - first * by).sum()))
+            }
+        };
+        if is_finite(mean) {
+            return first + mean;
+        }
+        // The distances overflow.
+        match self {
+            Self::Real(values) => average(values.len(), |by| Complex::new(values.iter().map(|x| x * by).sum(), 0.0)),
             Self::Complex(values) => average(values.len(), |by| values.iter().map(|x| x * by).sum()),
         }
     }

@@ -11,6 +11,7 @@ mod effects;
 mod ends;
 mod estimates;
 mod far;
+mod fill_values;
 mod graded;
 mod interrupted;
 mod limits;
