@@ -103,7 +103,7 @@ impl Given {
 /// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
 /// `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
 /// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond
-/// the largest number of its type, before any is written; entries that all vanish in single precision),
+/// the largest number of its type, before any is written; entries that all vanish in the precision of the run),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///

@@ -21,7 +21,7 @@ impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
             other => other?,
         };
         let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
-        if start.max_abs == 0.0 && self.ops.dtype().is_single() {
+        if start.max_abs == 0.0 && (self.ops.dtype().is_single() || self.options.scale != 1.0) {
             self.expect_zeros()?;
         }
         if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
@@ -63,7 +63,7 @@ impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
         None
     }
 
-    /// Refuses entries of another type that are 0 in single precision alone.
+    /// Refuses entries that are 0 in the computing type alone: those of a wider type, and those that `scale` makes so small.
     fn expect_zeros(&mut self) -> Result<()> {
         let scale = self.options.scale * MOST_EXPONENT.exp2();
         self.ops.set_scale(scale.clamp(f64::MIN, f64::MAX));
@@ -75,6 +75,14 @@ impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
             Err(e) => return Err(e),
         };
         self.ops.set_scale(self.options.scale);
-        if is_zero { Ok(()) } else { Err(Error::Numerical("m: all entries vanish in single precision".into())) }
+        if is_zero {
+            return Ok(());
+        }
+        let factor = match self.options.scale {
+            1.0 => String::new(),
+            scale => format!(" times scale = {}", real(scale)),
+        };
+        let precision = if self.ops.dtype().is_single() { "single" } else { "double" };
+        Err(Error::Numerical(format!("m: all entries{factor} vanish in {precision} precision")))
     }
 }

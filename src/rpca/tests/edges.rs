@@ -252,6 +252,24 @@ fn entries_that_vanish_in_single_precision_are_refused() {
 }
 
 #[test]
+fn entries_that_vanish_times_the_scale_are_refused() {
+    let context = context();
+    for (factor, scale, text) in [(1e-300, 1e-30, "1e-30"), (1e-200, -1e-200, "-1e-200"), (1e3, 1e-320, "")] {
+        let m = matrix(&context, Order::RowMajor, (30, 20), |i, j| ((i % 3 + j % 2 + 1) as f64) * factor);
+        let options = Options { scale, ..Options::default() };
+        let found = split::<f64>(&context, &m, None, &options);
+        if text.is_empty() {
+            assert!(found.unwrap().0.iter().any(|x| *x != 0.0), "{scale:e}");
+            continue;
+        }
+        let error = found.unwrap_err().to_string();
+        assert_eq!(error, format!("numerical failure: m: all entries times scale = {text} vanish in double precision"));
+        let zeros = matrix(&context, Order::RowMajor, (30, 20), |_, _| 0.0f64);
+        assert!(split::<f64>(&context, &zeros, None, &options).unwrap().0.iter().all(|x| *x == 0.0));
+    }
+}
+
+#[test]
 fn numbers_that_are_none_are_refused_and_the_place_is_named() {
     let context = context();
     for bad in [f64::NAN, f64::INFINITY] {
