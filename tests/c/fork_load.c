@@ -51,7 +51,7 @@ static int hung, failed;
 
 /* Waits for a child and counts how it ended. */
 static void ended(pid_t pid) {
-  int status;
+  int status = 0;
   CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
   hung += WIFSIGNALED(status);
   failed += WIFEXITED(status) && WEXITSTATUS(status) != 0;
