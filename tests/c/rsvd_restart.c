@@ -3,16 +3,16 @@
 
 static const char *path = "rsvd_restart.state";
 
-/* Cancels at the first report, if `user` says so. */
-static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
-  (void)measure;
-  return step >= 0 && step <= steps && *(const int *)user;
-}
-
 static int exists(void) {
   FILE *file = fopen(path, "rb");
   if (file) fclose(file);
   return file != NULL;
+}
+
+/* Cancels at the first report after a state was written, if `user` says so. A slow pass reports before there is one. */
+static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
+  (void)measure;
+  return step >= 0 && step <= steps && *(const int *)user && exists();
 }
 
 static purlin_context *context;
