@@ -267,6 +267,23 @@ pub struct Results<'a> {
     pub found: Option<&'a mut Tensor>,
 }
 
+impl Results<'_> {
+    /// The name of the first output with numbers of each start that the caller asked for.
+    pub(super) fn first_per_start(&self) -> Option<&'static str> {
+        let outputs = [
+            ("start_values", self.start_values.is_some()),
+            ("start_vectors", self.start_vectors.is_some()),
+            ("start_residuals", self.start_residuals.is_some()),
+            ("start_iterations", self.start_iterations.is_some()),
+            ("start_shifts", self.start_shifts.is_some()),
+            ("start_status", self.start_status.is_some()),
+            ("start_violations", self.start_violations.is_some()),
+            ("trace", self.trace.is_some()),
+        ];
+        outputs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+}
+
 /// Figures of a solve, summed over its tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {

@@ -36,20 +36,10 @@ pub fn solve(
     tensors.expect_context("tensors", context)?;
     starts.map_or(Ok(()), |s| s.expect_context("starts", context))?;
     let shape = tensors.expect_symmetric("tensors")?;
-    let per_start = [
-        ("start_values", results.start_values.is_some()),
-        ("start_vectors", results.start_vectors.is_some()),
-        ("start_residuals", results.start_residuals.is_some()),
-        ("start_iterations", results.start_iterations.is_some()),
-        ("start_shifts", results.start_shifts.is_some()),
-        ("start_status", results.start_status.is_some()),
-        ("start_violations", results.start_violations.is_some()),
-        ("trace", results.trace.is_some()),
-    ];
     if options.goal == Goal::Both
-        && let Some((name, _)) = per_start.iter().find(|p| p.1)
+        && let Some(name) = results.first_per_start()
     {
-        return Err(Error::invalid(*name, "is given for each start, which has two ends with goal = both"));
+        return Err(Error::invalid(name, "is given for each start, which has two ends with goal = both"));
     }
     let pairs = pairs_of(results)?;
     with_real!(tensors.dtype(), "tensors", T => {

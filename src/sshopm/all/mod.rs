@@ -74,19 +74,8 @@ pub fn all(
     tensors.expect_context("tensors", context)?;
     let shape = tensors.expect_symmetric("tensors")?;
     let count = tensors.dims()[1];
-    for (name, given) in [
-        ("start_values", results.start_values.is_some()),
-        ("start_vectors", results.start_vectors.is_some()),
-        ("start_residuals", results.start_residuals.is_some()),
-        ("start_iterations", results.start_iterations.is_some()),
-        ("start_shifts", results.start_shifts.is_some()),
-        ("start_status", results.start_status.is_some()),
-        ("start_violations", results.start_violations.is_some()),
-        ("trace", results.trace.is_some()),
-    ] {
-        if given {
-            return Err(Error::invalid(name, "is not available for all pairs"));
-        }
+    if let Some(name) = results.first_per_start() {
+        return Err(Error::invalid(name, "is not available for all pairs"));
     }
     for (name, tensor) in [("morse_sum", morse_sum.as_deref()), ("morse_expected", morse_expected.as_deref())] {
         let Some(tensor) = tensor else { continue };
