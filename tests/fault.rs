@@ -2,8 +2,8 @@
 //! answer with a documented status, leave nothing behind, and succeed with the same objects afterwards.
 //!
 //! Two ways. The library's own fault points (feature `fault-injection`) stand where memory is asked for, copies and
-//! launches are made. And an allocator that refuses large blocks finds what has no fault point: an allocation that
-//! cannot fail would end the process here.
+//! launches are made. And a system that refuses blocks of 4 KiB and more finds what has no fault point: an allocation that
+//! cannot fail, and that the reserve cannot serve, would end the process here.
 //!
 //! A call of very many operations does most of them again and again, in loops. There the first [`FIRST`] are tried, of each
 //! site (a line of the source and what the operation is for) the first, the middle and the last, and of all others every
@@ -250,6 +250,30 @@ fn every_thread_start_fails_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
+/// The memory of small matrices can be refused, which `every_host_allocation_fails_once` does.
+#[test]
+fn small_matrices_have_fault_points() {
+    let _alone = alone();
+    let names = [
+        "purlin_sshopm_solve_all_once, m = 2",
+        "purlin_dwi_fit_once",
+        "purlin_dwi_sh_to_tensor",
+        "purlin_graph_embed, k_means, pivoted_qr",
+    ];
+    let mut found = 0;
+    for case in cases::all().into_iter().filter(|case| names.contains(&case.name)) {
+        let objects = Fixture::on_cpu(7);
+        let call = (case.prepare)(&objects);
+        let sites = Trial { case: &case, kinds: Kind::HostMemory as u32, allowed: &[], sticky: false }.sites(&call);
+        for name in ["small matrix", "working memory of a factorisation"] {
+            assert!(sites.iter().any(|(_, what)| *what == name), "{}: no {name}", case.name);
+        }
+        found += 1;
+    }
+    assert!(found == names.len() || !cases::are_complete(), "{found} of {}", names.len());
+    assert_eq!(ffi::purlin_live_handles(), 0);
+}
+
 /// A new slot of the handle table needs memory, which fails before the object is lost.
 #[test]
 fn the_handle_table_cannot_grow() {
@@ -274,37 +298,56 @@ fn the_handle_table_cannot_grow() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
-/// The n-th block that grows with the data is refused by the allocator itself, with all later ones.
+/// The large blocks of which each is refused: all of few, of more the first and last ones and some between.
+fn chosen_blocks(blocks: i64) -> BTreeSet<i64> {
+    let (first, last) = (FIRST as i64, SPREAD as i64 / 2);
+    if blocks <= first + last {
+        return (0..blocks).collect();
+    }
+    let step = (blocks / SPREAD as i64).max(1) as usize;
+    (0..first).chain(blocks - last..blocks).chain((0..blocks).step_by(step)).collect()
+}
+
+/// The n-th block of 4 KiB and more is refused by the system, with all later ones.
 #[test]
 fn every_large_allocation_is_refused_once() {
     let _alone = alone();
+    let (success, short) = (purlin_status::PURLIN_SUCCESS, purlin_status::PURLIN_ERROR_OUT_OF_MEMORY);
     for case in cases::all() {
         announce(&format!("refusing large blocks to {}", case.name));
-        for n in 0..ENDLESS {
-            assert!(n + 1 < ENDLESS, "{}: more than {ENDLESS} large blocks", case.name);
-            let objects = Fixture::on_one_thread(5000);
-            let call = (case.prepare)(&objects);
-            // The matrix products of faer keep a scratch of fixed size for each thread, which they cannot do without:
-            // it is there before.
-            assert_eq!(call(), purlin_status::PURLIN_SUCCESS, "{}: {}", case.name, fixture::message());
-            let live = ffi::purlin_live_handles();
-            let used = objects.memory_used();
-            allocator::refuse_after(n);
+        let begin = Instant::now();
+        // A search for all pairs takes one tensor after the other, with blocks for each.
+        let is_search = case.name.starts_with("purlin_sshopm_solve_all");
+        let objects = Fixture::on_one_thread(if is_search { 20 } else { 600 });
+        let call = (case.prepare)(&objects);
+        // The matrix products of faer keep a workspace of fixed size for each thread, which they cannot do without: it is there
+        // before.
+        assert_eq!(call(), success, "{}: {}", case.name, fixture::message());
+        let live = ffi::purlin_live_handles();
+        let used = objects.memory_used();
+        allocator::refuse_after(i64::MAX);
+        let status = call();
+        let (blocks, _) = allocator::refuse_none();
+        assert_eq!(status, success, "{}: {}", case.name, fixture::message());
+        let (chosen, mut missed) = (chosen_blocks(blocks), 0);
+        for n in &chosen {
+            allocator::refuse_after(*n);
             let status = call();
-            let refused = allocator::refuse_none();
-            let what = format!("{}, large block {n} refused", case.name);
-            let expected = match refused {
-                0 => purlin_status::PURLIN_SUCCESS,
-                _ => purlin_status::PURLIN_ERROR_OUT_OF_MEMORY,
-            };
-            assert_eq!(status, expected, "{what}: {}", fixture::message());
+            let (asked, unserved) = allocator::refuse_none();
+            let what = format!("{}, large block {n} of {blocks} refused", case.name);
+            // What the reserve served may be all that a call asked for.
+            let is_right = status == short || (unserved == 0 && status == success);
+            assert!(is_right, "{what}: {status:?} after {unserved} of {asked} refusals: {}", fixture::message());
+            // The last ones may be those of tables that are cached by now.
+            missed += usize::from(asked <= *n);
             assert_eq!(ffi::purlin_live_handles(), live, "{what}: handles");
             assert_eq!(objects.memory_used(), used, "{what}: memory");
-            if refused == 0 {
-                println!("{:<44} {n:>3} large blocks", case.name);
-                break;
-            }
+            // Also for the next refusal: a run that was broken off may go on from a file.
+            assert_eq!(call(), success, "{what}, then again: {}", fixture::message());
         }
+        assert!(missed <= 2, "{}: {missed} of {} blocks were not asked for", case.name, chosen.len());
+        let (tried, seconds) = (chosen.len(), begin.elapsed().as_secs_f64());
+        println!("{:<44} {blocks:>5} large blocks, {tried:>3} refused in {seconds:>4.1} s", case.name);
     }
     assert_eq!(ffi::purlin_live_handles(), 0);
 }

@@ -139,14 +139,22 @@ impl Error {
         Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
     }
 
-    /// The error with argument `to` in place of `from`, for a caller whose argument has another name.
+    /// The error with argument `to` in place of `from`, for a caller whose argument has another name. Texts begin with the name
+    /// of the argument, if they are about one.
     pub fn renamed(self, from: &str, to: &str) -> Self {
+        let text = |text: String| match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
+            Some(rest) => format!("{to}: {rest}"),
+            None => text,
+        };
         match self {
             Self::InvalidArgument { argument, problem } if argument == from => Self::invalid(to, problem),
-            Self::NotSupported(text) => match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
-                Some(rest) => Self::NotSupported(format!("{to}: {rest}")),
-                None => Self::NotSupported(text),
-            },
+            Self::InvalidHandle { argument, problem } if argument == from => {
+                Self::InvalidHandle { argument: to.to_owned(), problem }
+            }
+            Self::Busy { argument } if argument == from => Self::Busy { argument: to.to_owned() },
+            Self::NotSupported(found) => Self::NotSupported(text(found)),
+            Self::Numerical(found) => Self::Numerical(text(found)),
+            Self::NoConvergence(found) => Self::NoConvergence(text(found)),
             other => other,
         }
     }
@@ -178,6 +186,28 @@ mod tests {
         assert_eq!(rounded(-7e299, 2).to_string(), "-7.00e299");
         assert_eq!(rounded(1e-300, 2).to_string(), "0.00");
         assert_eq!(rounded(f64::NAN, 2).to_string(), "NaN");
+    }
+
+    #[test]
+    fn an_argument_is_renamed_in_every_error_that_names_it() {
+        let of = |argument: &str| {
+            let name = argument.to_owned();
+            let text = format!("{argument}: overflows beside a: and graph:");
+            [
+                Error::invalid(argument, "is 0"),
+                Error::InvalidHandle { argument: name.clone(), problem: "is NULL" },
+                Error::Busy { argument: name },
+                Error::NotSupported(text.clone()),
+                Error::Numerical(text.clone()),
+                Error::NoConvergence(text),
+            ]
+        };
+        for (found, want) in of("a").into_iter().zip(of("graph")) {
+            assert_eq!(found.renamed("a", "graph"), want);
+        }
+        for other in of("ab").into_iter().chain([Error::Cancelled]) {
+            assert_eq!(other.clone().renamed("a", "graph"), other);
+        }
     }
 
     #[test]

@@ -85,3 +85,33 @@ pub(crate) fn fails(kind: Kind, what: &'static str) -> bool {
     }
     hit
 }
+
+/// Least size of a block that the system's allocator below the reserve can be told to refuse. Smaller ones follow no data.
+const LEAST_BLOCK: usize = 4096;
+
+/// The workspace of matrix products of a thread, which cannot be refused. The shared library's own allocator prepares it, which is
+/// not part of builds with fault injection; `tests/c/memory_refused.c` refuses it there.
+const PRODUCTS: usize = 4 << 20;
+
+/// Number of large blocks that are granted; negative: all are, and they are not counted.
+static BLOCKS_GRANTED: AtomicI64 = AtomicI64::new(-1);
+static BLOCKS_ASKED: AtomicI64 = AtomicI64::new(0);
+
+/// Has the system grant `n` blocks of 4 KiB and more, and refuse all later ones, to a program whose allocator is the library's
+/// (`backend::reserve`).
+pub fn refuse_blocks_after(n: i64) {
+    BLOCKS_ASKED.store(0, Ordering::SeqCst);
+    BLOCKS_GRANTED.store(n, Ordering::SeqCst);
+}
+
+/// Has the system grant all blocks again, and returns the number of requests since [`refuse_blocks_after`].
+pub fn grant_blocks() -> i64 {
+    BLOCKS_GRANTED.store(-1, Ordering::SeqCst);
+    BLOCKS_ASKED.load(Ordering::SeqCst)
+}
+
+/// Counts a request of the system's allocator, and returns whether it is refused. Allocates nothing.
+pub(crate) fn refuses_block(size: usize) -> bool {
+    let granted = BLOCKS_GRANTED.load(Ordering::SeqCst);
+    granted >= 0 && size >= LEAST_BLOCK && size != PRODUCTS && BLOCKS_ASKED.fetch_add(1, Ordering::SeqCst) >= granted
+}

@@ -30,7 +30,7 @@ impl Factors {
     /// [`Error::InvalidArgument`] naming `bvecs`, with the rank found and the rank needed.
     fn new(matrix: &[f64], columns: usize, directions: usize, need: &str) -> Result<Self> {
         let rows = matrix.len() / columns;
-        let Svd { u, s, v } = small::thin_svd(Mat::from_rows(matrix, rows, columns))
+        let Svd { u, s, v } = small::thin_svd(Mat::from_rows(matrix, rows, columns))?
             .ok_or_else(|| Error::Numerical("the singular values of the gradient scheme did not converge".into()))?;
         let largest = s.first().copied().unwrap_or(0.0);
         let rank = s.iter().filter(|value| **value > RANK_TOLERANCE * largest).count();

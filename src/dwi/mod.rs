@@ -7,6 +7,16 @@
 //! | spherical harmonics in one of five bases | symmetric tensors, and back | [`sh_to_tensor`], [`tensor_to_sh`] |
 //! | orientation functions, as tensors or harmonics | their peaks, which are fibre directions | [`peaks()`] |
 //!
+//! | file | subject |
+//! |---|---|
+//! | [`session`] | options on a context, created once and used for many volumes |
+//! | `scheme`, `signal` | a gradient scheme; signals as fractions of the unweighted signal |
+//! | `fit`, `csa`, `peaks`, `convert` | the calls of the table above |
+//! | `design`, `weighted` | the matrices that all voxels share; least squares with weights of each voxel |
+//! | [`sh`] | spherical harmonics, and their matrices to and from symmetric tensors |
+//! | `voxels`, `logarithm` | blocks of voxels on all threads; the logarithm of many values |
+//! | `gpu` | fits and conversions on a GPU |
+//!
 //! Directions stay in the frame of the gradients; no image affine is applied anywhere.
 
 mod convert;

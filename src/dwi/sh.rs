@@ -243,7 +243,7 @@ pub fn tensor_to_sh_matrix(lmax: usize, basis: Basis) -> Result<Vec<f64>> {
 pub fn sh_to_tensor_matrix(lmax: usize, basis: Basis) -> Result<Vec<f64>> {
     let forward = tensor_to_sh_matrix(lmax, basis)?;
     let u = coefficients(lmax);
-    let inverse = small::inverse(Mat::from_rows(&forward, u, u));
+    let inverse = small::inverse(Mat::from_rows(&forward, u, u))?;
     let mut matrix = alloc::with_capacity("tensor of harmonics", u * u)?;
     for i in 0..u {
         matrix.extend((0..u).map(|j| inverse[(i, j)]));

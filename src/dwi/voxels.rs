@@ -5,6 +5,7 @@
 //! on the number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 
@@ -12,7 +13,6 @@ use super::logarithm::Logarithm;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
-use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
@@ -285,6 +285,9 @@ impl<'a> Mask<'a> {
 /// A thread's memory: the caller's scratch, a block, and the voxels of its lanes.
 type Scratch<S, T> = (S, Block<T>, Vec<usize>);
 
+/// The windows of one block: of the values, of `s0` and of the status.
+type Arrays<'w, 'a, T> = ((&'w mut Window<'a, T>, Option<&'w mut Window<'a, T>>), Option<&'w mut Window<'a, i32>>);
+
 /// Runs `compute` on every block of selected voxels and writes its results. Other voxels become zero, with the status
 /// `Masked`.
 ///
@@ -317,6 +320,50 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
         Ok((windows::<T>(values, name, rows, voxels)?, s0, status))
     })?;
     let (flag, skipped) = (progress.flag(), AtomicU64::new(0));
+    // All of it before the first block: what a thread took when it came first to a block would depend on the others.
+    let working = context.pool().threads().min(blocks);
+    let (memory, _charge) = alloc::limited(budget, || {
+        let mut memory = alloc::with_capacity("memory of threads", working)?;
+        for _ in 0..working {
+            memory.push((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?));
+        }
+        Ok(memory)
+    })?;
+    let idle: Mutex<Vec<Scratch<S, T>>> = Mutex::new(memory);
+    let one = |(scratch, block, lanes): &mut Scratch<S, T>, number: usize, arrays: Arrays<'_, '_, T>| {
+        let ((values, s0), status) = arrays;
+        let start = number * LANES;
+        let here = start..(start + LANES).min(voxels);
+        lanes.clear();
+        lanes.extend(here.clone().filter(|v| mask.has(*v)));
+        block.status.fill(TensorStatus::Ok);
+        if !lanes.is_empty() {
+            compute(scratch, lanes, block)?;
+        }
+        let rejected = block.status[..lanes.len()].iter().filter(|s| is_rejected(**s)).count();
+        skipped.fetch_add(to_u64(here.len() - lanes.len() + rejected), Ordering::Relaxed);
+        let whole = lanes.len() == here.len();
+        for r in 0..rows {
+            if !whole {
+                values.write(r, (0..here.len()).map(|v| (v, T::ZERO)));
+            }
+            let row = &block.values[r * LANES..(r + 1) * LANES];
+            values.write(r, lanes.iter().zip(row).map(|(v, x)| (v - start, *x)));
+        }
+        if let Some(s0) = s0 {
+            if !whole {
+                s0.write(0, (0..here.len()).map(|v| (v, T::ZERO)));
+            }
+            s0.write(0, lanes.iter().zip(&block.s0).map(|(v, x)| (v - start, *x)));
+        }
+        if let Some(status) = status {
+            if !whole {
+                status.write(0, (0..here.len()).map(|v| (v, TensorStatus::Masked as i32)));
+            }
+            status.write(0, lanes.iter().zip(&block.status).map(|(v, x)| (v - start, *x as i32)));
+        }
+        Ok(())
+    };
     for first in (0..blocks).step_by(BLOCKS_PER_STEP) {
         let last = (first + BLOCKS_PER_STEP).min(blocks);
         let s0 = OptionalWindows(s0.as_mut().map(|w| &mut w[first..last]));
@@ -328,46 +375,17 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                 .zip(s0.into_vec(last - first)?)
                 .zip(status.into_vec(last - first)?)
                 .enumerate()
-                .try_for_each_init(
-                    || {
-                        let make = || Ok((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?));
-                        alloc::limited(budget, make)
-                    },
-                    |((scratch, block, lanes), _): &mut (Scratch<S, T>, Charge), (k, ((values, s0), status))| {
-                        flag.check()?;
-                        let start = (first + k) * LANES;
-                        let here = start..(start + LANES).min(voxels);
-                        lanes.clear();
-                        lanes.extend(here.clone().filter(|v| mask.has(*v)));
-                        block.status.fill(TensorStatus::Ok);
-                        if !lanes.is_empty() {
-                            compute(scratch, lanes, block)?;
-                        }
-                        let rejected = block.status[..lanes.len()].iter().filter(|s| is_rejected(**s)).count();
-                        skipped.fetch_add(to_u64(here.len() - lanes.len() + rejected), Ordering::Relaxed);
-                        let whole = lanes.len() == here.len();
-                        for r in 0..rows {
-                            if !whole {
-                                values.write(r, (0..here.len()).map(|v| (v, T::ZERO)));
-                            }
-                            let row = &block.values[r * LANES..(r + 1) * LANES];
-                            values.write(r, lanes.iter().zip(row).map(|(v, x)| (v - start, *x)));
-                        }
-                        if let Some(s0) = s0 {
-                            if !whole {
-                                s0.write(0, (0..here.len()).map(|v| (v, T::ZERO)));
-                            }
-                            s0.write(0, lanes.iter().zip(&block.s0).map(|(v, x)| (v - start, *x)));
-                        }
-                        if let Some(status) = status {
-                            if !whole {
-                                status.write(0, (0..here.len()).map(|v| (v, TensorStatus::Masked as i32)));
-                            }
-                            status.write(0, lanes.iter().zip(&block.status).map(|(v, x)| (v - start, *x as i32)));
-                        }
-                        Ok(())
-                    },
-                )
+                .try_for_each(|(k, arrays)| {
+                    flag.check()?;
+                    let mut own = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    let done = match &mut own {
+                        Some(own) => one(own, first + k, arrays),
+                        None => Err(Error::Internal("a thread without memory for its voxels".into())),
+                    };
+                    // Also after a failure: threads with other blocks go on.
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
+                    done
+                })
         })?;
         progress.report(to_i64((last * LANES).min(voxels)), to_i64(voxels), 0.0)?;
     }

@@ -46,7 +46,7 @@ pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
 /// @param      basis    their basis, one of PURLIN_SH_*; there is no default.
 /// @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`.
+/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_dwi_sh_to_tensor(

@@ -154,7 +154,8 @@ fn put_number(place: Option<&mut f64>, value: Option<f64>) {
 /// @param[out] inertia   sum of the squared distances from the centres; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
 /// are not finite), `PURLIN_ERROR_NUMERICAL` (a sum of squared distances that overflows, numbers that are too far apart for one
-/// unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `inertia` is NULL or valid for writing.

@@ -244,6 +244,9 @@ pub unsafe extern "C" fn purlin_graph_component(
         let target = unsafe { super::pointer::output("component", component) }?;
         // SAFETY: likewise.
         let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
+        if which < -1 {
+            return Err(Error::invalid("which", format!("is {which}, a component or -1 for the largest is needed")));
+        }
         let which = (which != -1).then_some(which);
         let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| e.renamed("a", "graph"))?;
         let names = Tensor::from_list(graph.context(), &names)?;

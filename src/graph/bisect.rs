@@ -11,9 +11,9 @@ use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Method, Options, Which, eigenpairs_over};
 use crate::matrix::sparse::{Rows, Values, has_symmetric_values, values};
-use crate::matrix::{Matrix, Storage};
+use crate::matrix::{Matrix, Storage, not_finite};
 use crate::progress::Progress;
-use crate::scalar::{DType, Element, Scalar, with_real};
+use crate::scalar::{Complex, DType, Element, Scalar, with_real};
 
 const WHAT: &str = "bisection of a graph";
 
@@ -164,8 +164,7 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let weights = Weights::new(graph, values.as_deref())?;
     for i in 0..n {
         if let Some(k) = rows.row(i).find(|&k| !weights.at(k).is_finite()) {
-            let problem = format!("the weight at row {i}, column {} is {}", rows.col(k), weights.at(k));
-            return Err(Error::invalid("graph", problem));
+            return Err(not_finite::entry("graph", (i, rows.col(k)), false, Complex::new(weights.at(k), 0.0)));
         }
     }
     // A cut of a directed graph would depend on whether its rows or its columns are stored.
@@ -187,10 +186,18 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
             cut += if sides[i] == sides[rows.col(k)] { 0.0 } else { 0.5 * w };
         }
     }
-    if !(volumes[0] + volumes[1] + cut).is_finite() {
-        return Err(Error::Numerical("the sum of the weights overflows: multiply them by a power of two".into()));
+    if !(volumes[0] + volumes[1]).is_finite() || !cut.is_finite() {
+        return Err(overflowed(graph));
     }
     Ok(Bisection { sides, cut, normalized_cut: normalized(cut, volumes) })
+}
+
+/// The error of finite weights whose sum overflows: it names the row whose own sum does, if there is one.
+fn overflowed(graph: &Matrix) -> Error {
+    match degrees(graph) {
+        Ok(_) => Error::Numerical("graph: the sum of its entries overflows".into()),
+        Err(error) => error,
+    }
 }
 
 fn normalized(cut: f64, [a, b]: [f64; 2]) -> f64 {
@@ -256,6 +263,10 @@ fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Re
         if value < best.0 && vector[i] < vector[order[at + 1]] {
             best = (value, at + 1);
         }
+    }
+    // A sum that has overflowed stays so.
+    if ![cut, volume, behind[0]].iter().all(|sum| sum.is_finite()) {
+        return Err(overflowed(graph));
     }
     Ok(best.1)
 }

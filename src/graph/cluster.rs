@@ -6,9 +6,10 @@ use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::small::{self, Matrix};
 use crate::error::{Error, Result, real};
+use crate::matrix::not_finite;
 use crate::progress::Progress;
 use crate::rng;
-use crate::scalar::power_of_two;
+use crate::scalar::{Complex, power_of_two};
 use crate::shape::to_u64;
 
 const WHAT: &str = "clusters";
@@ -36,7 +37,7 @@ fn check(points: &[f64], n: usize, clusters: usize) -> Result<usize> {
         return Err(Error::invalid("clusters", format!("is {clusters}, outside 1 to n = {n}")));
     }
     if let Some(k) = points.iter().position(|x| !x.is_finite()) {
-        return Err(Error::invalid("points", format!("element {k} is {}", points[k])));
+        return Err(not_finite::entry("points", (k % n, k / n), false, Complex::new(points[k], 0.0)));
     }
     Ok(points.len() / n)
 }
@@ -388,8 +389,8 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
 /// The orthogonal factor of the polar decomposition of the chosen rows, transposed: row-major, k-by-k.
 fn polar(chosen: &[usize], rows: &[f64], k: usize) -> Result<Vec<f64>> {
     // Column c of C is row chosen[c]. With C = U S V^T, the rotation of the rows is U V^T.
-    let c = Matrix::from_fn(k, k, |j, c| rows[chosen[c] * k + j]);
-    let turned = small::orthogonal_factor(&c)
+    let c = Matrix::from_fn(k, k, |j, c| rows[chosen[c] * k + j])?;
+    let turned = small::orthogonal_factor(&c)?
         .ok_or_else(|| Error::Numerical("the polar factor of clusters does not converge".into()))?;
     let mut out = alloc::with_capacity(WHAT, k * k)?;
     for j in 0..k {

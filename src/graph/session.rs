@@ -204,7 +204,7 @@ pub fn bisect(graph: &Matrix, vector: &Tensor, how: Cut, sides: &mut Tensor) -> 
     expect_labels("sides", sides, graph)?;
     let mut packed = alloc::filled("vector", graph.rows(), 0.0)?;
     vector.view::<f64>("vector")?.read_column(&[], &mut packed);
-    let found = bisect::bisect(graph, &packed, how)?;
+    let found = bisect::bisect(graph, &packed, how).map_err(|e| e.renamed("a", "graph"))?;
     sides.set_indices("sides", &found.labels()?)?;
     Ok((found.cut, found.normalized_cut))
 }

@@ -390,7 +390,7 @@ fn bad_points_are_refused() {
     let wrong = |points: &[f64], n, k, r| k_means(&c, points, n, k, r, 0).map(|_| ()).map_err(message).unwrap_err();
     assert_eq!(wrong(&[1.0, 2.0, 3.0], 2, 1, 1), "points: has 3 elements for 2 points");
     assert_eq!(wrong(&[1.0, 2.0], 2, 3, 1), "clusters: is 3, outside 1 to n = 2");
-    assert_eq!(wrong(&[1.0, f64::NAN], 2, 1, 1), "points: element 1 is NaN");
+    assert_eq!(wrong(&[1.0, f64::NAN], 2, 1, 1), "points: has NaN in row 1, column 0 (from 0)");
     assert_eq!(wrong(&[1.0, 2.0], 2, 1, 0), "starts: is 0, at least 1 is needed");
     assert_eq!(k_means(&c, &[5.0, 5.0, 5.0], 3, 2, 2, 0).unwrap().inertia, 0.0);
     assert!(pivoted_qr(&c, &[0.0, 0.0], 2).is_err());

@@ -10,7 +10,7 @@ pub enum Kind {
     Matrix = 0,
     /// The Laplacian D - W.
     Laplacian = 1,
-    /// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices.
+    /// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices: for row sums of 0, even where weights cancel.
     NormalizedLaplacian = 2,
     /// The signless Laplacian D + W.
     SignlessLaplacian = 3,

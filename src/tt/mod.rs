@@ -10,8 +10,10 @@
 //! | [`algebra`] | sums, products, truncation, dense tensors to and from trains |
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
+//! | `once` | options of an object that is made for one call |
 //! | `call` | norms and distances |
 //! | `beside` | examination of trains on the host while a device contracts them |
+//! | `wider` | contractions that lost digits below the range of their type, repeated on the host |
 //! | `rings` | products of rings whose numbers hide others that count |
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |

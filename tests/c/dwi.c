@@ -249,7 +249,7 @@ static void bad_voxels(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   load_all();
   fit();
   orientation_functions();

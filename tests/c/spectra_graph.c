@@ -168,7 +168,7 @@ static void copies(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   applications();
   copies();
   OK(purlin_context_destroy(context));

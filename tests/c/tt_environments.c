@@ -132,8 +132,8 @@ static void environments(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
-  foreign = cpu_context(1);
+  context = test_context(2);
+  foreign = test_context(1);
   environments();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

@@ -1,4 +1,5 @@
-/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN and say NONFINITE. */
+/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN and say NONFINITE. The dense tensor has them
+   where it depends on them alone. */
 #include "tt.h"
 
 enum { CORES = 4 };
@@ -82,6 +83,33 @@ static void check_core(int64_t edge, int64_t bad, int64_t at, double value, int6
   OK(purlin_tt_destroy(x.tt));
 }
 
+/* The dense tensor of a train of ones but for a number of core `bad`: entries that do not depend on it are sums of 8 ones. */
+static void check_dense(purlin_dtype dtype, int64_t bad, double value) {
+  double wide[CORES][8], out[16];
+  float narrow[CORES][8], small[16];
+  const int64_t modes[CORES] = {2, 2, 2, 2}, ranks[CORES + 1] = {1, 2, 2, 2, 1};
+  const int is_wide = dtype == PURLIN_F64;
+  void *cores[CORES];
+  purlin_tt *x = NULL;
+  purlin_tensor *t = dense(context, dtype, CORES, modes, is_wide ? (void *)out : (void *)small);
+  int64_t k, i;
+  for (k = 0; k < CORES; k++) {
+    for (i = 0; i < 8; i++) wide[k][i] = narrow[k][i] = 1;
+    cores[k] = is_wide ? (void *)wide[k] : (void *)narrow[k];
+  }
+  /* In the matrix of index 0. */
+  wide[bad][0] = value;
+  narrow[bad][0] = (float)value;
+  OK(purlin_tt_borrow(context, dtype, 0, CORES, modes, ranks, cores, &x));
+  OK(purlin_tt_full(context, NULL, x, t));
+  for (i = 0; i < 16; i++) {
+    const double found = is_wide ? out[i] : (double)small[i];
+    CHECK((i >> bad & 1) == 0 ? !isfinite(found) : found == 8);
+  }
+  OK(purlin_tt_destroy(x));
+  OK(purlin_tensor_destroy(t));
+}
+
 int main(void) {
   const double values[3] = {NAN, INFINITY, -INFINITY};
   int64_t edge, bad, zero;
@@ -94,6 +122,11 @@ int main(void) {
         for (zero = 0; zero < CORES; zero++)
           if (zero != bad) check_core(edge, bad, 0, values[v], zero);
       }
+  for (bad = 0; bad < CORES; bad++)
+    for (v = 0; v < 3; v++) {
+      check_dense(PURLIN_F32, bad, values[v]);
+      check_dense(PURLIN_F64, bad, values[v]);
+    }
   OK(purlin_context_destroy(context));
   return finish();
 }

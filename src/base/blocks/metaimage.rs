@@ -248,7 +248,8 @@ impl MetaImageSink {
         // Links are followed, so the .raw file belongs to the header file that is written.
         let destination = Destination::resolve(path)?;
         let is_link = std::fs::symlink_metadata(path).is_ok_and(|f| f.is_symlink());
-        let written = if is_link { destination.path() } else { path.to_owned() };
+        // Absolute, because both files are looked for again when they are complete.
+        let written = destination.path();
         let stem = stem_of_header(&destination.name);
         let name = match stem.map(|s| std::str::from_utf8(s)) {
             Some(Ok(stem)) => format!("{stem}.raw"),

@@ -4,6 +4,7 @@ mod cache;
 mod csr;
 mod enqueued;
 mod flattened;
+pub mod not_finite;
 mod operator;
 pub mod sparse;
 mod streamed;

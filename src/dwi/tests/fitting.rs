@@ -110,7 +110,7 @@ fn reference(rows: &[Vec<f64>], y: &[f64], w: &[f64]) -> Vec<f64> {
     let sum = |f: &dyn Fn(usize) -> f64| (0..rows.len()).map(f).sum::<f64>();
     let gram: Vec<f64> = (0..u * u).map(|at| sum(&|k| w[k] * rows[k][at / u] * rows[k][at % u])).collect();
     let side: Vec<f64> = (0..u).map(|i| sum(&|k| w[k] * rows[k][i] * y[k])).collect();
-    let inverse = small::inverse(Mat::from_rows(&gram, u, u));
+    let inverse = small::inverse(Mat::from_rows(&gram, u, u)).unwrap();
     (0..u).map(|i| (0..u).map(|j| inverse[(i, j)] * side[j]).sum()).collect()
 }
 
@@ -306,6 +306,36 @@ fn a_fit_is_charged_to_the_limit_of_host_memory() {
     assert_eq!(of(most).unwrap(), elements::<f64>(&out));
     let refused = of(most - least / 2);
     assert!(matches!(refused, Err(Error::OutOfMemory { limit: Some(_), .. })), "{refused:?}");
+}
+
+/// The least limit of two threads is that of all their memory, whichever thread comes first to a block: a byte less is refused
+/// in every call.
+#[test]
+fn the_least_limit_does_not_depend_on_how_threads_are_scheduled() {
+    let runs = |threads: usize, host_memory_limit: u64| {
+        let backend = BackendChoice::Cpu;
+        let c = Context::new(Options { backend, threads, host_memory_limit, ..Options::default() }).unwrap();
+        let input = volume_tensors(&c, Order::ColumnMajor, |x| x);
+        match run(&c, &input, &plain(), &mut batch(&c, DType::F64, 4, VOXELS), None) {
+            Ok(_) => true,
+            Err(Error::OutOfMemory { .. }) => false,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let least = |threads| {
+        let (mut low, mut high) = (0, 64 << 20);
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            (low, high) = if runs(threads, middle) { (low, middle) } else { (middle, high) };
+        }
+        high
+    };
+    let (one, two) = (least(1), least(2));
+    // 15 unknowns and 64 logarithms of each of the 128 voxels of a block.
+    assert!(two - one > 8 * 128 * (15 + 64), "{one} and {two} bytes");
+    for _ in 0..40 {
+        assert!(!runs(2, two - 1) && runs(2, two), "{two} bytes");
+    }
 }
 
 #[test]

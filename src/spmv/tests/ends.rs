@@ -117,6 +117,27 @@ fn a_row_of_ordinary_weights_beside_the_largest_keeps_its_digits() {
 }
 
 #[test]
+fn a_vertex_whose_weights_cancel_counts_as_isolated() {
+    let c = cpu(1);
+    let lists = Lists { cols: 3, rows: vec![vec![1, 2], vec![0, 2], vec![0, 1]] };
+    let (mut a, _) = super::matrix::<f64, i32>(&c, &lists, 0, false);
+    a.set_values(&vector(&c, &[1.0, -1.0, 1.0, 3.0, -1.0, 3.0])).unwrap();
+    for (kind, expected) in [
+        (Kind::NormalizedLaplacian, [0.0, 8.0 - 3.0 / 8f64.sqrt() * 16.0, 16.0 - 3.0 / 8f64.sqrt() * 8.0]),
+        (Kind::NormalizedAdjacency, [0.0, 3.0 / 8f64.sqrt() * 16.0, 3.0 / 8f64.sqrt() * 8.0]),
+        (Kind::RandomWalkLaplacian, [0.0, 8.0 - (4.0 + 48.0) / 4.0, 16.0 - (24.0 - 4.0) / 2.0]),
+    ] {
+        let plan = Plan::new(&c, &a, Options { kind, ..Options::default() }).unwrap();
+        let mut y = vector(&c, &[1.0; 3]);
+        let x = vector(&c, &[4.0, 8.0, 16.0]);
+        plan.apply(Complex::new(1.0, 0.0), &a, &x, Complex::new(0.0, 0.0), &mut y).unwrap();
+        for (y, expected) in entries::<f64>(&y).iter().zip(expected) {
+            assert!((y - expected).abs() < 1e-13, "{kind:?}: {y} {expected}");
+        }
+    }
+}
+
+#[test]
 fn row_sums_whose_products_overflow_are_refused() {
     let c = cpu(1);
     let lists = Lists { cols: 2, rows: vec![vec![1], vec![0]] };

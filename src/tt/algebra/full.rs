@@ -1,7 +1,7 @@
 //! The dense tensor of a train.
 
 use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{frobenius, normalize, tame, times_power};
+use super::orthogonal::{exponent_of_norm, frobenius, normalize, tame, times_power};
 use super::place::{Place, check};
 use super::structure::to_open;
 use super::svd::expect_elements;
@@ -167,18 +167,15 @@ type Half<M> = (M, Option<i64>);
 /// that power. The core keeps its numbers as they are, which may be far apart.
 fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: &A::Matrix) -> Result<i64> {
     let (low, high) = if T::DTYPE.is_single() { (-40, 100) } else { (-500, 900) };
-    // A norm that overflows is less than this for all matrices that fit into memory.
-    let exponent = |norm: f64| if norm.is_infinite() { 1050 } else { exponent_of(norm) };
-    let size = exponent(frobenius(algebra, core)?);
+    let size = exponent_of_norm(algebra, core)?;
     if (low..=high).contains(&size) {
         return Ok(tame(algebra, m)?.unwrap_or(0));
     }
-    let norm = frobenius(algebra, m)?;
-    if norm == 0.0 {
+    if frobenius(algebra, m)? == 0.0 {
         return Ok(0);
     }
     let near = if size > high { high - size } else { high.min(-size) };
-    let e = exponent(norm) - near;
+    let e = exponent_of_norm(algebra, m)? - near;
     times_power(algebra, m, -(e / 2))?;
     times_power(algebra, m, e / 2 - e)?;
     Ok(e)

@@ -16,6 +16,7 @@
 //! | [`mod@element`], [`mod@full`] | entries, one by one or all |
 //! | [`truncate`] | number of singular values that are kept |
 //! | [`mod@round`], [`canonical`], [`svd`] | rounding, canonical forms, trains from dense tensors |
+//! | `orthogonal` | steps of the sweeps that make cores orthonormal |
 //! | [`matrix`] | the same for TT-matrices |
 //! | [`ops`], `cpu`, `gpu` | trait that each backend implements, and its implementations |
 

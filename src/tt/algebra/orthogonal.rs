@@ -90,11 +90,27 @@ pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Re
     Ok(truncate::norm(&algebra.column_norms(m)?))
 }
 
+/// Exponent by which a norm of finite numbers may exceed the range.
+const BY: i64 = 200;
+
+/// The exponent of the norm, also where it is beyond the range of f64; 0 for a matrix of zeros or with a number that is not
+/// finite.
+pub fn exponent_of_norm<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Result<i64> {
+    let norm = frobenius(algebra, m)?;
+    if !norm.is_infinite() || size_of::<T::Part>() == 4 {
+        return Ok(exponent_of(norm));
+    }
+    let (rows, cols) = algebra.shape(m);
+    let mut smaller = algebra.zeros("numbers near the end of the range", rows, cols)?;
+    algebra.copy_columns(m, 0, cols, &mut smaller, 0)?;
+    times_power(algebra, &mut smaller, -BY)?;
+    let norm = frobenius(algebra, &smaller)?;
+    Ok(if norm.is_finite() { exponent_of(norm) + BY } else { 0 })
+}
+
 /// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
-/// of zeros.
+/// of zeros. A matrix with a number that is not finite keeps its finite ones as they are.
 pub fn normalize<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
-    /// Exponent by which a norm of finite numbers may exceed the range.
-    const BY: i64 = 200;
     let mut norm = frobenius(algebra, m)?;
     if norm == 0.0 {
         return Ok(None);
@@ -103,6 +119,10 @@ pub fn normalize<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -
     if norm.is_infinite() && size_of::<T::Part>() == 8 {
         times_power(algebra, m, -BY)?;
         (norm, taken) = (frobenius(algebra, m)?, BY);
+        if norm.is_infinite() {
+            times_power(algebra, m, BY)?;
+            taken = 0;
+        }
     }
     let e = exponent_of(norm);
     // Near the ends of the range the power itself is not a normal number.

@@ -12,11 +12,15 @@
 //! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; the cut, the bond where both ends meet, block sizes |
 //! | [`slots`], [`gather`] | values of the operator's bonds that are computed; the operator's part of a step |
-//! | `kept`, `gauge` | steps of stored environments; powers of two for the values of their bonds |
+//! | [`side`] | the ends of a chain of sites |
+//! | `stored`, `gauge` | steps of stored environments; powers of two for the values of their bonds |
 //! | `exact`, `wide` | environments whose entries have exponents of their own, where powers of bonds do not suffice |
+//! | `far` | expectation values of trains whose numbers no one exponent of an environment can hold |
+//! | `layers` | operators at a site beyond the range of a type, as sums of operators within it |
 //! | `unread` | numbers of the ket that an operator's zeros leave out |
 //! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
 //! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
+//! | `enqueued` | the value on a GPU without waiting |
 
 mod automaton;
 mod call;

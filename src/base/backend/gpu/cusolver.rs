@@ -274,12 +274,15 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter() {
-            // An idle handle must not refer to the stream, which may be destroyed.
-            // SAFETY: a handle of this device.
-            let set = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
-            let _ = self.run("cusolverDnSetStream", set);
-        }
+        let Ok(_entered) = self.device.enter() else {
+            // The device makes no more calls. In a child of `fork()` the lock of the idle handles may be held by a thread that
+            // exists in the parent alone.
+            return;
+        };
+        // An idle handle must not refer to the stream, which may be destroyed.
+        // SAFETY: a handle of this device.
+        let set = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
+        let _ = self.run("cusolverDnSetStream", set);
         // A handle in an unknown state is never used again, not even to be destroyed.
         if !self.is_broken() {
             self.device.solvers.put(self.handle);

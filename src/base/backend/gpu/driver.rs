@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::{
@@ -38,12 +39,11 @@ macro_rules! api {
         #[allow(non_snake_case, reason = "the driver's own names")]
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) -> u32,)*
-            generation: u64,
         }
 
         impl Api {
             fn load() -> Result<Self> {
-                Ok(Self { $($name: symbol(stringify!($name))?,)* generation: fork::generation() })
+                Ok(Self { $($name: symbol(stringify!($name))?,)* })
             }
         }
     };
@@ -133,32 +133,50 @@ pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
     Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
+/// The process that called `cuInit`, as its number of forks plus 1; 0 before a call.
+static INITIALISED_BY: AtomicU64 = AtomicU64::new(0);
+
+/// Notes that this process initialises the driver.
+///
+/// # Errors
+/// [`Error::NoDevice`] if a process that this one was forked from began to. It need not have finished: a thread that was inside
+/// `cuInit` does not exist here, but the driver's locks are as it left them.
+fn claim(initialised_by: &AtomicU64) -> Result<()> {
+    let own = fork::generation() + 1;
+    match initialised_by.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(by) if by != own => {
+            Err(Error::NoDevice("CUDA was initialised before fork() and is not to be had in the child".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Api {
     /// The driver, initialised.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if there is no libcuda, if it cannot be initialised, or in a child of a `fork()` whose
-    /// parent had initialised it.
+    /// parent had begun to initialise it.
     pub(super) fn get() -> Result<&'static Self> {
         static API: OnceLock<Api> = OnceLock::new();
-        let api = match API.get() {
-            Some(api) => api,
-            None => {
-                let api = Self::load()?;
-                expect_memory()?;
-                // SAFETY: may be called any number of times, from any thread. Its threads block the host's signals.
-                let code = start_blocked(|| unsafe { (api.cuInit)(0) });
-                if code != SUCCESS {
-                    let name = api.error_name(code);
-                    return Err(Error::NoDevice(format!("libcuda.so.1: cuInit failed with {name} ({code})")));
-                }
-                API.get_or_init(|| api)
-            }
-        };
-        if fork::happened_since(api.generation) {
-            return Err(Error::NoDevice("CUDA was initialised before fork() and is not to be had in the child".into()));
+        // Before the cells are asked, which a thread of the parent's may have left in the middle of a change.
+        if INITIALISED_BY.load(Ordering::Relaxed) != 0 {
+            claim(&INITIALISED_BY)?;
         }
-        Ok(api)
+        if let Some(api) = API.get() {
+            return Ok(api);
+        }
+        // A fork in the middle of the loader's work would leave the child a library that is loaded in part.
+        let api = fork::undisturbed(Self::load)?;
+        expect_memory()?;
+        claim(&INITIALISED_BY)?;
+        // SAFETY: may be called any number of times, from any thread. Its threads block the host's signals.
+        let code = start_blocked(|| unsafe { (api.cuInit)(0) });
+        if code != SUCCESS {
+            let name = api.error_name(code);
+            return Err(Error::NoDevice(format!("libcuda.so.1: cuInit failed with {name} ({code})")));
+        }
+        Ok(API.get_or_init(|| api))
     }
 
     /// The driver's name of an error.
@@ -189,5 +207,29 @@ impl Api {
         // SAFETY: writes one integer.
         let code = unsafe { (self.cuDeviceGetAttribute)(&mut value, attribute as c_uint, device) };
         self.check("cuDeviceGetAttribute", code).map(|()| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_refused_the_driver_that_its_parent_began_to_initialise() {
+        let (unused, begun) = (AtomicU64::new(0), AtomicU64::new(0));
+        assert_eq!((claim(&begun), claim(&begun)), (Ok(()), Ok(())));
+        // SAFETY: the child compares numbers and formats a text, and leaves at once, without destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let is_refused = matches!(claim(&begun), Err(Error::NoDevice(text)) if text.contains("before fork()"));
+            let code = if is_refused && claim(&unused).is_ok() { 7 } else { 1 };
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(code) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child made above; writes one integer.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(libc::WEXITSTATUS(status), 7);
+        assert_eq!(claim(&begun), Ok(()));
     }
 }

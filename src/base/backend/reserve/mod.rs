@@ -13,13 +13,15 @@
 //! reserve.
 
 mod blocks;
+mod system;
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use self::blocks::{BLOCKS, Blocks};
+use self::system::System;
 use crate::refusal;
 
 /// Bytes of a small block, of all of them, and of a large block and of all of those.

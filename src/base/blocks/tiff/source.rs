@@ -264,6 +264,11 @@ impl TiffSource {
         let mut first: Option<(Number, [usize; 2])> = None;
         let mut largest = 0;
         let mut place = (None, None);
+        // Files are opened again when their pages are read, also after the process has changed its working directory.
+        let mut absolute = alloc::with_capacity("paths of files", paths.len())?;
+        for path in paths {
+            absolute.push(std::path::absolute(path).map_err(|e| io_error(path, "open", &e))?);
+        }
         for (n, path) in paths.iter().enumerate() {
             let mut file = OpenFile::new(path, n, budget)?;
             let only = file.page(path)?;
@@ -294,7 +299,7 @@ impl TiffSource {
         let mut info = ArrayInfo::new(number, &[columns, rows, starts[paths.len()]])?;
         (info.spacing, info.origin) = place;
         let chunk = HostMemory::allocate("strip or tile", largest, budget)?;
-        Ok(Self { info, paths: paths.to_vec(), starts, stacked, open: None, chunk, budget: Arc::clone(budget) })
+        Ok(Self { info, paths: absolute, starts, stacked, open: None, chunk, budget: Arc::clone(budget) })
     }
 
     /// Moves to a page of the array, opening its file if another one is.

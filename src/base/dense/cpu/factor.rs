@@ -5,7 +5,7 @@ use super::matrix::{CpuMatrix, pieces, split_rows};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
-use crate::dense::serial::{self, MemBuffer, MemStack, StackReq};
+use crate::dense::serial::{self, MemStack, STACK, StackReq, with_uncharged_stack};
 use crate::dense::{Mat, MatMut, Step, Svd};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
@@ -14,19 +14,10 @@ use crate::scalar::{Scalar, is_finite};
 /// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
 const PANEL: usize = 256;
 
-const STACK: &str = "working memory of a factorisation";
-
 /// Calls `work` with the working memory of a factorisation, which is charged to the context meanwhile.
 fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
     let _charge = context.host_budget().charge_host(STACK, need.unaligned_bytes_required())?;
     with_uncharged_stack(need, work)
-}
-
-fn with_uncharged_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
-    let (what, bytes) = (STACK, need.unaligned_bytes_required());
-    alloc::fault_point(what, bytes)?;
-    let mut memory = alloc::refusable(|| MemBuffer::try_new(need)).map_err(|_| alloc::out_of_memory(what, bytes))?;
-    Ok(work(MemStack::new(&mut memory)))
 }
 
 compiled_here! {

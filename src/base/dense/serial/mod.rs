@@ -13,7 +13,8 @@ mod tests;
 use std::marker::PhantomData;
 
 use faer::diag::DiagMut;
-pub(super) use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::dyn_stack::MemBuffer;
+pub(super) use faer::dyn_stack::{MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul_with_conj;
@@ -23,9 +24,22 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
 use faer::{Conj, Par};
 
 use super::view::{Accum, Mat, MatMut};
+use crate::alloc;
+use crate::error::Result;
 use crate::scalar::{Complex, Generic, Known, Scalar};
 
 pub use reflections::coefficient_rows;
+
+/// What the working memory of a factorisation is called in errors.
+pub(super) const STACK: &str = "working memory of a factorisation";
+
+/// Calls `work` with the working memory of a factorisation, which is charged to nobody.
+pub(super) fn with_uncharged_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
+    let bytes = need.unaligned_bytes_required();
+    alloc::fault_point(STACK, bytes)?;
+    let mut memory = alloc::refusable(|| MemBuffer::try_new(need)).map_err(|_| alloc::out_of_memory(STACK, bytes))?;
+    Ok(work(MemStack::new(&mut memory)))
+}
 
 /// Calls a function of [`Kernels`] for the type that `T` is.
 macro_rules! for_every_type {

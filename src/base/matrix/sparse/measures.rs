@@ -12,7 +12,7 @@ use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, not_finite};
 use crate::range;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 
@@ -123,8 +123,7 @@ pub fn first_not_finite(a: &Matrix) -> Result<Option<(usize, usize, Complex<f64>
 /// entries cannot be read here.
 pub fn entry_not_finite(name: &str, a: &Matrix) -> Option<Error> {
     let (row, col, value) = first_not_finite(a).ok().flatten()?;
-    let value = if value.re.is_finite() { value.im } else { value.re };
-    Some(Error::invalid(name, format!("has {value} in row {row}, column {col} (from 0)")))
+    Some(not_finite::entry(name, (row, col), false, value))
 }
 
 /// Sums of the rows: the degrees of a graph, with loops counted once.

@@ -148,3 +148,48 @@ pub(in crate::tt) fn check_graded<T: Scalar>(c: &Arc<Context>, location: Locatio
         }
     }
 }
+
+four_types! {
+    entries_beside_numbers_that_are_not_finite => beside_not_finite;
+}
+
+fn beside_not_finite<T: Scalar>() {
+    check_not_finite::<T>(&context(2), Location::Host);
+}
+
+/// Entries of a dense tensor that do not depend on numbers of a core which are not finite are those without them; the others are not
+/// finite. The train lies in memory of `location`.
+pub(in crate::tt) fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Location) {
+    let at = Place { context: c, stream: None, location };
+    for (modes, ranks) in SHAPES {
+        let plain = train::<T>(c, modes, ranks, 7);
+        let (want, sizes) = (dense::<T>(&plain), moduli::<T>(&plain));
+        for (bad, first) in
+            [(f64::NAN, 0), (f64::INFINITY, 0), (f64::NEG_INFINITY, 1), (f64::INFINITY, modes.len() / 2)]
+        {
+            // In that core and in the last one.
+            let sites: Vec<usize> = (0..modes.len()).filter(|&k| k == first || k == modes.len() - 1).collect();
+            let mut x = train::<T>(c, modes, ranks, 7);
+            for &site in &sites {
+                // The number of all first indices: for a ring of one core it is on the diagonal.
+                x.cores_mut::<T>("x").unwrap().core(site)[0] = T::from_parts(bad, 0.0);
+            }
+            let x = placed(c, x, location);
+            let mut out = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, modes).unwrap();
+            full(&at, &x, &mut out, false).unwrap();
+            let found = numbers::<T>(&out);
+            let what = format!("{bad} in the cores {sites:?} of {modes:?}, {ranks:?}");
+            let mut beside = (vec![], vec![], vec![]);
+            for (k, tuple) in tuples(modes).iter().enumerate() {
+                if sites.iter().any(|&site| tuple[site] == 0) {
+                    assert!(!found[k].is_finite(), "{what}, {:?}, {tuple:?}: {}", T::DTYPE, found[k]);
+                } else {
+                    beside.0.push(found[k]);
+                    beside.1.push(want[k]);
+                    beside.2.push(sizes[k]);
+                }
+            }
+            assert_close::<T>(&beside.0, &beside.1, &beside.2, 2 * steps(&x), &what);
+        }
+    }
+}

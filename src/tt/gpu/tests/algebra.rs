@@ -4,7 +4,7 @@ use super::*;
 use crate::scalar::Complex;
 use crate::shape::Order;
 use crate::tensor::Tensor;
-use crate::tt::algebra::tests::entries::check_graded;
+use crate::tt::algebra::tests::entries::{check_graded, check_not_finite};
 use crate::tt::algebra::tests::support as plain;
 use crate::tt::algebra::{
     Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, elements, full, hadamard,
@@ -117,6 +117,9 @@ fn entries_of_bonds_far_from_balanced() {
         check_graded::<f32>(&context, location);
         check_graded::<f64>(&context, location);
         check_graded::<C>(&context, location);
+        check_not_finite::<f32>(&context, location);
+        check_not_finite::<f64>(&context, location);
+        check_not_finite::<C>(&context, location);
     }
 }
 

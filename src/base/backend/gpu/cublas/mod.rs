@@ -546,12 +546,15 @@ impl Blas {
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter() {
-            // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
-            // SAFETY: a handle of this device.
-            let set = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
-            let _ = self.run("cublasSetStream", set);
-        }
+        let Ok(_entered) = self.device.enter() else {
+            // The device makes no more calls. In a child of `fork()` the lock of the idle handles may be held by a thread that
+            // exists in the parent alone.
+            return;
+        };
+        // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
+        // SAFETY: a handle of this device.
+        let set = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
+        let _ = self.run("cublasSetStream", set);
         // A handle in an unknown state is never used again, not even to be destroyed.
         if !self.is_broken() {
             self.device.blas.put(self.handle);

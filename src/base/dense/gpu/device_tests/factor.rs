@@ -104,6 +104,26 @@ fn substitution_and_the_inverse_give_one_basis() {
     assert!(residual < 50.0 * f64::EPSILON, "{residual}");
 }
 
+/// Columns that are nearly orthogonal and far below 1, whose triangle has an inverse that single precision does not hold.
+fn cholesky_steps_divide_tiny_columns<T: Scalar>() {
+    let mut ops = algebra();
+    let q = Host::orthonormal::<T>(200, 5, 3);
+    let unit = if T::DTYPE.is_single() { 1e-40 } else { 1e-140 };
+    let x = Host::new(200, 5, |i, j| q.get(i, j) * [1.0, 1e-10, 1.0, unit, 1e-20][j]).rounded::<T>();
+    let mut on = x.to::<T>(&mut ops);
+    let mut r = Algebra::<T>::zeros(&mut ops, "test", 5, 5).unwrap();
+    assert!(matches!(ops.cholesky_step(&mut on, 0.0, &mut r).unwrap(), Step::Done { .. }));
+    // Subnormal numbers have few digits, but the columns of Q are normal.
+    let found = Host::from(&mut ops, &on);
+    assert!(found.defect() < 1e-2, "{}", found.defect());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn tiny_columns() {
+    for_all_types!(cholesky_steps_divide_tiny_columns());
+}
+
 fn householder_bases_are_orthonormal<T: Scalar>(mut ops: GpuAlgebra) {
     for (rows, cols, rank) in [(1, 1, 1), (257, 31, 31), (100, 33, 7), (33, 33, 0), (5, 0, 0), (1000, 128, 128)] {
         let a = Host::with_values::<T>(rows, cols, |j| if j < rank { 0.5f64.powi(j as i32) } else { 0.0 });
@@ -158,9 +178,39 @@ fn eigenvalues_of_hermitian_matrices<T: Scalar>(mut ops: GpuAlgebra) {
     assert!(ops.eigen(&on).is_err());
 }
 
+/// Gram matrices of columns whose norms are many orders of magnitude apart: most entries are far below the largest, or 0.
+fn eigenvalues_of_graded_matrices<T: Scalar>(mut ops: GpuAlgebra) {
+    let least = if T::DTYPE.is_single() { 1e-20 } else { 1e-150 };
+    for order in [2usize, 7, 15, 40] {
+        for (k, unit) in [1.0, 1e-10, least, 1.0 / least].into_iter().enumerate() {
+            let sizes = [1e-25, 1e-4, 1e-21, 1e-25, 1.0, 1e-19, 1e-25];
+            let mut x = Host::random::<T>(order, order, 11 + k as u64);
+            for j in 0..order {
+                let size = sizes[j % sizes.len()] * unit.sqrt();
+                x.at[j * order..(j + 1) * order].iter_mut().for_each(|x| *x *= size);
+            }
+            let a = x.adjoint().times(&x).rounded::<T>();
+            let on = a.to::<T>(&mut ops);
+            let (values, vectors) = ops.eigen(&on).unwrap();
+            let mut w = Host::from(&mut ops, &vectors);
+            let bound = 10.0 * eps::<T>() * (order as f64 + 10.0);
+            assert!(w.defect() <= bound, "{order} {unit:e}: {}", w.defect());
+            // In a unit in which squares of the numbers are held.
+            let by = 1.0 / values[0];
+            let scaled = Host::new(order, order, |i, j| a.get(i, j) * by);
+            let residual = scaled.times(&w);
+            for (j, found) in values.iter().enumerate() {
+                w.at[j * order..(j + 1) * order].iter_mut().for_each(|x| *x *= *found * by);
+            }
+            assert!(residual.minus(&w).norm() <= bound * (order as f64).sqrt(), "{order} {unit:e}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn eigenvalues() {
+    for_all_types!(eigenvalues_of_graded_matrices(algebra()));
     for_all_types!(eigenvalues_of_hermitian_matrices(algebra()));
     eigenvalues_of_hermitian_matrices::<Complex<f64>>(bare());
 }
