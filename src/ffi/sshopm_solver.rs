@@ -295,10 +295,12 @@ pub unsafe extern "C" fn purlin_sshopm_solve_once(
 ///
 /// For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
 /// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
-/// n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
-/// status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
-/// a doubling found nothing new, or `max_starts` is reached, which makes the status INCOMPLETE as well. m = 2 uses a
-/// symmetric matrix eigensolver.
+/// n it says nothing, nor where a pair is degenerate. The Morse inequalities bound the numbers of pairs with each k as well,
+/// and for odd m the number of pairs is odd. If one of these relations is violated, pairs are missing for certain: the
+/// tensor's status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the relations
+/// hold, a doubling found nothing new, and each pair was reached by four starts, or `max_starts` is reached, which makes the
+/// status INCOMPLETE as well. So PURLIN_TENSOR_OK says that these tests were passed; it is no proof of completeness. m = 2
+/// uses a symmetric matrix eigensolver; eigenvalues that differ by at most 8 n eps times the Frobenius norm are one entry.
 ///
 /// A continuum of eigenvectors, a circle of an axisymmetric form say, is one entry of class PURLIN_PAIR_DEGENERATE: three
 /// degenerate pairs of one lambda are taken for one. A tensor with a degenerate pair has the status

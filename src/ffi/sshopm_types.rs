@@ -89,8 +89,9 @@ pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
 pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
 /// A signal was not positive; it was clamped or left out, and the result stands.
 pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
-/// Pairs are missing or may be (purlin_sshopm_solve_all): the Morse sum is wrong, starts ended at singular points, or the starts
-/// were used up before a round that found nothing new.
+/// Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a complete set,
+/// starts ended at singular points, or the starts were used up before a round that found nothing new, or while a pair had been
+/// reached by fewer than four starts.
 pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
 /// There are degenerate pairs, so that nothing vouches for completeness. One pair stands for a continuum of eigenvectors.
 pub const PURLIN_TENSOR_DEGENERATE: i32 = 9;

@@ -5,6 +5,19 @@
 //! Anal. Appl. 32 (2011) 1095 and 35 (2014) 1563) or, by default, with a safeguarded Newton iteration that falls back
 //! on it. [`all`] finds saddles as well. A batch holds any number of tensors of one shape. Each tensor has its own results and
 //! status, and an invalid tensor does not affect the others.
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`session`] | options on a context, created once and used for many batches |
+//! | [`options`] | options, results, and the report of a call |
+//! | [`resolve`], [`mod@plan`] | options with defaults applied and values checked; the plain numbers that they become |
+//! | `solve`, `all` | local maxima and minima; all eigenpairs |
+//! | `product` | products with given vectors; residuals and classes of given pairs |
+//! | `starts` | points distributed over the sphere |
+//! | [`algorithm`] | the part of every call that both backends share, and the trait that each backend implements |
+//! | `site` | the backend of a plan |
+//! | [`cpu`], [`gpu`] | the backends |
+//! | `jacobi` | eigenvalues and eigenvectors of small symmetric matrices |
 
 pub mod algorithm;
 mod all;

@@ -140,8 +140,9 @@ choice! {
         Signal = 6,
         /// Diffusion MRI: some signals were clamped.
         Clamped = 7,
-        /// Pairs are missing, or may be ([`super::all`]): the Morse sum is violated, starts ended at singular points,
-        /// or the last round of starts still found new pairs.
+        /// Pairs are missing, or may be ([`super::all`]): the numbers of pairs of each kind cannot be those of a complete
+        /// set, starts ended at singular points, the last round of starts still found new pairs, or fewer than four
+        /// starts reached a pair.
         Incomplete = 8,
         /// Some pairs are degenerate. A continuum of them (three or more with one lambda) is one entry.
         Degenerate = 9,

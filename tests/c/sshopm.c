@@ -215,7 +215,8 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   o.shift = shift;
   r.trace = vector_of(context, PURLIN_F64, 100, lambda);
   OK(purlin_sshopm_solve_once(context, NULL, a, start, &o, &r, NULL));
-  CHECK(got.start_iterations[0][0] == iterations);
+  /* On a GPU rounding decides about the last one. */
+  CHECK(abs(got.start_iterations[0][0] - iterations) <= !is_on_cpu());
   CHECK(got.start_status[0][0] == PURLIN_START_CONVERGED && got.start_violations[0][0] == 0);
   CHECK(fabs(got.start_values[0][0] - p.value[0]) < 1e-13);
   CHECK(got.count[0] == 1 && fabs(got.values[0][0] - p.value[0]) < 1e-13);
@@ -351,7 +352,7 @@ static void strides_and_threads(void) {
       packed[t][k] = entry_major[k][t] = spread[t * (15 * 2 + GAP) + 2 * k] = x;
     }
   for (way = 0; way < 4; way++) {
-    purlin_context *c = cpu_context(way == 3 ? 4 : 1);
+    purlin_context *c = test_context(way == 3 ? 4 : 1);
     purlin_tensor *a = NULL;
     purlin_sshopm_results r = over(c, way == 0 ? &first : &other, T, STARTS);
     purlin_sshopm_options o = defaults();
@@ -373,7 +374,7 @@ static void strides_and_threads(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_HYBRID, PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0);
   stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_FIXED, 2);
   stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_GUARANTEED, 0);

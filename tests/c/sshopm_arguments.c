@@ -104,7 +104,7 @@ static void idle_options(void) {
 static void outputs(void) {
   purlin_sshopm_results r;
   purlin_sshopm_info info;
-  purlin_context *foreign = cpu_context(1);
+  purlin_context *foreign = test_context(1);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 2, calloc(30, sizeof(double)));
   purlin_tensor *bad = NULL;
   double d[64];
@@ -174,7 +174,7 @@ static void outputs(void) {
 /* Inputs that are no symmetric tensors, starts that are no directions. */
 static void inputs(void) {
   double d[32] = {0}, x[6] = {1, 2, 3, 4, 5, 6};
-  purlin_context *foreign = cpu_context(1);
+  purlin_context *foreign = test_context(1);
   purlin_stream *stream = NULL;
   purlin_sshopm_results r = over(context, &got, 1, 0);
   purlin_sshopm_options o;
@@ -335,7 +335,7 @@ static void classify(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   p = published(4);
   options();
   idle_options();

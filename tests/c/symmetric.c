@@ -178,7 +178,7 @@ static void identity(void) {
 }
 
 int main(void) {
-  context = cpu_context(1);
+  context = test_context(1);
   counts();
   tables();
   packings();

@@ -6,9 +6,18 @@ use crate::error::{Error, Result};
 use crate::scalar::Real;
 use crate::sshopm::options::PairClass;
 
+/// Largest difference of eigenvalues that count as equal, over n eps |A|. The rounding of the entries moves a difference by
+/// up to eps |A|, and the products in which most matrices are made by a small multiple of n eps |A|.
+const ROUNDINGS: f64 = 8.0;
+
+/// Largest difference of equal eigenvalues of an n-by-n matrix with entries of type `T` and the Frobenius norm `norm`.
+pub fn rounding<T: Real>(n: usize, norm: f64) -> f64 {
+    ROUNDINGS * n as f64 * T::EPSILON.to_f64() * norm
+}
+
 /// All n pairs of the matrix with packed entries `a`. Eigenvalues of the projected Hessian below `flat` count as 0.
 pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Result<()> {
-    let mut matrix = Matrix::zeros(n, n);
+    let mut matrix = Matrix::zeros(n, n)?;
     let mut entries = a.iter();
     for i in 0..n {
         for (j, x) in (i..n).zip(&mut entries) {
@@ -17,7 +26,7 @@ pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Res
         }
     }
     let (values, vectors) =
-        small::eigen(&matrix).ok_or_else(|| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
+        small::eigen(&matrix)?.ok_or_else(|| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
     for k in (0..n).rev() {
         let lambda = values[k];
         // The projected Hessian is diagonal in the other eigenvectors with mu - lambda, ascending like the values.

@@ -292,16 +292,33 @@ impl<T: Real> PairSet<T> {
         self.class.contains(&PairClass::Degenerate)
     }
 
+    /// The numbers of negative eigenvalues of the isolated pairs' Hessians.
+    fn indices(&self) -> impl Iterator<Item = usize> {
+        let n = self.shape.dimension;
+        let index = move |p| self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().filter(|e| **e < T::ZERO).count();
+        (0..self.len()).filter(|p| is_isolated(self.class[*p])).map(index)
+    }
+
     /// Sum of (-1)^k over the isolated pairs; k is the number of negative eigenvalues of each.
     pub fn morse_sum(&self) -> i32 {
-        let n = self.shape.dimension;
-        (0..self.len())
-            .filter(|p| is_isolated(self.class[*p]))
-            .map(|p| {
-                let negative = self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().filter(|e| **e < T::ZERO).count();
-                if negative.is_multiple_of(2) { 1 } else { -1 }
-            })
-            .sum()
+        self.indices().map(|k| if k.is_multiple_of(2) { 1 } else { -1 }).sum()
+    }
+
+    /// The number of isolated pairs with k negative eigenvalues, for k = 0 .. n-1.
+    pub fn counts_by_index(&self) -> Result<Vec<usize>> {
+        let mut counts = alloc::filled("pairs", self.shape.dimension, 0)?;
+        self.indices().for_each(|k| counts[k] += 1);
+        Ok(counts)
+    }
+
+    /// Starts that ended at the pair that fewest reached; 0 without a pair.
+    pub fn least_basin(&self) -> i32 {
+        self.basin.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Order and dimension of the tensor.
+    pub fn shape(&self) -> Symmetric {
+        self.shape
     }
 
     /// Merges a continuum: `least` or more degenerate pairs whose lambdas differ by at most `same` become one.

@@ -3,8 +3,9 @@
 //! | module | subject |
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
-//! | [`three`], [`general`] | the iterations on them, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
 //! | [`three`], [`general`] | the iterations on these products, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
+//! | [`engine`] | the interface between the driver of a tensor and the kernels of a shape |
+//! | [`tensor`], [`feed`] | one tensor, from its entries to its results; many tensors through one pool of lanes |
 //! | [`load`], [`reduce`], [`top`], [`mod@write`] | loading one tensor; reducing starts to pairs; writing pairs |
 //! | [`batch`] | products and classification |
 //!

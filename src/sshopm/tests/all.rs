@@ -15,6 +15,7 @@ pub struct All {
     pub vectors: Vec<f64>,
     pub residuals: Vec<f64>,
     pub classes: Vec<i32>,
+    pub basins: Vec<i32>,
     pub hessian: Vec<f64>,
     pub status: i32,
     pub morse: i32,
@@ -33,13 +34,14 @@ pub fn find_as<T: Real>(c: &std::sync::Arc<crate::context::Context>, a: &Tensor,
     let (mut morse, mut expected) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
     let (mut values, mut residuals) = (dense::<T>(c, &[k, 1]), dense::<T>(c, &[k, 1]));
     let (mut vectors, mut hessian) = (dense::<T>(c, &[n, k, 1]), dense::<T>(c, &[n - 1, k, 1]));
-    let mut classes = dense::<i32>(c, &[k, 1]);
+    let (mut classes, mut basins) = (dense::<i32>(c, &[k, 1]), dense::<i32>(c, &[k, 1]));
     let mut r = Results {
         count: Some(&mut count),
         values: Some(&mut values),
         vectors: Some(&mut vectors),
         residuals: Some(&mut residuals),
         classes: Some(&mut classes),
+        basins: Some(&mut basins),
         hessian: Some(&mut hessian),
         status: Some(&mut status),
         found: Some(&mut found),
@@ -54,6 +56,7 @@ pub fn find_as<T: Real>(c: &std::sync::Arc<crate::context::Context>, a: &Tensor,
         vectors: numbers::<T>(&vectors),
         residuals: numbers::<T>(&residuals),
         classes: data(&classes),
+        basins: data(&basins),
         hessian: numbers::<T>(&hessian),
         status: data::<i32>(&status)[0],
         morse: data::<i32>(&morse)[0],
@@ -322,7 +325,7 @@ fn the_caller_can_end_the_search_of_one_tensor() {
 }
 
 /// Count, distinct pairs found and values of every tensor of a batch, with memory for `k` pairs each.
-fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> Lists {
+pub(super) fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> Lists {
     let t = a.dims()[1];
     let (mut count, mut found, mut status) = (dense::<i32>(c, &[t]), dense::<i32>(c, &[t]), dense::<i32>(c, &[t]));
     let (mut morse, mut values) = (dense::<i32>(c, &[t]), dense::<f64>(c, &[k, t]));
@@ -340,10 +343,10 @@ fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k
     Lists { count, found, status, morse, values: data(&values), residuals: data(&residuals), info }
 }
 
-struct Lists {
+pub(super) struct Lists {
     count: Vec<i32>,
-    found: Vec<i32>,
-    status: Vec<i32>,
+    pub(super) found: Vec<i32>,
+    pub(super) status: Vec<i32>,
     morse: Vec<i32>,
     values: Vec<f64>,
     residuals: Vec<f64>,

@@ -259,6 +259,40 @@ fn equal_eigenvalues_of_a_matrix_are_one_entry() {
     assert!((r.values[0] - 3.0).abs() < 1e-12 && (r.values[1] - 1.0).abs() < 1e-12);
 }
 
+/// A matrix of order `n` with eigenvalues 1 and 1 + `gap`, and others up to 2, in directions of `seed`.
+fn close_eigenvalues<T: Real>(n: usize, gap: f64, seed: u64) {
+    let c = context(1);
+    let mut values: Vec<f64> = (0..n).map(|k| 1.0 + k as f64 / (n - 1) as f64).collect();
+    values[1] = 1.0 + gap;
+    let form = sum(frame(n, seed).iter().zip(&values).map(|(q, value)| scaled(&square_of(q), *value)));
+    let a = symmetric::<T>(&c, 2, n, &packed(2, n, &form));
+    values.sort_by(|a, b| b.total_cmp(a));
+    // The matrix is rounded to its type.
+    let close = 4.0 * n as f64 * T::EPSILON.to_f64();
+    let r = find_as::<T>(&c, &a, &Options::default(), 64);
+    assert_eq!(r.count, n, "{n} {gap}: {:?}", r.values);
+    for (found, value) in r.values.iter().zip(&values) {
+        assert!((found - value).abs() <= close, "{n} {gap}: {:?}", r.values);
+    }
+    // By the default `degeneracy_tolerance` their Hessians are singular; a smaller one tells their classes, too.
+    let o = Options { degeneracy_tolerance: T::EPSILON.to_f64(), ..Options::default() };
+    let r = find_as::<T>(&c, &a, &o, 64);
+    assert_eq!((r.count, r.status, r.morse), (n, TensorStatus::Ok as i32, r.expected), "{n} {gap}: {:?}", r.values);
+}
+
+#[test]
+fn eigenvalues_of_a_matrix_farther_apart_than_rounding_are_entries_of_their_own() {
+    for n in [2, 3, 5] {
+        // 8 n |A| is below 170 here.
+        for gap in [3e-13, 1e-11, 1e-9, 3e-8, 1e-7, 3e-7, 1e-3] {
+            close_eigenvalues::<f64>(n, gap, 9);
+        }
+        for gap in [4e-5, 3e-4, 1e-3, 3e-3] {
+            close_eigenvalues::<f32>(n, gap, 9);
+        }
+    }
+}
+
 #[test]
 fn a_search_that_ends_before_a_round_found_nothing_new_is_not_complete() {
     let c = context(1);

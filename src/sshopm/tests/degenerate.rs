@@ -273,3 +273,19 @@ fn a_merge_value_below_rounding_lists_each_maximum_once() {
     check::<f32>();
     check::<f64>();
 }
+
+/// The form's derivative along the circle is sin(t) sin(t - gap) sin(t - 1.1): two of its three pairs have nearly met.
+#[test]
+fn pairs_nearer_than_the_merge_angle_are_one_in_a_set_that_is_not_complete() {
+    let c = context(2);
+    let (gap, far): (f64, f64) = (1e-6, 1.1);
+    let middle = -gap.cos() * far.cos() / 3.0;
+    let first = 2.0 * middle - gap.sin() * far.sin() / 3.0;
+    let last = -(gap.cos() * far.sin() + gap.sin() * far.cos()) / 3.0;
+    let a = symmetric::<f64>(&c, 3, 2, &[first, 0.0, middle, last]);
+    let o = Options { starts: 200, ..Options::default() };
+    let r = find_as::<f64>(&c, &a, &o, 8);
+    assert_eq!((r.count, r.status), (2, TensorStatus::Incomplete as i32), "{:?}", r.values);
+    let r = find_as::<f64>(&c, &a, &Options { merge_angle: 1e-8, ..o }, 8);
+    assert_eq!((r.count, r.status), (3, TensorStatus::Ok as i32), "{:?}", r.values);
+}

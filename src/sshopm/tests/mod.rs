@@ -3,6 +3,7 @@ mod checksums;
 mod continua;
 mod degenerate;
 mod edges;
+mod few_starts;
 mod goals;
 mod invariance;
 mod limits;

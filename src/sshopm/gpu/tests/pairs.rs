@@ -61,8 +61,9 @@ impl Polynomial {
         let full = Matrix::from_fn(n, n, |i, j| {
             let sum: f64 = (0..n).map(|k| (0..n).map(|l| project(i, k) * h(k, l) * project(l, j)).sum::<f64>()).sum();
             sum + largest * x[i] * x[j]
-        });
-        let (mut values, _) = small::eigen(&full).unwrap();
+        })
+        .unwrap();
+        let (mut values, _) = small::eigen(&full).unwrap().unwrap();
         values.truncate(n - 1);
         values
     }
