@@ -40,27 +40,46 @@ __device__ float ray_weight(const purlin_fdk_convert_params &p, const float *ray
   return 0.5f * (1.0f + side * sinf(quarter * mean / ramp));
 }
 
+// A count of a pixel's image; with WIDE the image may be double.
+template <bool WIDE, class Real>
+__device__ Real pixel_of(uint64_t image, int64_t at, bool is_double) {
+  if (WIDE && is_double) return static_cast<Real>(__ldg(reinterpret_cast<const double *>(image) + at));
+  return static_cast<Real>(__ldg(reinterpret_cast<const float *>(image) + at));
+}
+
+// With WIDE, counts are subtracted in double: float would round a count of more than 24 bits, or an image in double, before
+// the subtraction.
+template <bool WIDE>
 __device__ void convert(const purlin_fdk_convert_params &p) {
   const int64_t pixels = p.columns * p.rows, all = pixels * p.views, offset = p.first_row * p.columns;
   const bool swap = p.flags & PURLIN_LAUNCH_FDK_SWAP, counts = p.flags & PURLIN_LAUNCH_FDK_COUNTS,
              sanitize = p.flags & PURLIN_LAUNCH_FDK_SANITIZE;
-  const float least = static_cast<float>(p.least), open = static_cast<float>(p.open);
-  const float *open_image = reinterpret_cast<const float *>(p.open_image), *dark_image = reinterpret_cast<const float *>(p.dark_image);
+  // The number in two parts, because float rounds it, and the dark count may be almost as large.
+  const float least = static_cast<float>(p.least), open = static_cast<float>(p.open),
+              rest = static_cast<float>(p.open - static_cast<double>(open));
+  const bool open_double = p.flags & PURLIN_LAUNCH_FDK_OPEN_DOUBLE, dark_double = p.flags & PURLIN_LAUNCH_FDK_DARK_DOUBLE;
   float *output = reinterpret_cast<float *>(p.output);
   const float *rays = reinterpret_cast<const float *>(p.rays);
   const float middle = 0.5f * static_cast<float>(p.columns - 1), centre = 0.5f * static_cast<float>(p.panel_rows - 1);
-  unsigned clamped = 0, negative = 0, bad = 0;
+  unsigned clamped = 0, negative = 0, bad = 0, large = 0;
   for_number(p.number, [&](auto zero) {
     using T = decltype(zero);
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < all; at += step) {
-      float value = to_float(read<T>(p.source, at, swap));
+      float value;
       if (counts) {
-        const bool images = open_image || dark_image;
+        const bool images = p.open_image || p.dark_image;
         const int64_t pixel = images ? offset + at % pixels : 0;
-        const float dark = dark_image ? __ldg(dark_image + pixel) : 0.0f;
-        const float light = (open_image ? __ldg(open_image + pixel) : open) - dark;
-        float left = value - dark;
+        float left, light;
+        if (WIDE) {
+          const double dark = p.dark_image ? pixel_of<WIDE, double>(p.dark_image, pixel, dark_double) : 0.0;
+          left = static_cast<float>(to_double(read<T>(p.source, at, swap)) - dark);
+          light = static_cast<float>((p.open_image ? pixel_of<WIDE, double>(p.open_image, pixel, open_double) : p.open) - dark);
+        } else {
+          const float dark = p.dark_image ? pixel_of<WIDE, float>(p.dark_image, pixel, false) : 0.0f;
+          left = to_float(read<T>(p.source, at, swap)) - dark;
+          light = p.open_image ? pixel_of<WIDE, float>(p.open_image, pixel, false) - dark : (open - dark) + rest;
+        }
         if (isfinite(left)) {
           if (left < least) {
             ++clamped;
@@ -72,10 +91,14 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
         } else {
           value = nanf("");
         }
+      } else {
+        value = to_float(read<T>(p.source, at, swap));
       }
-      if (!isfinite(value)) {
+      if (!(fabsf(value) <= p.largest)) {
         ++bad;
-        if (sanitize) value = 0.0f;
+        // The output may be the source, which is written below.
+        large += isfinite(to_double(read<T>(p.source, at, swap)));
+        value = sanitize ? 0.0f : nanf("");
       }
       if (!output) continue;
       if (rays) {
@@ -90,6 +113,34 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
   count(p.counters, PURLIN_LAUNCH_FDK_CLAMPED, clamped);
   count(p.counters, PURLIN_LAUNCH_FDK_NEGATIVE, negative);
   count(p.counters, PURLIN_LAUNCH_FDK_NOT_FINITE, bad);
+  count(p.counters, PURLIN_LAUNCH_FDK_TOO_LARGE, large);
+}
+
+// A voxel of the output.
+template <class T>
+__device__ T scaled(const purlin_fdk_store_params &, float value, float scale, float offset) {
+  return rounded<T>(static_cast<double>(fmaf(value, scale, offset)));
+}
+template <>
+__device__ double scaled<double>(const purlin_fdk_store_params &p, float value, float, float) {
+  return fma(static_cast<double>(value), p.scale, p.offset);
+}
+
+template <class T>
+__device__ bool is_infinite(T) {
+  return false;
+}
+template <>
+__device__ bool is_infinite(__half v) {
+  return __hisinf(v) != 0;
+}
+template <>
+__device__ bool is_infinite(float v) {
+  return isinf(v);
+}
+template <>
+__device__ bool is_infinite(double v) {
+  return isinf(v);
 }
 
 __device__ void store(const purlin_fdk_store_params &p) {
@@ -97,6 +148,7 @@ __device__ void store(const purlin_fdk_store_params &p) {
   const bool swap = p.flags & PURLIN_LAUNCH_FDK_SWAP;
   const float *source = reinterpret_cast<const float *>(p.source);
   const float scale = static_cast<float>(p.scale), offset = static_cast<float>(p.offset);
+  unsigned overflown = 0;
   for_number(p.number, [&](auto zero) {
     using T = decltype(zero);
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -107,9 +159,12 @@ __device__ void store(const purlin_fdk_store_params &p) {
         const double x = static_cast<double>(pixel % p.nx) - p.fov_x, y = (static_cast<double>(pixel / p.nx) - p.fov_y) * p.ratio;
         if (x * x + y * y > p.fov_radius * p.fov_radius) value = 0.0f;
       }
-      write<T>(p.output, at, swap, rounded<T>(static_cast<double>(fmaf(value, scale, offset))));
+      const T voxel = scaled<T>(p, value, scale, offset);
+      overflown += is_infinite(voxel);
+      write<T>(p.output, at, swap, voxel);
     }
   });
+  count(p.counters, PURLIN_LAUNCH_FDK_OVERFLOWN, overflown);
 }
 
 // Transforms a point or direction to the frame in which the ellipsoid is the unit ball.
@@ -157,7 +212,12 @@ __device__ void ellipsoids(const purlin_fdk_ellipsoids_params &p) {
 
 extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
     purlin_fdk_convert(const __grid_constant__ purlin_fdk_convert_params p) {
-  purlin::fdk::convert(p);
+  purlin::fdk::convert<false>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
+    purlin_fdk_convert_double(const __grid_constant__ purlin_fdk_convert_params p) {
+  purlin::fdk::convert<true>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)

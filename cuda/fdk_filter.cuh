@@ -283,8 +283,9 @@ struct Rows {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       v[h] = there[h] ? __ldg(source[h] + column) : 0.0f;
-      // As `Options::not_finite`: an infinity would become a large density in an integer volume.
-      if (!isfinite(v[h])) v[h] = nanf("");
+      // As `Options::not_finite`: an infinity would become a large density in an integer volume. The transform may overflow for
+      // larger pixels.
+      if (!(fabsf(v[h]) <= p.largest)) v[h] = nanf("");
       if (weigh) {
         float root;
         asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaf(fmaf(square, i, linear[h]), i, constant[h])));

@@ -31,6 +31,8 @@
 #define PURLIN_LAUNCH_FDK_SWAP 1     /* the other byte order */
 #define PURLIN_LAUNCH_FDK_COUNTS 2   /* the input is counts, the output line integrals */
 #define PURLIN_LAUNCH_FDK_SANITIZE 4 /* numbers that are not finite become 0 */
+#define PURLIN_LAUNCH_FDK_OPEN_DOUBLE 8  /* `open_image` is double; purlin_fdk_convert_double alone */
+#define PURLIN_LAUNCH_FDK_DARK_DOUBLE 16 /* `dark_image` is double; likewise */
 
 /* flags of the filter */
 #define PURLIN_LAUNCH_FDK_WEIGH 1    /* cosine and ray weights; else they are 1 */
@@ -42,9 +44,12 @@
 #define PURLIN_LAUNCH_FDK_NOT_FINITE 0 /* counters: uint64, added to; line integrals that are not finite */
 #define PURLIN_LAUNCH_FDK_CLAMPED 1
 #define PURLIN_LAUNCH_FDK_NEGATIVE 2 /* counts above the unattenuated count */
-#define PURLIN_LAUNCH_FDK_COUNTERS 3
+#define PURLIN_LAUNCH_FDK_TOO_LARGE 3 /* line integrals that are not finite for the kernels, but are in the caller's array */
+#define PURLIN_LAUNCH_FDK_OVERFLOWN 4 /* voxels that are infinite in the type of the output */
+#define PURLIN_LAUNCH_FDK_COUNTERS 5
 
-/* Converts raw numbers to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). With `rays` they are
+/* Converts raw numbers to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). purlin_fdk_convert
+ * subtracts in float, purlin_fdk_convert_double in double: for counts of more than 24 bits, and for images in double. With `rays` they are
  * also multiplied by the weights of rays that are measured twice, pixel by pixel. A view's entry of `rays` is
  *   a, b, c, d, e, f, radius, start
  * a i + b j + c and d i + e j + f are the parts of the ray through pixel (i, j), counted from the panel's centre, across and
@@ -54,8 +59,8 @@
 typedef struct purlin_fdk_convert_params {
   uint64_t source;        /* [columns, rows, views] of `number` */
   uint64_t output;        /* float, likewise; 0 = only count the numbers that are not finite */
-  uint64_t open_image;    /* float [columns, panel rows]: counts without an object; 0 = `open` everywhere */
-  uint64_t dark_image;    /* float [columns, panel rows]: counts without radiation; 0 = none */
+  uint64_t open_image;    /* float or double [columns, panel rows]: counts without an object; 0 = `open` everywhere */
+  uint64_t dark_image;    /* float or double [columns, panel rows]: counts without radiation; 0 = none */
   uint64_t counters;      /* uint64 [PURLIN_LAUNCH_FDK_COUNTERS] */
   uint64_t rays;          /* float [PURLIN_LAUNCH_FDK_RAY, scan]; 0 = no weights */
   uint64_t index;         /* int32 [views]: the scan's index of each view; with `rays` */
@@ -70,8 +75,10 @@ typedef struct purlin_fdk_convert_params {
   double long_side;       /* half fan: 1 or -1, the sign of angles on the long side; 0 = Parker */
   int32_t number;
   int32_t flags;
+  float largest;          /* line integrals beyond it count as not finite */
+  int32_t reserved;       /* 0 */
 } purlin_fdk_convert_params;
-#define PURLIN_FDK_CONVERT_PARAMS_BYTES 136
+#define PURLIN_FDK_CONVERT_PARAMS_BYTES 144
 
 /* Weights, smooth extrapolation and ramp filter, two rows in one complex transform. A view's entry of `views` is
  *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), s, t
@@ -109,8 +116,10 @@ typedef struct purlin_fdk_filter_params {
   int32_t height;
   int32_t batch;
   int32_t flags;
+  float largest;          /* pixels beyond it become NaN */
+  int32_t reserved;       /* 0 */
 } purlin_fdk_filter_params;
-#define PURLIN_FDK_FILTER_PARAMS_BYTES 120
+#define PURLIN_FDK_FILTER_PARAMS_BYTES 128
 
 /* Back-projection: volume += sum over the batch of weight / w^2 * image(u / w, v / w).
  *
@@ -169,11 +178,13 @@ typedef struct purlin_fdk_backproject_params {
 } purlin_fdk_backproject_params;
 #define PURLIN_FDK_BACKPROJECT_PARAMS_BYTES 152
 
-/* Converts a finished volume for output: scale * value + offset, rounded to even and saturated for integers (NaN gives 0).
+/* Converts a finished volume for output: scale * value + offset, in double for F64 and in float for other types, rounded to even and
+ * saturated for integers (NaN gives 0). Counts infinite results: the values are finite or NaN.
  * With `fov_radius` >= 0, voxels farther from the point (fov_x, fov_y) become `offset`. */
 typedef struct purlin_fdk_store_params {
   uint64_t source;        /* float [nx, ny, slices] */
   uint64_t output;        /* `number`, likewise; may be `source` for F32 */
+  uint64_t counters;      /* uint64 [PURLIN_LAUNCH_FDK_COUNTERS] */
   int64_t nx;
   int64_t ny;
   int64_t slices;
@@ -186,7 +197,7 @@ typedef struct purlin_fdk_store_params {
   int32_t number;
   int32_t flags;          /* PURLIN_LAUNCH_FDK_SWAP */
 } purlin_fdk_store_params;
-#define PURLIN_FDK_STORE_PARAMS_BYTES 96
+#define PURLIN_FDK_STORE_PARAMS_BYTES 104
 
 /* Exact line integrals of ellipsoids. A view's entry of `views` is its source and the rays' 3 x 3 matrix, row after row: the
  * ray through pixel (i, j) has the direction `rays * (i, j, 1)`. Four unused numbers follow. An ellipsoid is

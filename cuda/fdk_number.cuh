@@ -62,6 +62,15 @@ __device__ inline float to_float(__half v) {
   return __half2float(v);
 }
 
+template <class T>
+__device__ double to_double(T v) {
+  return static_cast<double>(v);
+}
+template <>
+__device__ inline double to_double(__half v) {
+  return static_cast<double>(__half2float(v));
+}
+
 // Calls `with(T())` for the type with the code `number`.
 template <class With>
 __device__ void for_number(int number, const With &with) {

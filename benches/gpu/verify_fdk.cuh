@@ -1,6 +1,7 @@
 // Checks of the FDK kernels against double precision, and of volumes cut into slabs and scans into batches bit by bit.
 #pragma once
 #include <array>
+#include <limits>
 #include <random>
 
 #include "fdk_harness.cuh"
@@ -195,6 +196,7 @@ inline purlin_fdk_filter_params filter_params(const FilterCase &c) {
   p.height = c.height();
   p.batch = c.views;
   p.flags = c.weigh ? PURLIN_LAUNCH_FDK_WEIGH : 0;
+  p.largest = std::numeric_limits<float>::max();
   return p;
 }
 

@@ -100,7 +100,7 @@ class reconstruction {
     return {info.nx, info.ny, info.nz};
   }
 
-  /// From now on the input is raw counts, with `i0` counts where nothing is in the way. The images, F32
+  /// From now on the input is raw counts, with `i0` counts where nothing is in the way. The images, F32 or F64
   /// [columns, rows], may be empty.
   void set_counts(double i0, const tensor& i0_image = {}, const tensor& dark = {}, double epsilon = 0.0) {
     check(purlin_fdk_set_counts(get(), i0, i0_image.get(), dark.get(), epsilon));

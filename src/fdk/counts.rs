@@ -1,11 +1,12 @@
 //! Conversion of raw detector counts to line integrals.
 
 use crate::alloc;
-use crate::blocks::number::Convertible;
+use crate::blocks::number::{Convertible, Number, decode};
 use crate::context::Context;
 use crate::error::{Error, Result, real};
 use crate::range;
-use crate::scalar::Real;
+use crate::scalar::{DType, Element, Real};
+use crate::shape::to_u64;
 use crate::tensor::Tensor;
 
 /// Number types of line integrals.
@@ -35,13 +36,15 @@ pub struct Odd {
     pub negative: u64,
     /// Counts or line integrals that are not finite; the result is NaN.
     pub not_finite: u64,
+    /// Those of them that the caller gave as finite numbers: they are too large for the arithmetic.
+    pub too_large: u64,
 }
 
 impl Odd {
-    /// From the counters of a GPU: not finite, clamped, negative.
+    /// From the counters of a GPU: not finite, clamped, negative, too large.
     pub fn from_counters(counters: &[i64]) -> Self {
         let of = |k: usize| counters.get(k).map_or(0, |c| c.unsigned_abs());
-        Self { not_finite: of(0), clamped: of(1), negative: of(2) }
+        Self { not_finite: of(0), clamped: of(1), negative: of(2), too_large: of(3) }
     }
 }
 
@@ -50,6 +53,7 @@ impl std::ops::AddAssign for Odd {
         self.clamped += other.clamped;
         self.negative += other.negative;
         self.not_finite += other.not_finite;
+        self.too_large += other.too_large;
     }
 }
 
@@ -62,21 +66,69 @@ impl std::iter::Sum for Odd {
     }
 }
 
+/// Counts of every pixel of a panel, row after row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Image {
+    /// In f32, the type of most detectors' corrections.
+    Single(Vec<f32>),
+    /// In f64, because f32 would round some of them. The conversion then subtracts in f64.
+    Double(Vec<f64>),
+}
+
+impl From<Vec<f32>> for Image {
+    fn from(pixels: Vec<f32>) -> Self {
+        Self::Single(pixels)
+    }
+}
+
+impl Image {
+    /// From pixels in f64; stores them in f32 if that holds all of them exactly.
+    fn narrowed(pixels: Vec<f64>) -> Result<Self> {
+        let is_exact = pixels.iter().all(|p| f64::from(*p as f32) == *p);
+        if !is_exact {
+            return Ok(Self::Double(pixels));
+        }
+        let mut narrow = alloc::with_capacity("counts of a panel", pixels.len())?;
+        narrow.extend(pixels.iter().map(|p| *p as f32));
+        Ok(Self::Single(narrow))
+    }
+
+    /// Number of pixels.
+    pub fn pixels(&self) -> usize {
+        match self {
+            Self::Single(pixels) => pixels.len(),
+            Self::Double(pixels) => pixels.len(),
+        }
+    }
+
+    /// Whether the pixels are f64.
+    pub fn is_double(&self) -> bool {
+        matches!(self, Self::Double(_))
+    }
+
+    fn at(&self, pixel: usize) -> f64 {
+        match self {
+            Self::Single(pixels) => f64::from(pixels[pixel]),
+            Self::Double(pixels) => pixels[pixel],
+        }
+    }
+}
+
 /// Parameters of the conversion `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counts {
     /// Counts without an object, I0, for all pixels; used if there is no image.
     pub unattenuated: f64,
     /// I0 of each pixel of the panel.
-    pub unattenuated_image: Option<Vec<f32>>,
+    pub unattenuated_image: Option<Image>,
     /// Counts without radiation, for each pixel of the panel; 0 if `None`.
-    pub dark: Option<Vec<f32>>,
+    pub dark: Option<Image>,
     /// Smallest argument of the logarithm, eps.
     pub least: f64,
 }
 
 impl Counts {
-    /// Copies the images from tensors of `context`, F32 on the host, [columns, rows] of the `panel`.
+    /// Copies the images from tensors of `context`, F32 or F64 on the host, [columns, rows] of the `panel`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for images of other sizes or types.
@@ -92,22 +144,22 @@ impl Counts {
             let Some(tensor) = tensor else { return Ok(None) };
             tensor.expect_context(name, context)?;
             tensor.expect_dims(name, &panel)?;
-            let view = tensor.view::<f32>(name)?;
-            let mut pixels = alloc::filled("counts of a panel", panel[0] * panel[1], 0f32)?;
-            for (row, out) in pixels.chunks_mut(panel[0].max(1)).enumerate() {
-                view.read_column(&[row], out);
+            match tensor.dtype() {
+                DType::F32 => read::<f32>(name, tensor, panel).map(|p| Some(Image::Single(p))),
+                DType::F64 => Image::narrowed(read::<f64>(name, tensor, panel)?).map(Some),
+                other => Err(Error::invalid(name, format!("is {}, F32 or F64 is needed", other.name()))),
             }
-            Ok(Some(pixels))
         };
         let unattenuated_image = image("i0_image", unattenuated_image)?;
         Ok(Self { unattenuated, unattenuated_image, dark: image("dark", dark)?, least })
     }
 
-    /// Checks sizes and ranges for a panel of `pixels`; a `least` of 0 means half a count.
+    /// Checks sizes and ranges for a panel of [columns, rows]; a `least` of 0 means half a count.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the number that is out of range.
-    pub fn check(mut self, pixels: usize) -> Result<Self> {
+    pub fn check(mut self, [columns, rows]: [usize; 2]) -> Result<Self> {
+        let pixels = columns * rows;
         if self.least == 0.0 {
             self.least = 0.5;
         }
@@ -128,33 +180,66 @@ impl Counts {
             range::positive("i0", self.unattenuated)?;
         }
         for (name, image) in [("i0_image", &self.unattenuated_image), ("dark", &self.dark)] {
-            if let Some(image) = image
-                && image.len() != pixels
-            {
-                return Err(Error::invalid(name, format!("has {} pixels, {pixels} are needed", image.len())));
+            let Some(image) = image else { continue };
+            if image.pixels() != pixels {
+                return Err(Error::invalid(name, format!("has {} pixels, {pixels} are needed", image.pixels())));
             }
-            if let Some(at) = image.as_ref().and_then(|i| i.iter().position(|v| !v.is_finite())) {
-                let value = image.as_ref().map_or(f32::NAN, |i| i[at]);
-                return Err(Error::invalid(name, format!("pixel {at} is {value}, not finite")));
+            if let Some(at) = (0..pixels).find(|at| !image.at(*at).is_finite()) {
+                let (row, column, value) = (at / columns, at % columns, image.at(at));
+                return Err(Error::invalid(name, format!("row {row}, column {column} is {value}, not finite")));
             }
         }
         Ok(self)
     }
 
-    /// Replaces counts by line integrals, in place. `first` is the panel index of the first pixel. Returns the numbers of
-    /// clamped, negative and non-finite counts. Zeros and negative counts are clamped to `least`. A count that is not finite,
-    /// of either sign, gives NaN, and is counted neither as clamped nor as negative.
-    pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
+    /// Whether counts of type `number` are subtracted in f64. F32 would round a count of more than 24 bits, or an image in f64,
+    /// before the subtraction, and a small difference of large numbers would be wrong.
+    pub fn needs_double(&self, number: Number) -> bool {
+        let is_double = |image: &Option<Image>| image.as_ref().is_some_and(Image::is_double);
+        matches!(number, Number::U32 | Number::I32 | Number::F64)
+            || is_double(&self.unattenuated_image)
+            || is_double(&self.dark)
+    }
+
+    /// Converts raw counts of type `number` to line integrals. `first` is the panel index of the first pixel. Returns the
+    /// numbers of clamped, negative and non-finite counts. Zeros and negative counts are clamped to `least`. A count that is
+    /// not finite, of either sign, gives NaN, and is counted neither as clamped nor as negative.
+    pub fn convert<T: Linear>(&self, number: Number, raw: &[u8], first: usize, integrals: &mut [T]) -> Odd {
+        let mut too_large = 0;
+        let dark = |k: usize| self.dark.as_ref().map_or(0.0, |i| i.at(first + k));
+        if size_of::<T>() == size_of::<f64>() || !self.needs_double(number) {
+            decode(number, raw, integrals);
+            for (k, count) in integrals.iter_mut().enumerate() {
+                *count -= <T as Real>::from_f64(dark(k));
+            }
+        } else {
+            // On the stack, so that a row of any length needs no memory.
+            let mut wide = [0f64; PIECE];
+            let pieces = integrals.chunks_mut(PIECE).zip(raw.chunks(PIECE * number.size()));
+            for (n, (integrals, raw)) in pieces.enumerate() {
+                let wide = &mut wide[..integrals.len()];
+                decode(number, raw, wide);
+                for (k, (count, wide)) in integrals.iter_mut().zip(wide).enumerate() {
+                    *count = <T as Real>::from_f64(*wide - dark(n * PIECE + k));
+                    too_large += u64::from(!count.is_finite() && wide.is_finite());
+                }
+            }
+        }
+        let mut odd = self.take_logarithms(first, integrals);
+        odd.too_large += too_large;
+        odd
+    }
+
+    /// Replaces counts less dark by line integrals, in place.
+    fn take_logarithms<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
         let least = <T as Real>::from_f64(self.least);
-        let of = |image: &Option<Vec<f32>>, at: usize, otherwise: f64| {
-            <T as Real>::from_f64(image.as_ref().map_or(otherwise, |i| f64::from(i[at])))
-        };
+        let of = |image: &Option<Image>, at: usize, otherwise: f64| image.as_ref().map_or(otherwise, |i| i.at(at));
         let mut odd = Odd::default();
         for (k, p) in pixels.iter_mut().enumerate() {
-            let at = first + k;
-            let dark = of(&self.dark, at, 0.0);
-            let open = of(&self.unattenuated_image, at, self.unattenuated) - dark;
-            let count = *p - dark;
+            let (at, count) = (first + k, *p);
+            // In f64: the dark count may be almost as large. The second rounding changes no bit of a difference of f32 numbers.
+            let open = of(&self.unattenuated_image, at, self.unattenuated) - of(&self.dark, at, 0.0);
+            let open = <T as Real>::from_f64(open);
             if !count.is_finite() {
                 odd.not_finite += 1;
                 *p = <T as Real>::from_f64(f64::NAN);
@@ -170,65 +255,184 @@ impl Counts {
             }
             *p = -(count / open).ln();
             // The quotient of the largest count and the least one can overflow.
-            odd.not_finite += u64::from(!p.is_finite());
+            let overflows = u64::from(!p.is_finite());
+            odd.not_finite += overflows;
+            odd.too_large += overflows;
         }
         odd
     }
 }
 
+/// How many line integrals of type `number` are finite numbers beyond `largest`, which `row` may hold as infinities.
+pub fn too_large<T: Linear>(number: Number, raw: &[u8], row: &[T], largest: f64) -> u64 {
+    let largest = <T as Real>::from_f64(largest);
+    let count = row.iter().filter(|p| p.is_finite() && p.abs() > largest).count();
+    if number != Number::F64 || size_of::<T>() == size_of::<f64>() {
+        return to_u64(count);
+    }
+    let mut word = [0u8; 8];
+    let is_finite = move |bytes: &[u8]| {
+        word.copy_from_slice(bytes);
+        f64::from_ne_bytes(word).is_finite()
+    };
+    let rounded = row.iter().zip(raw.chunks_exact(8).map(is_finite)).filter(|(p, finite)| !p.is_finite() && *finite);
+    to_u64(count + rounded.count())
+}
+
+/// Counts that are subtracted together in f64.
+const PIECE: usize = 256;
+
+/// The pixels of an image, row after row.
+fn read<T: Element>(name: &str, tensor: &Tensor, [columns, rows]: [usize; 2]) -> Result<Vec<T>> {
+    let view = tensor.view::<T>(name)?;
+    let mut pixels = alloc::filled("counts of a panel", columns * rows, T::default())?;
+    for (row, out) in pixels.chunks_mut(columns.max(1)).enumerate() {
+        view.read_column(&[row], out);
+    }
+    Ok(pixels)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::number::encode;
+
+    /// Counts of a type as bytes.
+    fn raw(number: Number, counts: &[f64]) -> Vec<u8> {
+        let mut raw = vec![0u8; counts.len() * number.size()];
+        encode(number, counts, &mut raw);
+        raw
+    }
+
+    impl Counts {
+        /// [`Counts::convert`] in place.
+        fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
+            let counts: Vec<f64> = pixels.iter().map(|p| Real::to_f64(*p)).collect();
+            let number = Number::of("counts", T::DTYPE).unwrap();
+            self.convert(number, &raw(number, &counts), first, pixels)
+        }
+    }
 
     #[test]
     fn counts_become_line_integrals() {
         let counts = Counts {
             unattenuated: 0.0,
-            unattenuated_image: Some(vec![1010.0, 2010.0, 1010.0, 1010.0]),
-            dark: Some(vec![10.0; 4]),
+            unattenuated_image: Some(vec![1010f32, 2010.0, 1010.0, 1010.0].into()),
+            dark: Some(vec![10f32; 4].into()),
             least: 0.0,
         };
-        let counts = counts.check(4).unwrap();
+        let counts = counts.check([2, 2]).unwrap();
         let mut pixels = [10.0 + 1000.0 * (-1.5f32).exp(), 2010.0, 3.0, f32::NAN];
-        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, negative: 0, not_finite: 1 });
+        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, not_finite: 1, ..Odd::default() });
         assert!((pixels[0] - 1.5).abs() < 1e-6 && pixels[1] == 0.0);
         assert!((pixels[2] - 2000f32.ln()).abs() < 1e-5 && pixels[3].is_nan());
         let mut tail = [2010.0f32];
         counts.apply(1, &mut tail);
         assert_eq!(tail, [0.0]);
         let mut bright = [2010.0f32, 2011.0, 1010.0, 0.0];
-        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2, not_finite: 0 });
+        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2, ..Odd::default() });
         assert!((bright[0] + 2f32.ln()).abs() < 1e-6 && bright[1] < 0.0 && bright[2] == 0.0);
     }
 
     #[test]
     fn counts_that_are_not_finite_are_nan_whatever_their_sign() {
         let counts =
-            Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 }.check(8).unwrap();
+            Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 }.check([4, 2]).unwrap();
         let row = [f32::NEG_INFINITY, f32::INFINITY, f32::NAN, 0.0, -0.0, -3.0, 1e-30, 1001.0];
         let mut pixels = row;
-        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 4, negative: 1, not_finite: 3 });
+        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
         assert!(pixels[..3].iter().all(|p| p.is_nan()));
         assert!(pixels[3..7].iter().all(|p| (p - 2000f32.ln()).abs() < 1e-5) && pixels[7] < 0.0);
         let mut wide = row.map(f64::from);
-        assert_eq!(counts.apply(0, &mut wide), Odd { clamped: 4, negative: 1, not_finite: 3 });
+        assert_eq!(counts.apply(0, &mut wide), Odd { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
         // The largest count over the smallest one is more than f32 holds.
-        let faint = Counts { unattenuated: 1e-3, least: 1e-3, ..counts }.check(1).unwrap();
+        let faint = Counts { unattenuated: 1e-3, least: 1e-3, ..counts }.check([1, 1]).unwrap();
         let mut large = [f32::MAX];
-        assert_eq!(faint.apply(0, &mut large), Odd { clamped: 0, negative: 1, not_finite: 1 });
+        assert_eq!(faint.apply(0, &mut large), Odd { clamped: 0, negative: 1, not_finite: 1, too_large: 1 });
     }
 
     #[test]
     fn impossible_counts_are_refused() {
         let base = Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 };
-        assert_eq!(base.clone().check(4).unwrap().least, 0.5);
-        let text = |c: Counts| c.check(4).unwrap_err().to_string();
+        assert_eq!(base.clone().check([2, 2]).unwrap().least, 0.5);
+        let text = |c: Counts| c.check([2, 2]).unwrap_err().to_string();
         assert_eq!(text(Counts { unattenuated: 0.0, ..base.clone() }), "i0: is 0, a finite number above 0 is needed");
         assert_eq!(text(Counts { least: -1.0, ..base.clone() }), "epsilon: is -1, a finite number above 0 is needed");
-        assert_eq!(text(Counts { dark: Some(vec![0.0; 3]), ..base.clone() }), "dark: has 3 pixels, 4 are needed");
+        assert_eq!(
+            text(Counts { dark: Some(vec![0f32; 3].into()), ..base.clone() }),
+            "dark: has 3 pixels, 4 are needed"
+        );
         let large = Counts { unattenuated: 1e300, ..base.clone() };
         assert_eq!(text(large), "i0: is 1e300, outside 1.1754943508222875e-38 to 3.4028234663852886e38");
-        let both = Counts { unattenuated_image: Some(vec![9.0; 4]), ..base };
+        let both = Counts { unattenuated_image: Some(vec![9f32; 4].into()), ..base.clone() };
         assert_eq!(text(both), "i0: is 1000, without effect beside i0_image");
+        let nan = Counts { dark: Some(vec![0.0, 1.0, 2.0, f32::NAN].into()), ..base.clone() };
+        assert_eq!(text(nan), "dark: row 1, column 1 is NaN, not finite");
+        let wide = Image::Double(vec![1e39, 0.1, f64::INFINITY, 1.0]);
+        let infinite = Counts { unattenuated: 0.0, unattenuated_image: Some(wide), ..base };
+        assert_eq!(text(infinite), "i0_image: row 1, column 0 is inf, not finite");
+    }
+
+    #[test]
+    fn counts_are_subtracted_before_they_are_rounded() {
+        // More than one piece.
+        let above: Vec<f64> = (0..700).map(|k| (50_000.0 * (-f64::from(k) / 70.0).exp()).round()).collect();
+        for (number, level) in [
+            (Number::U32, 1e8),
+            (Number::U32, 1e9),
+            (Number::U32, 4e9),
+            (Number::I32, 2e9),
+            (Number::I32, -2e9),
+            (Number::F64, 1e12),
+        ] {
+            let dark = |k: usize| level + (k % 3) as f64;
+            let image = |more: f64| Some(Image::narrowed((0..700).map(|k| dark(k) + more).collect()).unwrap());
+            let values: Vec<f64> = above.iter().enumerate().map(|(k, a)| dark(k) + a).collect();
+            let raw = raw(number, &values);
+            let flat = Counts { unattenuated: 0.0, unattenuated_image: image(50_001.0), dark: image(0.0), least: 0.0 };
+            let one = Counts { unattenuated: level + 50_004.25, unattenuated_image: None, ..flat.clone() };
+            for (counts, open) in [(flat, None), (one, Some(level + 50_004.25))] {
+                if open.is_some_and(|open| open < 0.0) {
+                    continue;
+                }
+                let counts = counts.check([70, 10]).unwrap();
+                assert!(counts.needs_double(number));
+                let (mut single, mut double) = (vec![0f32; 700], vec![0f64; 700]);
+                assert_eq!(counts.convert(number, &raw, 0, &mut single), Odd::default(), "{number:?} {level}");
+                assert_eq!(counts.convert(number, &raw, 0, &mut double), Odd::default());
+                for k in 0..700 {
+                    let want = -(above[k] / open.map_or(50_001.0, |open| open - dark(k))).ln();
+                    assert_eq!(double[k], want, "{number:?} {level} {k}");
+                    // Roundings of both differences, of the quotient and of the logarithm.
+                    let error = (f64::from(single[k]) - want).abs();
+                    assert!(error < 2e-7 * (1.0 + want), "{number:?} {level} {k}: {error:e}");
+                }
+            }
+        }
+        // A narrow type beside an image that f32 would round.
+        let dark = Image::narrowed(vec![60_000.000_3; 4]).unwrap();
+        let counts = Counts { unattenuated: 60_001.0, unattenuated_image: None, dark: Some(dark), least: 1e-4 };
+        let counts = counts.check([2, 2]).unwrap();
+        let mut single = [0f32; 1];
+        counts.convert(Number::U16, &raw(Number::U16, &[60_001.0]), 3, &mut single);
+        assert_eq!(single, [0.0]);
+        counts.convert(Number::F32, &raw(Number::F32, &[60_000.5]), 3, &mut single);
+        assert!((f64::from(single[0]) + (0.4997f64 / 0.9997).ln()).abs() < 1e-7);
+    }
+
+    #[test]
+    fn narrow_counts_stay_in_single_precision_with_the_whole_i0() {
+        let dark = Image::narrowed(vec![65_000.0; 4]).unwrap();
+        assert!(!dark.is_double());
+        // f32 rounds i0 to a multiple of 1 / 256.
+        let open = 65_000.501;
+        let counts = Counts { unattenuated: open, unattenuated_image: None, dark: Some(dark), least: 0.1 };
+        let counts = counts.check([2, 2]).unwrap();
+        for number in [Number::U8, Number::I8, Number::U16, Number::I16, Number::F16, Number::F32] {
+            assert!(!counts.needs_double(number));
+        }
+        let mut single = [0f32];
+        assert_eq!(counts.convert(Number::U16, &raw(Number::U16, &[65_001.0]), 0, &mut single).negative, 1);
+        assert!((f64::from(single[0]) + (1.0 / 0.501f64).ln()).abs() < 2e-7, "{single:?}");
     }
 }

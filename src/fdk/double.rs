@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::counts::Counts;
-use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
+use super::cpu::{Rows, encode_all, infinities, pipeline_bytes, timed, unprepared};
 use super::cut::{Cut, Flow, Needs};
+use super::limits::fits;
 use super::ops::{FdkOps, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use super::ramp::transform_bytes;
@@ -135,7 +136,7 @@ impl FdkOps for DoubleOps {
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
         timed(&mut tally.filter, || {
             tally.odd += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
-            for p in integrals.iter_mut().filter(|p| !p.is_finite()) {
+            for p in integrals.iter_mut().filter(|p| !fits(**p, plan.largest_pixel)) {
                 tally.not_finite += 1;
                 *p = plan.options.not_finite();
             }
@@ -191,6 +192,9 @@ impl FdkOps for DoubleOps {
         if plan.options.fov_mask {
             let bytes = values.len() * self.output.size();
             plan.mask_unseen(self.first + first, self.output, &mut out[..bytes]);
+        }
+        if !plan.is_plain() || self.output != Number::F64 {
+            self.tally.overflown += infinities(self.context.pool(), self.output, out, values.len());
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 use std::f64::consts::TAU;
 
+pub use super::orbit::Orbit;
 use crate::alloc;
 use crate::error::{Error, Result, real, rounded};
 use crate::range;
@@ -45,23 +46,13 @@ impl Detector {
     }
 }
 
-/// A circular orbit about the z axis with a flat panel perpendicular to the line from source to axis.
-///
-/// At angle b the source is at `SID (cos b, sin b, 0)`, the panel's axes are `e_u = (-sin b, cos b, 0)` and
-/// `e_v = (0, 0, 1)`; b grows counter-clockwise seen from +z. The centre of pixel (i, j) lies at
-/// `u = (i - (columns - 1) / 2) column_pitch + column_offset`, likewise v, from the foot of the perpendicular.
+/// What the views were given by; messages name it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Orbit {
-    /// Source to axis (SID), mm.
-    pub source_to_axis: f64,
-    /// Source to panel (SDD), mm.
-    pub source_to_detector: f64,
-    /// Shift of the panel along e_u, mm.
-    pub column_offset: f64,
-    /// Shift of the panel along e_v, mm.
-    pub row_offset: f64,
-    /// Accept a panel between source and axis.
-    pub allow_inside_panel: bool,
+pub enum Given {
+    /// Angles on an orbit.
+    Orbit(Orbit),
+    /// Matrices.
+    Matrices,
 }
 
 /// One view, with the numbers derived from its matrix.
@@ -139,14 +130,18 @@ impl View {
     /// Whether the scale of a row of the panel is 0 or not finite: the row and the source lie in a plane across the line from the
     /// source to the axis.
     pub fn has_row_without_scale(&self, rows: usize) -> bool {
+        let [least, most] = self.row_scales(rows);
+        least.is_nan() || !most.is_finite() || least <= 1e-9 * most
+    }
+
+    /// The least and the largest scale of a row of the panel.
+    pub fn row_scales(&self, rows: usize) -> [f64; 2] {
         let last = (rows - 1) as f64;
         let [first, slope] = self.row_scale_terms(0.0);
         let lowest = (-dot(first, slope) / dot(slope, slope)).clamp(0.0, last);
         // NaN for rows of equal scale.
         let lowest = if lowest.is_nan() { 0.0 } else { lowest };
-        let most = self.row_scale(0.0).max(self.row_scale(last));
-        let least = self.row_scale(lowest);
-        least.is_nan() || !most.is_finite() || least <= 1e-9 * most
+        [self.row_scale(lowest), self.row_scale(0.0).max(self.row_scale(last))]
     }
 
     /// Source to panel in units of the distance of two columns across the rows' normal.
@@ -233,6 +228,8 @@ pub struct Geometry {
     pub detector: Detector,
     /// The views, in the caller's order.
     pub views: Vec<View>,
+    /// What they were given by.
+    pub given: Given,
 }
 
 /// Largest modulus of an angle, rad. Numbers of double precision are 1e-7 apart there, and multiples of 2 pi are as wrong.
@@ -245,17 +242,9 @@ impl Geometry {
     /// [`Error::InvalidArgument`] naming the length, the angle or the view that is out of range.
     pub fn circular(detector: Detector, orbit: &Orbit, angles: &[f64]) -> Result<Self> {
         detector.check()?;
-        range::positive("source_to_axis", orbit.source_to_axis)?;
-        range::positive("source_to_detector", orbit.source_to_detector)?;
+        orbit.check([detector.column_pitch, detector.row_pitch])?;
         let (sid, sdd) = (orbit.source_to_axis, orbit.source_to_detector);
-        if sdd < sid && !orbit.allow_inside_panel {
-            let problem =
-                format!("is {}, less than source_to_axis = {}: a panel between source and axis", real(sdd), real(sid));
-            return Err(Error::invalid("source_to_detector", problem));
-        }
-        range::finite("column_offset", orbit.column_offset)?;
-        range::finite("row_offset", orbit.row_offset)?;
-        let mut geometry = Self::with_capacity(detector, angles.len())?;
+        let mut geometry = Self::with_capacity(detector, angles.len(), Given::Orbit(*orbit))?;
         for (n, &angle) in angles.iter().enumerate() {
             if !angle.is_finite() {
                 return Err(Error::invalid("angles", format!("element {n} is {angle}, not finite")));
@@ -297,18 +286,26 @@ impl Geometry {
     /// [`Error::InvalidArgument`] naming the view whose matrix is singular or not finite.
     pub fn from_matrices(detector: Detector, matrices: &[[f64; 12]]) -> Result<Self> {
         detector.check()?;
-        let mut geometry = Self::with_capacity(detector, matrices.len())?;
+        let mut geometry = Self::with_capacity(detector, matrices.len(), Given::Matrices)?;
         for (n, matrix) in matrices.iter().enumerate() {
             geometry.views.push(View::from_matrix(n, matrix, &detector)?);
         }
         Ok(geometry)
     }
 
-    fn with_capacity(detector: Detector, views: usize) -> Result<Self> {
+    /// The error of view `n`, by the name of what it was given by.
+    pub fn refusal(&self, n: usize, problem: &str) -> Error {
+        match self.given {
+            Given::Orbit(_) => Error::invalid("angles", format!("view {n} {problem}")),
+            Given::Matrices => Error::invalid(format!("matrices, view {n}"), problem),
+        }
+    }
+
+    fn with_capacity(detector: Detector, views: usize, given: Given) -> Result<Self> {
         if views == 0 {
             return Err(Error::invalid("views", "is 0, less than 1"));
         }
-        Ok(Self { detector, views: alloc::with_capacity("views", views)? })
+        Ok(Self { detector, views: alloc::with_capacity("views", views)?, given })
     }
 
     /// Refuses a row pitch that differs from the one in the views' matrices; 0 accepts any.

@@ -49,10 +49,10 @@ pub(super) trait Stage: Send + Sync {
     /// Stores the slab in its part of the volume in host memory.
     fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()>;
 
-    /// Sets the type of the volume's elements.
-    fn set_output(&mut self, number: Number);
+    /// Sets the type of the volume's elements, before slices are stored.
+    fn set_output(&mut self, number: Number) -> Result<()>;
 
-    /// Waits for all work and returns the counts.
+    /// Waits for all work and returns the counts of the scan.
     fn finish(&mut self) -> Result<Tally>;
 }
 
@@ -90,6 +90,10 @@ struct Lane<O: FdkOps> {
     /// Index of the buffer that is being filled, and the views in it.
     at: usize,
     views: Vec<usize>,
+    /// The counts so far: a finish that fails behind them is repeated.
+    total: Tally,
+    /// Whether slices were stored.
+    was_stored: bool,
 }
 
 impl<O: FdkOps> Lane<O> {
@@ -105,7 +109,7 @@ impl<O: FdkOps> Lane<O> {
             buffers.push(ops.buffer("projections as pushed", bytes)?);
         }
         let views = alloc::with_capacity("views of a batch", cut.batch)?;
-        Ok(Self { ops, cut: *cut, slices, rows, buffers, at: 0, views })
+        Ok(Self { ops, cut: *cut, slices, rows, buffers, at: 0, views, total: Tally::default(), was_stored: false })
     }
 }
 
@@ -196,13 +200,22 @@ where
         })
     }
 
-    fn set_output(&mut self, number: Number) {
+    fn set_output(&mut self, number: Number) -> Result<()> {
+        if std::mem::replace(&mut self.was_stored, true) {
+            // A finish failed after it had stored slices: their overflow is none of the next volume's.
+            self.finish()?;
+        }
         self.ops.set_output(number);
         self.cut.output.number = number;
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Tally> {
-        self.ops.finish()
+        self.total += self.ops.finish()?;
+        let total = self.total;
+        // Of this volume alone; the next one may be of another type.
+        self.total.overflown = 0;
+        Ok(total)
     }
 }
 

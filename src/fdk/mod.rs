@@ -8,7 +8,10 @@
 //! | `lane` | a slab that accumulates pushed views |
 //! | `slot` | the place of a pushed scan between the calls, from which a cancellation drops it |
 //! | [`fov`], `unseen`, [`frame`] | the disc that every view sees; the voxels outside; a box of a volume that reaches a source |
-//! | [`geometry`] | panel, views, voxels |
+//! | [`counts`] | raw detector counts to line integrals |
+//! | [`pieces`] | the single steps of a reconstruction as functions of their own |
+//! | [`geometry`], [`orbit`] | panel, views, voxels; a circular orbit |
+//! | [`lengths`], `limits` | lengths, pixels and output values that a precision computes with |
 //! | [`options`], [`info`] | options and figures |
 //! | [`weights`], [`half_fan`] | angular and redundancy weights; those of a half fan, and the overlap that it needs |
 //! | [`fan`] | angles of rays to the ray through the axis |
@@ -34,9 +37,12 @@ pub mod half_fan;
 pub mod info;
 pub mod inputs;
 mod lane;
+pub mod lengths;
+mod limits;
 mod open;
 pub mod ops;
 pub mod options;
+pub mod orbit;
 mod part;
 pub mod phantom;
 pub mod pieces;

@@ -118,9 +118,11 @@ pub struct Tally {
     pub uploaded: u64,
     /// Bytes copied from the device.
     pub downloaded: u64,
-    /// Pixels that were not finite.
+    /// Pixels that were not finite or too large.
     pub not_finite: u64,
-    /// Clamped, negative and non-finite counts.
+    /// Voxels beyond the range of the output's type.
+    pub overflown: u64,
+    /// Clamped, negative and non-finite counts; pixels that were too large.
     pub odd: Odd,
 }
 
@@ -133,6 +135,7 @@ impl std::ops::AddAssign for Tally {
         self.uploaded += other.uploaded;
         self.downloaded += other.downloaded;
         self.not_finite += other.not_finite;
+        self.overflown += other.overflown;
         self.odd += other.odd;
     }
 }

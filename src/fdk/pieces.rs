@@ -16,7 +16,7 @@ use super::session::Fdk;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::gpu::DeviceMemory;
-use crate::blocks::number::{self, Number};
+use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
@@ -80,7 +80,7 @@ fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
     Err(Error::NotSupported(format!("{name}: has strides {:?}, packed memory is needed", tensor.layout().strides())))
 }
 
-/// Replaces raw counts, [columns, rows, ...] of F32, U16 or another real type, by line integrals, F32 of the same
+/// Converts raw counts, [columns, rows, ...] of F32, U16 or another real type, to line integrals, F32 of the same
 /// dimensions. Returns the clamped, negative and non-finite counts. Both arrays are on the host, or both on the device
 /// and packed.
 ///
@@ -103,8 +103,7 @@ pub fn log_transform(
         return Err(Error::invalid("counts", format!("has dimensions {dims:?}, [columns, rows, ...] are needed")));
     }
     let number = Number::of("counts", input.dtype())?.expect_real("counts")?;
-    let panel = dims[0] * dims[1];
-    let counts = counts.check(panel)?;
+    let counts = counts.check([dims[0], dims[1]])?;
     if let Some(site) = site(context, stream, input)? {
         refuse_strides("counts", input)?;
         output.check_writable("projections")?;
@@ -122,10 +121,7 @@ pub fn log_transform(
         out.par_chunks_mut(columns)
             .zip(raw.par_chunks(columns * number.size()))
             .enumerate()
-            .map(|(r, (row, raw))| {
-                number::decode(number, raw, row);
-                counts.apply(r % dims[1] * columns, row)
-            })
+            .map(|(r, (row, raw))| counts.convert(number, raw, r % dims[1] * columns, row))
             .sum()
     });
     Ok(warned(context, odd))
@@ -135,7 +131,11 @@ pub fn log_transform(
 fn warned(context: &Context, odd: Odd) -> Odd {
     if odd.not_finite > 0 {
         let count = odd.not_finite;
-        context.log().log(Level::Warn, || format!("counts: {count} are not finite, their line integrals are NaN"));
+        let problem = match odd.too_large {
+            0 => "not finite".to_owned(),
+            n => format!("not finite or beyond {:.3e} in F32, which {n} are", f32::MAX),
+        };
+        context.log().log(Level::Warn, || format!("counts: {count} are {problem}, their line integrals are NaN"));
     }
     odd
 }

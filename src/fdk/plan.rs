@@ -2,7 +2,7 @@
 
 use super::fan::Fan;
 use super::frame::Frame;
-use super::geometry::{Geometry, Grid, MOST_LENGTH, View};
+use super::geometry::{Geometry, Given, Grid, MOST_LENGTH, View};
 use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
@@ -64,6 +64,9 @@ pub struct Plan {
     pub response: Vec<f64>,
     /// The views in the order of the geometry.
     pub views: Vec<ViewPlan>,
+    /// Largest modulus of a pixel whose sums stay in the range of the arithmetic, a power of two of at least 1. A larger one
+    /// counts as a pixel that is not finite.
+    pub largest_pixel: f64,
 }
 
 /// Angle of rows, or of the orbit, to the plane across z above which a warning is logged, rad.
@@ -78,7 +81,7 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
     let (right, top) = ((geometry.detector.columns - 1) as f64, (geometry.detector.rows - 1) as f64);
     let corners = [(0.0, 0.0), (right, 0.0), (0.0, top), (right, top)];
     for (n, view) in geometry.views.iter().enumerate() {
-        let refuse = |problem: &str| Err(Error::invalid(format!("matrices, view {n}"), problem));
+        let refuse = |problem: &str| Err(geometry.refusal(n, problem));
         if view.orbit_radius() <= 0.0 {
             return refuse("has its source on the axis of rotation, z");
         }
@@ -110,9 +113,14 @@ const FACING: f64 = 0.7;
 /// line.
 fn orbit_tilt(geometry: &Geometry) -> f64 {
     let count = geometry.views.len() as f64;
-    let mean: [f64; 3] = std::array::from_fn(|k| geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count);
+    let distance = geometry.views.iter().map(View::source_distance).sum::<f64>() / count;
+    // A power of two changes no digit, and keeps the eighth powers of lengths below in range.
+    let unit = 2f64.powi(distance.log2().floor() as i32);
+    let distance = distance / unit;
+    let source = |v: &View, k: usize| v.source[k] / unit;
+    let mean: [f64; 3] = std::array::from_fn(|k| geometry.views.iter().map(|v| source(v, k)).sum::<f64>() / count);
     let moment = |i: usize, j: usize| {
-        geometry.views.iter().map(|v| (v.source[i] - mean[i]) * (v.source[j] - mean[j])).sum::<f64>() / count
+        geometry.views.iter().map(|v| (source(v, i) - mean[i]) * (source(v, j) - mean[j])).sum::<f64>() / count
     };
     let c: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| moment(i, j)));
     // Eigenvalues of a symmetric matrix of order 3 by its characteristic polynomial.
@@ -130,7 +138,6 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     let phase = (dot(b[0], cross(b[1], b[2])) / 2.0).clamp(-1.0, 1.0).acos() / 3.0;
     let value = |k: f64| middle + 2.0 * spread * (phase + k * std::f64::consts::TAU / 3.0).cos();
     let (largest, second, least) = (value(0.0), value(2.0), value(1.0));
-    let distance = geometry.views.iter().map(View::source_distance).sum::<f64>() / count;
     if second < LINE * largest || second.sqrt() < BENT * distance || least > FLAT * second {
         return 0.0;
     }
@@ -156,7 +163,11 @@ fn check_orbit(geometry: &Geometry) -> Result<f64> {
         "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
         tilt.to_degrees()
     );
-    Err(Error::invalid("matrices", problem))
+    let name = match geometry.given {
+        Given::Orbit(_) => "angles",
+        Given::Matrices => "matrices",
+    };
+    Err(Error::invalid(name, problem))
 }
 
 /// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Returns the view
@@ -170,7 +181,7 @@ fn check_rows(geometry: &Geometry) -> Result<(usize, f64)> {
              across the axis of rotation, which is z",
             angle.to_degrees()
         );
-        return Err(Error::invalid(format!("matrices, view {view}"), problem));
+        return Err(geometry.refusal(view, &problem));
     }
     Ok((view, angle))
 }
@@ -232,6 +243,7 @@ impl Plan {
     /// [`response`].
     pub fn new(geometry: Geometry, grid: Grid, options: Options) -> Result<Self> {
         grid.check()?;
+        geometry.check_lengths(&grid, &options)?;
         let behind = grid.behind_source(&geometry);
         if let Some(place) = behind.as_ref().filter(|_| !options.fov_mask) {
             return Err(Error::invalid("grid", format!("reaches {place}")));
@@ -314,12 +326,28 @@ impl Plan {
             };
             if options.mode == Mode::RabbitCt && !is_in_range {
                 let problem = "has a third row of a size whose inverse square is out of the range of the arithmetic";
-                return Err(Error::invalid(format!("matrices, view {n}"), problem));
+                return Err(geometry.refusal(n, problem));
             }
             views.push(ViewPlan { matrix, weight });
         }
         let left = scan.extra_left;
-        Ok(Self { geometry, grid, frame, options, scan, columns, left, extrapolated, length, response, views })
+        let largest_pixel = 0.0;
+        let mut plan = Self {
+            geometry,
+            grid,
+            frame,
+            options,
+            scan,
+            columns,
+            left,
+            extrapolated,
+            length,
+            response,
+            views,
+            largest_pixel,
+        };
+        plan.set_largest_pixel()?;
+        Ok(plan)
     }
 
     /// Sets the length of the transforms, even and no shorter than the current one.
@@ -331,7 +359,7 @@ impl Plan {
         self.response = response(length, pitch, options.window, options.cutoff)?;
         self.response.iter_mut().for_each(|r| *r /= length as f64);
         self.length = length;
-        Ok(())
+        self.set_largest_pixel()
     }
 
     /// Whether rows are continued beyond their left end, and beyond their right one. A half fan's rows are not, on the short

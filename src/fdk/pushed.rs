@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
-use super::counts::Odd;
+use super::counts::{Odd, too_large};
 use super::cut::{Access, Available, Flow, PUSHED, beside_views};
 use super::info::Info;
 use super::inputs::{Device, Projections, Volume};
 use super::lane::{Incoming, Stage, lanes};
+use super::limits::fits;
 use super::open;
 use super::ops::{Tally, Watch};
+use super::plan::Plan;
 use super::run::{self, Setting};
 use super::session::Fdk;
 use crate::alloc;
@@ -165,14 +167,15 @@ fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &I
         odd += from.context.pool().run(|| {
             rows.zip(raw)
                 .enumerate()
-                .map(|(j, (row, raw))| {
-                    decode(from.number, raw, row);
-                    match counts {
-                        Some(counts) => counts.apply(j * d.columns, row),
-                        None => {
-                            let bad = row.iter().filter(|p| !p.is_finite()).count();
-                            Odd { not_finite: to_u64(bad), ..Odd::default() }
-                        }
+                .map(|(j, (row, raw))| match counts {
+                    Some(counts) => counts.convert(from.number, raw, j * d.columns, row),
+                    None => {
+                        decode(from.number, raw, row);
+                        // A power of two of at least 1; beyond f32 it is the largest number there.
+                        let largest = setting.plan.largest_pixel.min(f64::from(f32::MAX));
+                        let bad = row.iter().filter(|p| !fits(**p, largest as f32)).count();
+                        let too_large = too_large(from.number, raw, row, largest);
+                        Odd { not_finite: to_u64(bad), too_large, ..Odd::default() }
                     }
                 })
                 .sum::<Odd>()
@@ -334,7 +337,8 @@ impl Fdk {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] without a begin, for views that are missing unless the options allow it, and for a
-    /// volume of another size; [`Error::Io`] from the sink, [`Error::OutOfMemory`]: after these the scan is kept, and the
+    /// volume of another size; [`Error::Numerical`] for voxels beyond the range of the volume's type; [`Error::Io`] from the
+    /// sink, [`Error::OutOfMemory`]: after these the scan is kept, and the
     /// finish can be repeated. [`Error::Cancelled`], also if somebody cancelled since the begin, and failures of the device
     /// drop the scan.
     pub fn finish(&mut self, mut volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
@@ -397,7 +401,9 @@ impl Fdk {
                 // Every slab meets them again.
                 info.pixels_not_finite = super::info::number(odd.not_finite);
                 info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
-                run::warn_not_finite(self.context(), &info);
+                // The line integrals are stored in f32.
+                let largest = plan.largest_input(self.setting.counts.is_some()).min(f64::from(f32::MAX));
+                run::warn_not_finite(self.context(), &info, odd.too_large, largest);
                 info.seconds = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
@@ -411,7 +417,8 @@ impl Fdk {
                 pushed.is_spoiled = false;
                 let (times, tally) = self.deliver(lanes, volume, pushed.queue.as_ref(), progress)?;
                 info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates, plan.options.sanitize);
-                run::warn_not_finite(self.context(), &info);
+                let largest = plan.largest_input(self.setting.counts.is_some());
+                run::warn_not_finite(self.context(), &info, tally.odd.too_large, largest);
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
                 progress.report(to_i64(pushed.count), to_i64(pushed.count), 0.0)?;
             }
@@ -436,7 +443,7 @@ impl Fdk {
             Volume::Tensor(tensor) => Number::of("volume", tensor.dtype())?,
             Volume::Sink(sink) => sink.info().number,
         };
-        lanes.iter_mut().for_each(|l| l.set_output(number));
+        lanes.iter_mut().try_for_each(|l| l.set_output(number))?;
         let slice = nx * ny * number.size();
         let device = self.setting.device(self.context());
         let sink = match volume {
@@ -469,20 +476,31 @@ impl Fdk {
             for lane in lanes.iter_mut() {
                 times.write += lane.write(plan, &sink, &progress.flag())?.write;
             }
+            let tally = counted(lanes, plan, number)?;
             progress.check()?;
             sink.finish()?;
+            return Ok((times, tally));
         }
-        let mut tally = Tally::default();
-        for lane in lanes.iter_mut() {
-            tally += lane.finish()?;
-        }
-        Ok((times, tally))
+        Ok((times, counted(lanes, plan, number)?))
     }
+}
+
+/// The counts of a scan whose slabs are stored.
+///
+/// # Errors
+/// [`Error::Numerical`] for voxels beyond the range of `number`, the type of the volume.
+fn counted(lanes: &mut [Box<dyn Stage>], plan: &Plan, number: Number) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for lane in lanes {
+        tally += lane.finish()?;
+    }
+    plan.check_overflow(number, tally.overflown)?;
+    Ok(tally)
 }
 
 /// Whether a finish that failed with `e` leaves the scan complete, so that the finish can be repeated.
 fn leaves_scan(e: &Error) -> bool {
-    use Error::{Busy, InvalidArgument, Io, NotSupported, OutOfDeviceMemory, OutOfMemory};
+    use Error::{Busy, InvalidArgument, Io, NotSupported, Numerical, OutOfDeviceMemory, OutOfMemory};
     matches!(
         e,
         Io { .. }
@@ -490,6 +508,7 @@ fn leaves_scan(e: &Error) -> bool {
             | OutOfDeviceMemory { .. }
             | InvalidArgument { .. }
             | NotSupported(_)
+            | Numerical(_)
             | Busy { .. }
     )
 }

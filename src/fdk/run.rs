@@ -129,12 +129,13 @@ pub(super) fn whole(
     progress: &Progress<'_>,
     info: &mut Info,
 ) -> Result<()> {
-    unwarned(setting, queue, input, output, progress, info)?;
-    warn_not_finite(&setting.contexts[0], info);
+    let too_large = unwarned(setting, queue, input, output, progress, info)?;
+    let largest = setting.plan.largest_input(setting.counts.is_some());
+    warn_not_finite(&setting.contexts[0], info, too_large, largest);
     Ok(())
 }
 
-/// As [`whole`], without the warning about pixels that are not finite.
+/// As [`whole`], without the warning about pixels that are not finite. Returns how many of them were too large instead.
 pub(super) fn unwarned(
     setting: &Setting,
     queue: Option<&GpuStream>,
@@ -142,7 +143,7 @@ pub(super) fn unwarned(
     output: Volume<'_>,
     progress: &Progress<'_>,
     info: &mut Info,
-) -> Result<()> {
+) -> Result<u64> {
     let start = Instant::now();
     let (plan, first) = (&*setting.plan, &*setting.contexts[0]);
     let device = setting.device(first);
@@ -160,11 +161,11 @@ pub(super) fn unwarned(
     set_peaks(info, contexts, &base);
     let updates = plan.views.len() as f64 * plan.voxels() as f64;
     info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates, plan.options.sanitize);
-    Ok(())
+    Ok(tally.odd.too_large)
 }
 
-/// Logs the number of pixels that were not finite, once a run.
-pub(super) fn warn_not_finite(context: &Context, info: &Info) {
+/// Logs the number of pixels that were not finite, once a run; `too_large` of them were finite numbers beyond `largest`.
+pub(super) fn warn_not_finite(context: &Context, info: &Info, too_large: u64, largest: f64) {
     let (bad, replaced) = (info.pixels_not_finite, info.pixels_sanitized);
     if bad > 0 {
         let outcome = if replaced > 0 {
@@ -172,7 +173,21 @@ pub(super) fn warn_not_finite(context: &Context, info: &Info) {
         } else {
             "the voxels that their rows contribute to are not finite (sanitize replaces them by 0)"
         };
-        context.log().log(Level::Warn, || format!("projections: {bad} pixels are not finite; {outcome}"));
+        context.log().log(Level::Warn, || {
+            let problem = too_large_text(bad, number(too_large), largest);
+            format!("projections: {bad} pixels are {problem}; {outcome}")
+        });
+    }
+}
+
+/// Says what `bad` pixels are, of which `too_large` are finite numbers beyond `largest`.
+fn too_large_text(bad: i64, too_large: i64, largest: f64) -> String {
+    let precision = if largest <= f64::from(f32::MAX) { "F32" } else { "F64" };
+    let limit = format!("beyond {largest:.3e}, the largest that {precision} precision takes");
+    match too_large {
+        0 => "not finite".into(),
+        n if n >= bad => limit,
+        n => format!("not finite or {limit}, which {n} are"),
     }
 }
 
@@ -313,6 +328,7 @@ impl<'s> Whole<'_, 's> {
             outcomes
         });
         let total = gather(outcomes)?;
+        plan.check_overflow(cut.output.number, total.1.overflown)?;
         if let Some(sink) = &sink {
             // If the run was cancelled while the last slices were written, no file gets its final name.
             self.progress.check()?;

@@ -14,6 +14,7 @@ use super::slot::{Cancellation, Slot};
 use crate::backend::Backend;
 use crate::backend::free::host_memory_free;
 use crate::backend::memory::Charge;
+use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -110,8 +111,9 @@ impl Fdk {
         if self.is_taking_scan() {
             return Err(Error::invalid("fdk", "is taking a scan; finish it, or cancel it before setting counts"));
         }
-        let pixels = self.plan().panel_pixels();
-        let counts = counts.map(|c| c.check(pixels)).transpose()?.map(Arc::new);
+        let d = &self.plan().geometry.detector;
+        let panel = [d.columns, d.rows];
+        let counts = counts.map(|c| c.check(panel)).transpose()?.map(Arc::new);
         let before = std::mem::replace(&mut self.setting.counts, counts);
         match self.setting.usual_plan() {
             Ok(usual) => {
@@ -178,7 +180,8 @@ impl Fdk {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if
-    /// not even the thinnest slab fits the limits; [`Error::Cancelled`]; and the errors of source and sink. After any of them
+    /// not even the thinnest slab fits the limits; [`Error::Numerical`] for voxels beyond the range of the volume's type;
+    /// [`Error::Cancelled`]; and the errors of source and sink. After any of them
     /// the object can be used again, and the output file has not been renamed to its final name.
     pub fn reconstruct(
         &mut self,
@@ -227,11 +230,12 @@ impl Fdk {
                 tensor.expect_context("volume", self.context())?;
                 tensor.expect_dims("volume", size)?;
                 tensor.check_writable("volume")?;
-                check_number("volume", tensor.dtype())
+                check_number("volume", tensor.dtype())?;
+                self.plan().check_output(Number::of("volume", tensor.dtype())?)
             }
             Volume::Sink(sink) => {
                 sink.info().expect_dims("volume", size)?;
-                sink.info().number.expect_real("volume").map(|_| ())
+                self.plan().check_output(sink.info().number.expect_real("volume")?)
             }
         }
     }
@@ -252,5 +256,5 @@ impl Fdk {
 }
 
 fn check_number(argument: &str, dtype: DType) -> Result<()> {
-    crate::blocks::number::Number::of(argument, dtype)?.expect_real(argument).map(|_| ())
+    Number::of(argument, dtype)?.expect_real(argument).map(|_| ())
 }

@@ -11,14 +11,15 @@ use crate::fdk::pieces;
 
 /// Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
 /// epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
-/// count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them.
+/// count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
+/// and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.
 /// @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
 /// @param      i0           counts without an object, positive; 0 where `i0_image` is given.
-/// @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
-/// @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
+/// @param      i0_image     counts without an object, F32 or F64, columns x rows; NULL for `i0`.
+/// @param      dark         counts without radiation, F32 or F64, columns x rows; NULL for 0.
 /// @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
 /// @param      projections  F32, the dimensions of `counts`.
 /// @param[out] clamped      how many counts were raised; may be NULL.
@@ -112,7 +113,8 @@ pub unsafe extern "C" fn purlin_fdk_weight(
 /// rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
 ///
 /// Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
-/// mm, at the panel's column pitch.
+/// mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32 (about 1e30), makes its row
+/// NaN, and on a GPU the one that is filtered with it.
 ///
 /// @param     fdk       the reconstruction.
 /// @param     stream    NULL for the context's own.

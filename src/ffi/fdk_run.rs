@@ -29,8 +29,9 @@ use crate::fdk::{Fdk, Projections, Volume};
 ///                          those of the grid.
 /// @param[out] info         what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
-/// context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
-/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type does not
+/// take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
+/// `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
 /// another run.
@@ -241,7 +242,8 @@ pub unsafe extern "C" fn purlin_fdk_push(
 /// @param[out] info    what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
-/// used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// used up; `output_scale` and `output_offset`), `PURLIN_ERROR_NUMERICAL` (as purlin_fdk_reconstruct_to_sink),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`: the scan is kept. `PURLIN_ERROR_CANCELLED` (by the
 /// progress function or by purlin_fdk_cancel since the begin, whether views are missing or not), `PURLIN_ERROR_CUDA`: the
 /// scan is dropped.

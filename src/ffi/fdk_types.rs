@@ -164,16 +164,17 @@ pub struct purlin_fdk_options {
     pub allow_short_arc: i32,
     /// 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
     /// that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
-    /// They are counted either way, and the log has one warning a run.
+    /// They are counted either way, and the log has one warning a run. So do pixels that are too large for the sums of the
+    /// precision; the warning says how large they may be, far more than any line integral is.
     pub sanitize: i32,
     /// Cut-off of the window as part of the largest frequency, above 0 and at most 1; default 1.
     pub cutoff: f64,
     /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as part of
     /// the panel's columns, 0 to 1, for objects wider than the panel; default 0.
     pub truncation: f64,
-    /// Voxels are written times this; default 1.
+    /// Voxels are written times this; default 1. Volumes of F64 take any, others in F32 precision one that F32 holds.
     pub output_scale: f64,
-    /// Then this is added; default 0.
+    /// Then this is added; default 0. Likewise.
     pub output_offset: f64,
     /// Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
     /// memory limits and the memory that is free.
@@ -255,7 +256,7 @@ pub struct purlin_fdk_info {
     pub host_bytes_used: i64,
     /// Views pushed since the last purlin_fdk_begin; 0 after the scan was cancelled or dropped.
     pub views_pushed: i64,
-    /// Pixels of the last run that were not finite and were replaced by 0; one that two slabs need counts twice.
+    /// Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts twice.
     pub pixels_sanitized: i64,
     /// Counts of it that were raised to the least, likewise.
     pub pixels_clamped: i64,
@@ -284,7 +285,7 @@ pub struct purlin_fdk_info {
     /// Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
     /// `pixels_clamped`.
     pub pixels_negative: i64,
-    /// Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
+    /// Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize` replaced them or not; counted
     /// like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are NaN, or 0 in volumes of
     /// integers.
     pub pixels_not_finite: i64,

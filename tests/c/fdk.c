@@ -140,9 +140,8 @@ static void pushed(const struct scan *s) {
 }
 
 static int32_t no_space(const int64_t *first, const int64_t *count, const void *block, void *user) {
-  (void)count;
   (void)block;
-  return first[2] < *(const int64_t *)user ? 0 : 28;
+  return first[2] + count[2] <= *(const int64_t *)user ? 0 : 28;
 }
 
 /* A scan that is being pushed outlives a whole one, and finishes that fail. */
@@ -288,13 +287,45 @@ static void phantom_and_counts(const struct scan *s) {
   OK(purlin_fdk_set_counts(fdk, 0, i0, d, 0));
   OK(purlin_fdk_reconstruct(fdk, NULL, c, w, &info));
   CHECK(info.pixels_clamped == 0 && info.pixels_negative == 0);
-  CHECK(memcmp(volume, other, sizeof volume) == 0);
+  /* The logarithms of a GPU round in another way than the host's. */
+  if (is_on_cpu()) CHECK(memcmp(volume, other, sizeof volume) == 0);
+  CHECK(largest_difference(volume, other, COUNT(volume)) < 1e-6);
   OK(purlin_fdk_set_counts(fdk, 0, NULL, NULL, 0));
   OK(purlin_fdk_reconstruct(fdk, NULL, q, w, NULL));
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   /* Scaled back and raised by 1: the brain is 0.2 of the phantom's unit. */
   for (k = 8; k < 16; k++) brain += (double)other[NX / 2 + NX * ((int)k + NY * (NZ / 2))] / 8;
   CHECK(fabs(brain - 1.2) < 0.01);
+  /* Counts of 32 bits over a level that single precision rounds, and of doubles over one of 40 bits. */
+  {
+    const int64_t one[3] = {4, 1, 1};
+    uint32_t wide[4] = {1000000001, 1000010001, 1000020001, 1000050001};
+    double level[4] = {1000000001, 1000000001, 1000000001, 1000000001}, doubles[4], flat[4], want;
+    float line[4];
+    purlin_tensor *w32 = dense(context, PURLIN_U32, 3, one, wide), *w64 = dense(context, PURLIN_F64, 3, one, doubles);
+    purlin_tensor *low = dense(context, PURLIN_F64, 2, one, level), *high = dense(context, PURLIN_F64, 2, one, flat);
+    purlin_tensor *out = dense(context, PURLIN_F32, 3, one, line);
+    for (k = 0; k < 4; k++) flat[k] = level[k] + 50000;
+    OK(purlin_fdk_log_transform(context, NULL, w32, 0, high, low, 0, out, &raised));
+    CHECK(raised == 1);
+    for (k = 1; k < 4; k++) {
+      want = -log((wide[k] - level[k]) / 50000);
+      CHECK(fabs(line[k] - want) < 1e-6);
+    }
+    OK(purlin_fdk_log_transform(context, NULL, w32, level[0] + 50000, NULL, low, 0, out, NULL));
+    CHECK(fabs(line[1] - log(5.0)) < 1e-6);
+    for (k = 0; k < 4; k++) level[k] += 1e12, flat[k] += 1e12, doubles[k] = wide[k] + 1e12;
+    OK(purlin_fdk_log_transform(context, NULL, w64, 0, high, low, 0, out, NULL));
+    CHECK(fabs(line[1] - log(5.0)) < 1e-6 && fabs(line[3]) < 1e-6);
+    flat[2] = NAN;
+    BAD_ARGUMENT("i0_image: row 0, column 2 is NaN, not finite",
+                 purlin_fdk_log_transform(context, NULL, w64, 0, high, low, 0, out, NULL));
+    OK(purlin_tensor_destroy(w32));
+    OK(purlin_tensor_destroy(w64));
+    OK(purlin_tensor_destroy(low));
+    OK(purlin_tensor_destroy(high));
+    OK(purlin_tensor_destroy(out));
+  }
   free(ours), free(back), free(counts), free(dark), free(open);
   OK(purlin_tensor_destroy(e));
   OK(purlin_tensor_destroy(v));
@@ -399,7 +430,7 @@ static void options(const struct scan *s) {
   purlin_tensor *projections = projections_of(context, s), *v = volume_tensor(volume), *w = volume_tensor(other);
   purlin_fdk_options o = fdk_options();
   purlin_fdk_info info = fdk_info();
-  purlin_context *second = cpu_context(1);
+  purlin_context *second = test_context(1);
   const purlin_context *members[2];
   purlin_group *group = NULL;
   purlin_fdk *fdk = NULL;
@@ -415,7 +446,8 @@ static void options(const struct scan *s) {
   o.slab = 10;
   fdk = make_fdk(context, s, &o);
   OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
-  CHECK(info.slabs > 1 && info.contexts == 1);
+  /* A GPU rounds ten slices up to more than there are. */
+  CHECK(info.slabs >= 1 + is_on_cpu() && info.contexts == 1);
   OK(purlin_fdk_destroy(fdk));
   members[0] = context, members[1] = second;
   OK(purlin_group_create(2, members, &group));
@@ -466,7 +498,7 @@ static void options(const struct scan *s) {
 
 int main(void) {
   struct scan *full, *displaced;
-  context = cpu_context(2);
+  context = test_context(2);
   full = load_scan("full");
   displaced = load_scan("displaced");
   golden_scans();

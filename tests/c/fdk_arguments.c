@@ -34,7 +34,7 @@ static void creation(void) {
   BAD_ARGUMENT("fdk: is NULL", purlin_fdk_create(context, &g, &grid, &o, NULL));
   /* Groups. */
   {
-    purlin_context *second = cpu_context(1);
+    purlin_context *second = test_context(1);
     const purlin_context *members[2];
     purlin_group *group = NULL;
     members[0] = second, members[1] = context;
@@ -65,6 +65,11 @@ static void creation(void) {
   BAD("row_pitch: is inf", g.row_pitch = INFINITY);
   BAD("column_offset: is NaN", g.column_offset = NAN);
   BAD("row_offset: is NaN", g.row_offset = NAN);
+  BAD("column_pitch: is 1e-40, outside 1e-12 to 1e12 mm", g.column_pitch = 1e-40);
+  BAD("source_to_detector: is 1e30, outside 1e-12 to 1e12 mm", g.source_to_detector = 1e30);
+  BAD("source_to_axis: is 1e-200, outside 1e-60 to 1e60 mm", g.source_to_axis = 1e-200);
+  BAD("row_offset: is 1e17, more than 1000 times source_to_detector = 1000", g.row_offset = 1e17);
+  BAD("dx: is 1e-20, outside 1e-12 to 1e12 mm", grid.dx = 1e-20);
   BAD("angles: and matrices are both NULL", g.angles = NULL);
   BAD("angles: and matrices are both given", g.matrices = g.angles);
 #define MATRICES g.angles = NULL, g.matrices = matrices, g.source_to_axis = g.source_to_detector = g.row_pitch = 0
@@ -190,7 +195,7 @@ static void creation(void) {
 static void arguments(void) {
   const purlin_fdk_geometry *g = &scan->geometry;
   int64_t nu = g->detector_columns, nv = g->detector_rows, n = g->views, first = 0, wrong[2] = {0, 90}, k;
-  purlin_context *foreign = cpu_context(1);
+  purlin_context *foreign = test_context(1);
   purlin_stream *stream = NULL;
   purlin_tensor *p = projections_of(context, scan), *v = volume_tensor(), *image = array2(context, PURLIN_F32, nu, nv, other);
   purlin_tensor *w = array3(context, PURLIN_F32, nu, nv, 1, other), *e, *one = array3(context, PURLIN_F32, nu, nv, 1, scan->projections);
@@ -236,7 +241,7 @@ static void arguments(void) {
   BAD_ARGUMENT("i0: is 1e300, outside", purlin_fdk_set_counts(fdk, 1e300, NULL, NULL, 0));
   BAD_ARGUMENT("i0: is 1000, without effect beside i0_image", purlin_fdk_set_counts(fdk, 1000, image, NULL, 0));
   WITH(array2(context, PURLIN_F32, nv, nu, other), BAD_ARGUMENT("i0_image: has dim", purlin_fdk_set_counts(fdk, 0, bad, NULL, 0)));
-  WITH(array2(context, PURLIN_F64, nu, nv, other), BAD_ARGUMENT("dark: is F64", purlin_fdk_set_counts(fdk, 1, NULL, bad, 0)));
+  WITH(array2(context, PURLIN_U16, nu, nv, other), BAD_ARGUMENT("dark: is U16, F32 or F64 is needed", purlin_fdk_set_counts(fdk, 1, NULL, bad, 0)));
   BAD_ARGUMENT("i0: is -1", purlin_fdk_log_transform(context, NULL, one, -1, NULL, NULL, 0, w, NULL));
   WITH(array3(context, PURLIN_F32, nu, nv, 1, scan->projections), BAD_ARGUMENT("projections: overlaps", purlin_fdk_log_transform(context, NULL, one, 9, NULL, NULL, 0, bad, NULL)));
   WITH(array3(context, PURLIN_F32, nu, nv, 2, volume), BAD_ARGUMENT("projections: has dim", purlin_fdk_log_transform(context, NULL, one, 9, NULL, NULL, 0, bad, NULL)));
@@ -287,7 +292,7 @@ static void arguments(void) {
 static void pushing(void) {
   const purlin_fdk_geometry *g = &scan->geometry;
   int64_t nu = g->detector_columns, nv = g->detector_rows, views[3] = {4, 5, 4}, k;
-  purlin_context *foreign = cpu_context(1);
+  purlin_context *foreign = test_context(1);
   purlin_tensor *v = volume_tensor(), *one = array2(context, PURLIN_F32, nu, nv, scan->projections);
   purlin_tensor *three = array3(context, PURLIN_F32, nu, nv, 3, scan->projections);
   BAD_ARGUMENT("begin comes first", purlin_fdk_push(fdk, 1, views, one));
@@ -426,7 +431,7 @@ static void cancelling(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   scan = load_scan("full");
   fdk = make_fdk(context, scan, NULL);
   creation();

@@ -422,7 +422,7 @@ static void file_sinks(void) {
 
 int main(void) {
   purlin_tensor *projections, *volume;
-  context = cpu_context(2);
+  context = test_context(2);
   scan = load_scan("short");
   panels[0] = scan->geometry.detector_columns;
   panels[1] = scan->geometry.detector_rows;

@@ -5,6 +5,9 @@ module fdk_callbacks
   integer(c_int64_t), parameter :: nu = 80, nv = 64, views = 90
   real(c_float), target :: lines(nu, nv, views)
   integer :: calls = 0
+  !> Steps that a push reported: how many, the last one, the least and the largest of all. A push stops at stops_at.
+  integer(c_int64_t) :: pushed_steps = 0, last_step = 0, least_steps = huge(0_c_int64_t), most_steps = 0, stops_at = views + 1
+  logical :: rises = .true.
 
 contains
 
@@ -30,6 +33,19 @@ contains
     cancel = merge(1_c_int32_t, 0_c_int32_t, calls == 1 .and. step <= steps .and. measure >= 0 .and. &
       .not. c_associated(user))
   end function
+
+  function watch(step, steps, measure, user) bind(c) result(cancel)
+    integer(c_int64_t), value :: step, steps
+    real(c_double), value :: measure
+    type(c_ptr), value :: user
+    integer(c_int32_t) :: cancel
+    rises = rises .and. step >= last_step .and. measure >= 0 .and. .not. c_associated(user)
+    pushed_steps = pushed_steps + 1
+    last_step = step
+    least_steps = min(least_steps, steps)
+    most_steps = max(most_steps, steps)
+    cancel = merge(1_c_int32_t, 0_c_int32_t, step >= stops_at)
+  end function
 end module fdk_callbacks
 
 program test_fdk
@@ -50,6 +66,7 @@ program test_fdk
   call read_npy(folder(1) // 'fdk/full_rtk.npy', expected)
   call at_once()
   call view_by_view()
+  call progress_of_pushes()
   call files_and_functions()
   call pieces()
   call refusals()
@@ -175,6 +192,33 @@ contains
     end do
     call plan%finish(context, volume)
     call check(maxval(abs(volume - whole)) < 2e-6, 'pushed views make the same volume')
+  end subroutine
+
+  !> A push reports the views taken, of all views. A cancelled one ends the scan, and the next scan is whole.
+  subroutine progress_of_pushes()
+    type(purlin_context) :: context
+    type(purlin_fdk) :: plan
+    type(purlin_fdk_options) :: options
+    integer(c_int64_t) :: k
+    integer(c_int32_t) :: stat
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call purlin_init(options)
+    options%progress = c_funloc(watch)
+    call plan_for(context, plan, options)
+    call plan%begin()
+    call plan%push(context, [(k, k = 1, 40)], lines(:, :, :40))
+    call check(pushed_steps > 0 .and. last_step == 40 .and. rises, 'views taken')
+    call check(least_steps == views .and. most_steps == views, 'of the whole scan')
+    stops_at = 41
+    call plan%push(context, [(k, k = 41, views)], lines(:, :, 41:), stat=stat)
+    call check(stat == PURLIN_ERROR_CANCELLED, 'progress cancels a push')
+    call plan%finish(context, volume, stat=stat)
+    call check(stat == PURLIN_ERROR_CANCELLED, 'and its scan')
+    stops_at = views + 1
+    call plan%begin()
+    call plan%push(context, [(k, k = 1, views)], lines)
+    call plan%finish(context, volume)
+    call check(maxval(abs(volume - whole)) < 2e-6, 'the next scan is whole')
   end subroutine
 
   subroutine files_and_functions()

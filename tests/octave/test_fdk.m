@@ -86,6 +86,7 @@ function test_fdk(golden)
   purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', fullfile(folder, 'volume.tif'));
   check(exist(fullfile(folder, 'volume.tif'), 'file') == 2, 'a stack of pages');
   functions(lines, whole, geometry, grid);
+  pushes(lines, whole, geometry, grid);
   check_error('purlin:io', 'none.mha', @() purlin.fdk_reconstruct(fullfile(folder, 'none.mha'), geometry));
   check_error('purlin:invalidArgument', 'does not end in', @() purlin.fdk_reconstruct('scan.dat', geometry));
 
@@ -144,6 +145,28 @@ function functions(lines, whole, geometry, grid)
   check_error('purlin:busy', 'calling', @() purlin.fdk_reconstruct(setfield(input, 'read', ...
               @(first, count) purlin.version()), geometry, names{:}));
   check(isequal(purlin.fdk_reconstruct(input, geometry, names{:}), whole), 'and all is well after the errors');
+end
+
+function pushes(lines, whole, geometry, grid)
+% The progress function of an object is called by pushes, with the views taken and all views. It cancels a push, and the scan.
+  steps = containers.Map('KeyType', 'double', 'ValueType', 'any');
+  stop = containers.Map('at', 91);
+  f = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'progress', ...
+                 @(step, all, measure) keep(steps, step, all, measure) && step >= stop('at'));
+  begin(f);
+  push(f, 1:40, lines(:, :, 1:40));
+  seen = cell2mat(cellfun(@(s) [s{1}; s{2}], values(steps), 'UniformOutput', false));
+  check(~isempty(seen) && issorted(seen(1, :)) && seen(1, end) == 40 && all(seen(2, :) == 90), 'views of the whole scan');
+  stop('at') = 41;
+  check_error('purlin:cancelled', '', @() push(f, 41:90, lines(:, :, 41:90)));
+  check_error('purlin:cancelled', '', @() finish(f));
+  stop('at') = 91;
+  begin(f);
+  check(plan(f).views_pushed == 0, 'the cancelled scan has ended');
+  push(f, 1:90, lines);
+  volume = finish(f);
+  check(max(abs(volume(:) - whole(:))) < 2e-6, 'the next scan is whole');
+  delete(f);
 end
 
 function yes = keep(taken, first, count, block)

@@ -258,6 +258,23 @@ def test_counts(cpu: purlin.Context) -> None:
     assert np.array_equal(purlin.fdk.log_transform(counts, 60100.0, 100, context=cpu), lines)
 
 
+def test_wide_counts(cpu: purlin.Context) -> None:
+    # Single precision would round these levels by up to 64 counts.
+    above = np.array([[1.0, 10000.0], [25000.0, 50000.0]])
+    want = -np.log(above / 50000.0)
+    for level, dtype in ((1_000_000_001, np.uint32), (4_000_000_001, np.uint32), (1_000_000_000_001, np.float64)):
+        counts = (level + above).astype(dtype)[np.newaxis]
+        images = [np.full((2, 2), level, kind) for kind in (np.float64, np.int64)]
+        for dark in (*images, level):
+            for i0 in (level + 50000.0, np.full((2, 2), level + 50000.0)):
+                lines = purlin.fdk.log_transform(counts, i0, dark, context=cpu)
+                assert np.abs(lines[0] - want).max() < 1e-6, (level, dtype)
+    dark = np.zeros((2, 2))
+    dark[1, 0] = np.nan
+    with pytest.raises(purlin.InvalidArgument, match="^dark: row 1, column 0 is NaN, not finite"):
+        purlin.fdk.log_transform(counts, level + 50000.0, dark, context=cpu)
+
+
 def test_counts_that_are_not_finite() -> None:
     said: list[str] = []
     geometry, grid, projections, _ = published("full")

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::limits::fits;
 use super::super::ops::{Look, Watch};
 use super::super::options::Mode;
 pub use super::super::plan::Batch;
@@ -107,7 +108,8 @@ impl Filter {
     }
 
     /// Filters a batch: `input` holds its views' rows one after the other, `output` receives them in `layout`. Every sample of
-    /// the output is written. Returns how many pixels were not finite; they count as [`Options::not_finite`]. A thread looks at
+    /// the output is written. Returns how many pixels were not finite or beyond [`Plan::largest_pixel`]; they count as
+    /// [`Options::not_finite`]. A thread looks at
     /// `watch` every few milliseconds, however long the rows are.
     ///
     /// [`Options::not_finite`]: crate::fdk::options::Options::not_finite
@@ -221,7 +223,7 @@ impl Kernel<f32> for View<'_> {
 }
 
 /// Prepares panel row `j` for the filter: copies it between zeros, weights it and extrapolates it. Returns how many pixels
-/// were not finite.
+/// were not finite or too large.
 #[inline(always)]
 fn prepare(
     filter: &Filter,
@@ -237,10 +239,12 @@ fn prepare(
     line[end..].fill(0.0);
     let inner = &mut line[plan.left..end];
     inner.copy_from_slice(source);
-    let bad = inner.iter().map(|p| u64::from(!p.is_finite())).sum();
+    // A power of two of at least 1, which f32 holds.
+    let largest = plan.largest_pixel as f32;
+    let bad = inner.iter().map(|p| u64::from(!fits(*p, largest))).sum();
     if bad > 0 {
         let substitute = plan.options.not_finite() as f32;
-        inner.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = substitute);
+        inner.iter_mut().filter(|p| !fits(**p, largest)).for_each(|p| *p = substitute);
     }
     if plan.options.mode == Mode::RabbitCt {
         return bad;

@@ -11,10 +11,11 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::counts::{Counts, Odd};
+use super::counts::{Counts, Odd, too_large};
 use super::cut::{Access, Cut, Flow, Needs};
 use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
+use crate::backend::cpu::Pool;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::{Charge, HostMemory};
 use crate::blocks::number::{Number, decode, encode};
@@ -203,7 +204,11 @@ impl FdkOps for CpuOps {
         let (slice, pool, number) = (nx * ny, self.context.pool(), self.output);
         let first = first - self.first;
         let (slab, _) = self.slab.as_ref().ok_or_else(unprepared)?;
-        let (scale, offset) = (plan.options.output_scale as f32, plan.options.output_offset as f32);
+        // A volume in f64 is scaled in f64, below.
+        let (scale, offset) = match number {
+            Number::F64 => (1.0, 0.0),
+            _ => (plan.options.output_scale as f32, plan.options.output_offset as f32),
+        };
         let out = match to {
             Target::Write(buffer) if number == Number::F32 => {
                 let out = &mut buffer.as_mut_slice::<f32>()?[..count * slice];
@@ -211,6 +216,9 @@ impl FdkOps for CpuOps {
                 if plan.options.fov_mask {
                     let bytes = &mut buffer.as_mut_slice::<u8>()?[..count * slice * number.size()];
                     plan.mask_unseen(self.first + first, number, bytes);
+                }
+                if !plan.is_plain() {
+                    self.tally.overflown += infinities(pool, number, buffer.as_slice::<u8>()?, count * slice);
                 }
                 return Ok(());
             }
@@ -226,11 +234,17 @@ impl FdkOps for CpuOps {
             {
                 let values = &mut values[..out.len() / number.size()];
                 slab.store(pool, first + n * together, scale, offset, values);
-                encode_all(&self.context, number, values, out);
+                match number {
+                    Number::F64 => scale_all(pool, plan, values, out),
+                    _ => encode_all(&self.context, number, values, out),
+                }
             }
         });
         if plan.options.fov_mask {
             plan.mask_unseen(self.first + first, number, &mut out[..count * slice * number.size()]);
+        }
+        if !plan.is_plain() || number == Number::F16 {
+            self.tally.overflown += infinities(pool, number, out, count * slice);
         }
         Ok(())
     }
@@ -254,6 +268,41 @@ pub(super) fn encode_all<T: crate::blocks::number::Convertible>(
         let parts = values.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE * number.size()));
         parts.for_each(|(values, out)| encode(number, values, out));
     });
+}
+
+/// Writes sums in f64: the scale times them plus the offset, both in f64, because f32 may not hold them.
+fn scale_all(pool: &Pool, plan: &Plan, values: &[f32], out: &mut [u8]) {
+    let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
+    pool.run(|| {
+        let parts = values.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE * size_of::<f64>()));
+        parts.for_each(|(values, out)| {
+            for (value, out) in values.iter().zip(out.chunks_exact_mut(size_of::<f64>())) {
+                out.copy_from_slice(&(f64::from(*value) * scale + offset).to_ne_bytes());
+            }
+        });
+    });
+}
+
+/// Infinities in `voxels` voxels of an output. The sums are finite or NaN, so these are beyond the range of the type.
+pub(super) fn infinities(pool: &Pool, number: Number, out: &[u8], voxels: usize) -> u64 {
+    let count = |out: &[u8]| match number {
+        Number::F16 => out.chunks_exact(2).filter(|b| u16::from_ne_bytes([b[0], b[1]]) & 0x7fff == 0x7c00).count(),
+        Number::F32 => {
+            out.chunks_exact(4).filter(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]).is_infinite()).count()
+        }
+        Number::F64 => {
+            let mut word = [0u8; 8];
+            let mut is_infinite = |b: &&[u8]| {
+                word.copy_from_slice(b);
+                f64::from_ne_bytes(word).is_infinite()
+            };
+            out.chunks_exact(8).filter(|b| is_infinite(b)).count()
+        }
+        // Integers saturate.
+        _ => 0,
+    };
+    let out = &out[..voxels * number.size()];
+    pool.run(|| out.par_chunks(PIECE * number.size()).map(|part| to_u64(count(part))).sum())
 }
 
 /// Raw rows of a batch.
@@ -284,8 +333,12 @@ impl Rows<'_> {
                 .map(|(n, row)| {
                     let (view, j) = (n / batch.rows, batch.first_row + n % batch.rows);
                     let at = if self.is_whole_scan { batch.views[view] * d.rows + j } else { n };
-                    decode(number, &self.bytes[at * size..(at + 1) * size], row);
-                    counts.map_or(Odd::default(), |c| c.apply(j * columns, row))
+                    let raw = &self.bytes[at * size..(at + 1) * size];
+                    if let Some(counts) = counts {
+                        return counts.convert(number, raw, j * columns, row);
+                    }
+                    decode(number, raw, row);
+                    Odd { too_large: too_large(number, raw, row, plan.largest_pixel), ..Odd::default() }
                 })
                 .sum()
         })

@@ -3,7 +3,7 @@
 use super::super::cut::{Access, Cut};
 use super::super::ops::Job;
 use super::super::plan::Plan;
-use super::{GpuOps, SLOTS, is_plain, unprepared};
+use super::{GpuOps, SLOTS, unprepared};
 use crate::backend::gpu::kernels::fdk::COUNTERS;
 use crate::backend::gpu::{DeviceMemory, Event, Gpu};
 use crate::blocks::number::Number;
@@ -46,7 +46,7 @@ impl Sizes {
             // The first slab of every device is one of the first `devices` slabs.
             (false, true) => [largest(0), largest(cut.devices)],
         };
-        let is_kept = cut.any_order && !is_plain(plan);
+        let is_kept = cut.any_order && !plan.is_plain();
         let is_apart = is_kept || (output.access != Access::Resident && output.number != Number::F32);
         let images = stored * layout.samples() * 4;
         let slot = pixels * input.number.size();

@@ -37,6 +37,7 @@ use clock::{Clock, Stage};
 use intake::Place;
 use kernels::{Layout, Raw, Shape};
 use rows::FilterRows;
+use tables::PanelImage;
 pub(super) use tables::Tables;
 
 /// Views of a back-projection launch, which reads and writes the slab once for all of them.
@@ -108,12 +109,6 @@ pub(super) fn raw(number: Number) -> Raw {
     }
 }
 
-/// Whether voxels are written without scale, offset and mask.
-fn is_plain(plan: &Plan) -> bool {
-    let o = &plan.options;
-    o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask
-}
-
 /// Selects the kernels for a scan.
 pub(super) fn shape_of(plan: &Plan) -> Shape {
     let panel = (plan.columns, plan.geometry.detector.rows);
@@ -167,7 +162,7 @@ impl GpuOps {
     /// slab must stay unchanged for a repeated finish.
     fn leaves_apart(&self, plan: &Plan) -> bool {
         let is_pushed = self.cut.as_ref().is_some_and(|c| c.any_order);
-        self.output != Number::F32 || (is_pushed && !is_plain(plan))
+        self.output != Number::F32 || (is_pushed && !plan.is_plain())
     }
 
     /// The pieces of the current slab: first slice, number of slices, and byte offset in its memory. In the volume's own memory
@@ -383,6 +378,7 @@ impl FdkOps for GpuOps {
             self.gpu.download_numbers(&self.streams.compute, &buffers.counters, &mut counted)?;
             tally.not_finite += counted[0].unsigned_abs();
             tally.odd += Odd::from_counters(&counted);
+            tally.overflown += counted[kernels::OVERFLOWN].unsigned_abs();
             let bytes = buffers.counters.bytes();
             self.gpu.fill(&self.streams.compute, &mut buffers.counters, 0, bytes, 0)?;
         }

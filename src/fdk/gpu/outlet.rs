@@ -6,7 +6,7 @@ use super::super::ops::{FdkOps, Job, Target};
 use super::super::plan::Plan;
 use super::clock::Stage;
 use super::kernels::{Fov, Store};
-use super::{DOWNLOAD, GpuOps, is_plain, raw, unprepared};
+use super::{DOWNLOAD, GpuOps, raw, unprepared};
 use crate::alloc;
 use crate::backend::gpu::{Region, Staging};
 use crate::blocks::number::Number;
@@ -37,10 +37,11 @@ impl GpuOps {
         let bytes = count * nx * ny * number.size();
         match to {
             Target::Device(volume) => {
-                let source = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?.region(at, count * slice)?;
+                let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
+                let source = buffers.slab(job)?.region(at, count * slice)?;
                 let output = volume.region(first * nx * ny * number.size(), bytes)?;
-                if job.volume.is_none() || !is_plain(plan) {
-                    let launches = stores(plan, number, first, count, source, output)?;
+                if job.volume.is_none() || !plan.is_plain() {
+                    let launches = stores(plan, number, first, count, (source, output, buffers.counters.whole()))?;
                     let stream = &streams.download;
                     self.clock
                         .span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
@@ -85,7 +86,7 @@ impl GpuOps {
     fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
         let plan = job.plan;
         let [nx, ny, _] = plan.grid.size;
-        if is_plain(plan) && self.output == Number::F32 {
+        if plan.is_plain() && self.output == Number::F32 {
             return Ok(false);
         }
         let (gpu, output, apart) = (self.gpu.clone(), self.output, self.leaves_apart(plan));
@@ -99,7 +100,7 @@ impl GpuOps {
             Some(memory) if apart => memory.region(0, bytes * output.size())?,
             _ => source,
         };
-        let launches = stores(plan, output, first, count, source, target)?;
+        let launches = stores(plan, output, first, count, (source, target, buffers.counters.whole()))?;
         let stream = &self.streams.download;
         self.clock.span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
         Ok(apart)
@@ -124,8 +125,7 @@ fn stores<'a>(
     number: Number,
     first: usize,
     count: usize,
-    source: Region<'a>,
-    output: Region<'a>,
+    (source, output, counters): (Region<'a>, Region<'a>, Region<'a>),
 ) -> Result<Vec<Store<'a>>> {
     let [nx, ny, _] = plan.grid.size;
     let (slice, size) = (nx * ny, number.size());
@@ -141,6 +141,7 @@ fn stores<'a>(
             output: output.part(k * slice * size, together * slice * size)?,
             number: raw(number),
             swap: false,
+            counters,
         });
     }
     Ok(launches)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::counts::{Counts, Odd};
+use super::super::counts::{Counts, Image, Odd};
 use super::super::phantom::Ellipsoid;
 use super::super::plan::Plan;
 use super::kernels::{self, Backprojection, Convert, Filter, Layout, Slab};
-use super::{LAUNCH, Tables, raw, shape_of};
+use super::{LAUNCH, PanelImage, Tables, raw, shape_of};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::blocks::number::Number;
@@ -30,7 +30,7 @@ pub(in crate::fdk) fn log_transform(
     output: &DeviceMemory,
 ) -> Result<Odd> {
     let Site { gpu, queue, .. } = *site;
-    let image = |what, image: &Option<Vec<f32>>| image.as_ref().map(|i| gpu.upload_numbers(queue, what, i)).transpose();
+    let image = |what, image: &Option<Image>| image.as_ref().map(|i| PanelImage::new(gpu, queue, what, i)).transpose();
     let open = image("counts without an object", &counts.unattenuated_image)?;
     let dark = image("counts without radiation", &counts.dark)?;
     let counters = gpu.allocate("counters", kernels::COUNTERS * 8)?;
@@ -44,12 +44,13 @@ pub(in crate::fdk) fn log_transform(
         views: dims[2..].iter().product(),
         counts: Some(kernels::Counts {
             open: counts.unattenuated,
-            open_image: open.as_ref().map(DeviceMemory::whole),
-            dark_image: dark.as_ref().map(DeviceMemory::whole),
+            open_image: open.as_ref().map(PanelImage::whole),
+            dark_image: dark.as_ref().map(PanelImage::whole),
             least: counts.least,
             panel_rows: dims[1],
         }),
         sanitize: false,
+        largest: f32::MAX,
         weights: None,
         output: Some(output.whole()),
         counters: counters.whole(),
@@ -116,6 +117,7 @@ pub(in crate::fdk) fn rows(
             views: views.len(),
             counts: None,
             sanitize: false,
+            largest: f32::MAX,
             weights,
             output: Some(weighed.whole()),
             counters: counters.whole(),
@@ -132,6 +134,7 @@ pub(in crate::fdk) fn rows(
         added_left: if step == Step::Weight { 0 } else { plan.left },
         rays: (step == Step::Weight).then(|| p.tables.rays()),
         ramp: (step == Step::Ramp).then(|| p.tables.ramp(plan)),
+        largest: if step == Step::Ramp { plan.largest_pixel as f32 } else { f32::MAX },
         output: output.whole(),
         layout: Layout::packed(columns, 0, d.rows),
     };
@@ -169,6 +172,7 @@ pub(in crate::fdk) fn backproject(
             added_left: 0,
             rays: None,
             ramp: None,
+            largest: f32::MAX,
             output,
             layout,
         };

@@ -43,6 +43,7 @@ impl FilterRows<'_> {
             views,
             counts: self.tables.counts(self.plan, self.counts),
             sanitize: self.plan.options.sanitize,
+            largest: self.plan.largest_pixel as f32,
             weights: self.tables.pixel_weights(self.plan, index),
             output,
             counters: self.buffers.counters.whole(),

@@ -1,6 +1,6 @@
 //! Constant tables of a scan on the device.
 
-use super::super::counts::Counts;
+use super::super::counts::{Counts, Image};
 use super::super::options::Mode;
 use super::super::plan::Plan;
 use super::super::weights::{Ramp as WeightRamp, Redundancy};
@@ -23,8 +23,30 @@ pub(in crate::fdk) struct Tables {
     matrices: DeviceMemory,
     /// Coefficients for weights by pixel in the conversion.
     pixel_rays: Option<DeviceMemory>,
-    open: Option<DeviceMemory>,
-    dark: Option<DeviceMemory>,
+    open: Option<PanelImage>,
+    dark: Option<PanelImage>,
+}
+
+/// Counts of every pixel of a panel, on the device.
+pub(super) struct PanelImage {
+    memory: DeviceMemory,
+    is_double: bool,
+}
+
+impl PanelImage {
+    /// Uploads an image; `what` names it in the errors.
+    pub(super) fn new(gpu: &Gpu, stream: &GpuStream, what: &'static str, image: &Image) -> Result<Self> {
+        let memory = match image {
+            Image::Single(pixels) => gpu.upload_numbers(stream, what, pixels),
+            Image::Double(pixels) => gpu.upload_numbers(stream, what, pixels),
+        };
+        Ok(Self { memory: memory?, is_double: image.is_double() })
+    }
+
+    /// The image as a parameter of the conversion.
+    pub(super) fn whole(&self) -> kernels::CountImage<'_> {
+        kernels::CountImage { pixels: self.memory.whole(), is_double: self.is_double }
+    }
 }
 
 /// Rows of the table of ray weights: none if all rays of all views have one weight or the conversion applies weights by
@@ -59,18 +81,18 @@ impl Tables {
     /// Bytes of all tables of a plan on the device.
     pub(super) fn bytes(plan: &Plan, counts: Option<&Counts>) -> u64 {
         let (views, columns) = (plan.views.len(), plan.geometry.detector.columns);
-        let image = |is_there: bool| if is_there { plan.panel_pixels() } else { 0 };
-        let (open, dark) = counts.map_or((false, false), |c| (c.unattenuated_image.is_some(), c.dark.is_some()));
+        let image = |image: &Option<Image>| {
+            image.as_ref().map_or(0, |i| i.pixels() * if i.is_double() { size_of::<f64>() } else { size_of::<f32>() })
+        };
+        let images = counts.map_or(0, |c| image(&c.unattenuated_image) + image(&c.dark));
         let pixel_rays = if plan.scan.is_by_pixel { RAY_NUMBERS * views } else { 0 };
         let f32s = FILTER_NUMBERS * views
             + pixel_rays
             + weight_rows(plan) * columns
             + plan.response.len()
             + 2 * plan.length
-            + plan.extrapolated
-            + image(open)
-            + image(dark);
-        to_u64(4 * f32s + 8 * VIEW_NUMBERS * views)
+            + plan.extrapolated;
+        to_u64(4 * f32s + 8 * VIEW_NUMBERS * views + images)
     }
 
     /// Computes and uploads the tables.
@@ -115,7 +137,7 @@ impl Tables {
         let upload = |what, numbers: &[f32]| gpu.upload_numbers(stream, what, numbers);
         let optional =
             |what, numbers: &[f32]| if numbers.is_empty() { Ok(None) } else { upload(what, numbers).map(Some) };
-        let image = |what, image: Option<&Vec<f32>>| image.map(|i| upload(what, i)).transpose();
+        let image = |what, image: Option<&Image>| image.map(|i| PanelImage::new(gpu, stream, what, i)).transpose();
         Ok(Self {
             rays: upload("weights of views", &rays)?,
             weights: optional("weights of rays", &weights)?.map(|w| (w, rows)),
@@ -138,8 +160,8 @@ impl Tables {
     pub(super) fn counts<'a>(&'a self, plan: &Plan, counts: Option<&Counts>) -> Option<kernels::Counts<'a>> {
         counts.map(|c| kernels::Counts {
             open: c.unattenuated,
-            open_image: self.open.as_ref().map(DeviceMemory::whole),
-            dark_image: self.dark.as_ref().map(DeviceMemory::whole),
+            open_image: self.open.as_ref().map(PanelImage::whole),
+            dark_image: self.dark.as_ref().map(PanelImage::whole),
             least: c.least,
             panel_rows: plan.geometry.detector.rows,
         })
@@ -193,6 +215,7 @@ impl Tables {
             added_left: plan.left,
             rays: is_fdk.then(|| self.rays()),
             ramp: is_fdk.then(|| self.ramp(plan)),
+            largest: plan.largest_pixel as f32,
             output,
             layout,
         }

@@ -99,7 +99,7 @@ fn all(c: &Arc<Context>, out: &mut Cases, scan: &str, geometry: &Geometry) {
     let counts: Vec<u16> = (0..panel * views).map(|k| ((value(k) + 1.01) * 20_000.0) as u16 + 1).collect();
     let run = || {
         let mut fdk = session(base)?;
-        let dark = Some(vec![3.0; panel]);
+        let dark = Some(vec![3f32; panel].into());
         fdk.set_counts(Some(Counts { unattenuated: 60_000.0, unattenuated_image: None, dark, least: 0.0 }))?;
         whole(&mut fdk, &tensor(c, Order::ColumnMajor, &dims, &counts))
     };

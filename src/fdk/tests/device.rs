@@ -204,7 +204,8 @@ fn counts_and_types_are_converted_on_the_device() {
     let (scan, context) = (scan("full"), gpu(0, 0));
     let dark: Vec<f32> = (0..5120).map(|k| 95.0 + (k % 11) as f32).collect();
     let open: Vec<f32> = (0..5120).map(|k| 50_100.0 + (k % 7) as f32 * 30.0).collect();
-    let model = Counts { unattenuated: 0.0, unattenuated_image: Some(open), dark: Some(dark), least: 0.0 };
+    let model =
+        Counts { unattenuated: 0.0, unattenuated_image: Some(open.into()), dark: Some(dark.into()), least: 0.0 };
     let options = Options { output_scale: 1000.0, output_offset: 20_000.0, ..Options::default() };
     let mut fdk = scan.fdk(&context, options);
     fdk.set_counts(Some(model.clone())).unwrap();

@@ -153,8 +153,12 @@ fn numbers_go_in_and_out_of_small_scans_as_on_the_cpu() {
     let mut scan = small_scan([20, 18, 12], [32, 24], 6, 1.5, 0.0, 0.0);
     let panel = scan.dims[0] * scan.dims[1];
     let image = |low: f32| (0..panel).map(|k| low + (k % 11) as f32).collect::<Vec<_>>();
-    let counts =
-        Counts { unattenuated: 0.0, unattenuated_image: Some(image(50_000.0)), dark: Some(image(95.0)), least: 0.0 };
+    let counts = Counts {
+        unattenuated: 0.0,
+        unattenuated_image: Some(image(50_000.0).into()),
+        dark: Some(image(95.0).into()),
+        least: 0.0,
+    };
     let options =
         Options { fov_mask: true, output_scale: 1e4, output_offset: 20_000.0, fft_length: 64, ..Options::default() };
     let raw: Vec<u16> =

@@ -311,8 +311,18 @@ fn volumes_agree_with_rtk() {
         ("short_yaw", whole(108, Redundancy::Short), Tilt { yaw: 2.0, ..t }, true),
         ("short_all", whole(108, Redundancy::Short), Tilt { yaw: -1.0, ..mixed }, false),
         ("full_source", whole(180, Redundancy::Full), Tilt { source: 20.0, ..t }, true),
+        ("half_pitch", half(55.0), Tilt { pitch: 2.0, ..t }, false),
+        ("half_wobble", half(55.0), Tilt { wobble: 3.0, ..t }, true),
+        ("short_source", whole(108, Redundancy::Short), Tilt { source: 20.0, ..t }, true),
+        ("short_roll", whole(108, Redundancy::Short), Tilt { roll: 2.0, ..t }, false),
+        ("full_yaw", whole(180, Redundancy::Full), Tilt { yaw: 2.0, ..t }, true),
     ] {
         let (_, volume) = reconstruct(&setup, &tilt);
+        // A half fan that AUTO finds is the one that was asked for.
+        if setup.asked == Redundancy::HalfFan {
+            let (_, found) = reconstruct(&Setup { asked: Redundancy::Auto, ..setup }, &tilt);
+            assert!(found == volume, "{name}: AUTO");
+        }
         let golden: Vec<f32> = npy(&format!("oblique_{name}_rtk.npy")).into_iter().map(|v| v as f32).collect();
         let seen = |p: &usize| (p % 49) as f64 * 2.2 - 52.8;
         let inside = |p: &usize| seen(p).hypot((p / 49 % 49) as f64 * 2.2 - 52.8) < 50.0;

@@ -137,7 +137,7 @@ fn check_reports(context: &Arc<Context>) {
 }
 
 /// A context whose warnings are collected.
-fn listening(backend: BackendChoice) -> (Arc<Context>, Arc<Mutex<Vec<String>>>) {
+pub(super) fn listening(backend: BackendChoice) -> (Arc<Context>, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
     let log: crate::log::Sink = Box::new(move |_, line: &str| sink.lock().unwrap().push(line.to_owned()));

@@ -200,8 +200,8 @@ fn raw_counts_give_the_volume_of_their_line_integrals() {
     let scaled: Vec<f32> = projections.iter().map(|p| p / 20.0).collect();
     let counts: Vec<f32> = scaled.iter().map(|p| (100.0 + 50_000.0 * (-p).exp()).round()).collect();
     let dark = vec![100.0; plan.panel_pixels()];
-    let model = Counts { unattenuated: 50_100.0, unattenuated_image: None, dark: Some(dark), least: 0.0 };
-    let model = model.check(plan.panel_pixels()).unwrap();
+    let model = Counts { unattenuated: 50_100.0, unattenuated_image: None, dark: Some(dark.into()), least: 0.0 };
+    let model = model.check([plan.geometry.detector.columns, plan.geometry.detector.rows]).unwrap();
     let input = bytes(Number::U16, &counts);
     let mut out = vec![0u8; plan.voxels() * 4];
     let mut source = HostSource::new(projection_info(&plan, Number::U16), &input).unwrap();

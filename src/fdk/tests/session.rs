@@ -244,8 +244,12 @@ fn counts_of_any_type_give_the_same_bits() {
         scan.projections.iter().map(|p| (100.0 + 50_000.0 * (-p / 20.0).exp()).round() as u16).collect();
     // In rows that the volume needs: others are not looked at.
     (counts[2500], counts[2501], counts[5120 * 50 + 2700]) = (50_101, 100, 60_000);
-    let model =
-        || Counts { unattenuated: 50_100.0, unattenuated_image: None, dark: Some(vec![100.0; 5120]), least: 0.0 };
+    let model = || Counts {
+        unattenuated: 50_100.0,
+        unattenuated_image: None,
+        dark: Some(vec![100f32; 5120].into()),
+        least: 0.0,
+    };
     let mut fdk = scan.fdk(&context, Options::default());
     fdk.set_counts(Some(model())).unwrap();
     let mut run = |input: &Tensor| {

@@ -69,6 +69,11 @@ CASES = {  # name: columns, panel offset, views, half fan, short scan, what is o
     "short_yaw": (128, 0., 108, False, True, dict(yaw=2.)),
     "short_all": (128, 0., 108, False, True, dict(yaw=-1., roll=.5, pitch=.5, source=6., wobble=3., sway=1.)),
     "full_source": (128, 0., 180, False, False, dict(source=20.)),
+    "half_pitch": (90, 55., 180, True, False, dict(pitch=2.)),
+    "half_wobble": (90, 55., 180, True, False, dict(wobble=3.)),
+    "short_source": (128, 0., 108, False, True, dict(source=20.)),
+    "short_roll": (128, 0., 108, False, True, dict(roll=2.)),
+    "full_yaw": (128, 0., 180, False, False, dict(yaw=2.)),
 }
 
 if __name__ == "__main__":

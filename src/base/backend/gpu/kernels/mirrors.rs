@@ -170,6 +170,8 @@ pub(super) struct FdkConvertParams {
     pub(super) long_side: f64,
     pub(super) number: i32,
     pub(super) flags: i32,
+    pub(super) largest: f32,
+    pub(super) reserved: i32,
 }
 
 const _: () = assert!(size_of::<FdkConvertParams>() == size(c::FDK_CONVERT_PARAMS_BYTES));
@@ -202,6 +204,8 @@ pub(super) struct FdkFilterParams {
     pub(super) height: i32,
     pub(super) batch: i32,
     pub(super) flags: i32,
+    pub(super) largest: f32,
+    pub(super) reserved: i32,
 }
 
 const _: () = assert!(size_of::<FdkFilterParams>() == size(c::FDK_FILTER_PARAMS_BYTES));
@@ -248,6 +252,7 @@ unsafe impl Parameters for FdkBackprojectParams {}
 pub(super) struct FdkStoreParams {
     pub(super) source: u64,
     pub(super) output: u64,
+    pub(super) counters: u64,
     pub(super) nx: i64,
     pub(super) ny: i64,
     pub(super) slices: i64,

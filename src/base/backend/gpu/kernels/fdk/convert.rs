@@ -8,15 +8,24 @@ use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::shape::to_i64;
 
+/// Counts of every pixel of a panel.
+#[derive(Debug, Clone, Copy)]
+pub struct CountImage<'a> {
+    /// [columns, panel rows] of F64 or F32.
+    pub pixels: Region<'a>,
+    /// Whether the pixels are F64. The conversion then computes in double precision.
+    pub is_double: bool,
+}
+
 /// How counts become line integrals: `p = -ln(max(I - dark, least) / max(open - dark, least))`.
 #[derive(Debug, Clone, Copy)]
 pub struct Counts<'a> {
     /// Counts without an object, where there is no image of them.
     pub open: f64,
-    /// F32 [columns, panel rows]: the same by pixel.
-    pub open_image: Option<Region<'a>>,
-    /// F32 [columns, panel rows]: counts without radiation.
-    pub dark_image: Option<Region<'a>>,
+    /// The same by pixel.
+    pub open_image: Option<CountImage<'a>>,
+    /// Counts without radiation.
+    pub dark_image: Option<CountImage<'a>>,
     /// Least count that a logarithm is taken of.
     pub least: f64,
     /// Rows of the panel, of which some are converted.
@@ -65,12 +74,19 @@ pub struct Convert<'a> {
     pub counts: Option<Counts<'a>>,
     /// Replace what is not finite by 0.
     pub sanitize: bool,
+    /// Largest modulus of a line integral; a larger one is too large, and counts as not finite.
+    pub largest: f32,
     /// What line integrals are multiplied with, if anything.
     pub weights: Option<PixelWeights<'a>>,
     /// F32 [columns, rows, views]; may be the source if that is F32. `None` only counts what is not finite.
     pub output: Option<Region<'a>>,
-    /// U64 `[COUNTERS]`: what is not finite, clamped and too bright is added to these.
+    /// U64 `[COUNTERS]`: what is not finite, clamped, too bright and too large is added to these.
     pub counters: Region<'a>,
+}
+
+/// Whether an image is there, in double precision.
+fn is_double(image: &Option<CountImage<'_>>) -> bool {
+    image.is_some_and(|i| i.is_double)
 }
 
 impl Convert<'_> {
@@ -83,8 +99,12 @@ impl Convert<'_> {
         let panel = |k: &Counts<'_>| product("panel", &[self.columns, k.panel_rows]);
         let (mut open_image, mut dark_image) = (0, 0);
         if let Some(k) = &self.counts {
-            open_image = optional(size_of::<f32>(), "i0_image", k.open_image, panel(k)?)?;
-            dark_image = optional(size_of::<f32>(), "dark", k.dark_image, panel(k)?)?;
+            let image = |name, image: Option<CountImage<'_>>| {
+                let bytes = if is_double(&image) { size_of::<f64>() } else { size_of::<f32>() };
+                optional(bytes, name, image.map(|i| i.pixels), panel(k)?)
+            };
+            open_image = image("i0_image", k.open_image)?;
+            dark_image = image("dark", k.dark_image)?;
         }
         let (mut rays, mut index) = (0, 0);
         if let Some(w) = &self.weights {
@@ -96,6 +116,14 @@ impl Convert<'_> {
         }
         let output = self.output.map_or(Ok(0), |o| o.array("line integrals", elements, 4))?;
         let flag = |on, bit| if on { bit } else { 0 };
+        let (open_double, dark_double) =
+            self.counts.map_or((false, false), |k| (is_double(&k.open_image), is_double(&k.dark_image)));
+        // Single precision would round a count of more than 24 bits, or an image in double precision, before the subtraction.
+        let is_wide = matches!(self.number, Raw::U32 | Raw::I32 | Raw::F64) || open_double || dark_double;
+        let name = match self.counts {
+            Some(_) if is_wide => "purlin_fdk_convert_double",
+            _ => "purlin_fdk_convert",
+        };
         let parameters = FdkConvertParams {
             source: self.source.array("projections", elements, self.number.bytes())?,
             output,
@@ -113,12 +141,16 @@ impl Convert<'_> {
             long_side: self.weights.map_or(0.0, |w| w.long_side),
             open: self.counts.map_or(1.0, |k| k.open),
             least: self.counts.map_or(0.0, |k| k.least),
+            largest: self.largest,
+            reserved: 0,
             number: self.number as i32,
             flags: flag(self.swap, c::FDK_SWAP)
                 | flag(self.counts.is_some(), c::FDK_COUNTS)
-                | flag(self.sanitize, c::FDK_SANITIZE),
+                | flag(self.sanitize, c::FDK_SANITIZE)
+                | flag(open_double, c::FDK_OPEN_DOUBLE)
+                | flag(dark_double, c::FDK_DARK_DOUBLE),
         };
-        let kernel = gpu.kernel("fdk", "purlin_fdk_convert")?;
+        let kernel = gpu.kernel("fdk", name)?;
         let threads = c::FDK_THREADS.unsigned_abs();
         let wanted = Grid::covering(elements.div_ceil(8), threads)?;
         let blocks = wanted.blocks[0].min(kernel.resident_blocks(threads, 0)?);

@@ -121,6 +121,8 @@ pub struct Filter<'a> {
     pub rays: Option<Rays<'a>>,
     /// Ramp; `None` only places the rows.
     pub ramp: Option<Ramp<'a>>,
+    /// Largest modulus of a pixel; a larger one counts as NaN, as one that is not finite does.
+    pub largest: f32,
     /// F32: an image of `layout` for each view.
     pub output: Region<'a>,
     /// How they lie. Everything around the rows is set to 0.
@@ -185,6 +187,8 @@ impl Filter<'_> {
             height: small("height", l.height)?,
             batch: small("batch", self.batch)?,
             flags,
+            largest: self.largest,
+            reserved: 0,
         };
         let blocks = |n: usize| u32::try_from(n).map_err(|_| Error::NotSupported(format!("{n} rows in one launch")));
         let (pairs, views) = (l.height.div_ceil(2), blocks(self.batch)?);

@@ -9,7 +9,7 @@ mod store;
 mod window;
 
 pub use backproject::{Backprojection, Slab, VIEW_NUMBERS, view_numbers};
-pub use convert::{Convert, Counts, PixelWeights, RAY_NUMBERS};
+pub use convert::{Convert, CountImage, Counts, PixelWeights, RAY_NUMBERS};
 pub use ellipsoids::{ELLIPSOID_NUMBERS, Ellipsoids, ray_numbers};
 pub use filter::{FILTER_NUMBERS, Filter, MAX_LENGTH, Ramp, Rays, falls, filter_numbers, roots};
 pub use store::{Fov, Store};
@@ -18,8 +18,12 @@ pub use window::{Kind, Mirror, Shape, Width};
 use super::{constants as c, size};
 use crate::error::{Error, Result};
 
-/// Numbers that the device counts, U64: pixels that are not finite, clamped counts, counts above those without an object.
+/// Numbers that the device counts, U64: pixels that are not finite, clamped counts, counts above those without an object, pixels that
+/// are too large, voxels beyond the range of the output.
 pub const COUNTERS: usize = size(c::FDK_COUNTERS);
+
+/// Index of the voxels beyond the range of the output among the counters.
+pub const OVERFLOWN: usize = size(c::FDK_OVERFLOWN);
 
 /// Type of the elements of an array that comes in or goes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::super::mirrors::FdkStoreParams;
 use super::super::{constants as c, product};
-use super::Raw;
+use super::{COUNTERS, Raw};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub struct Store<'a> {
     pub source: Region<'a>,
     /// Voxels of a slice along x and y, and slices.
     pub size: [usize; 3],
-    /// What each value is multiplied with first.
+    /// What each value is multiplied with first; in double precision for F64.
     pub scale: f64,
     /// What is added after the multiplication.
     pub offset: f64,
@@ -38,6 +38,8 @@ pub struct Store<'a> {
     pub number: Raw,
     /// Whether the bytes of each number are to stand in the other order.
     pub swap: bool,
+    /// U64 `[COUNTERS]`: voxels beyond the range of `number` are added to one of these.
+    pub counters: Region<'a>,
 }
 
 impl Store<'_> {
@@ -49,6 +51,7 @@ impl Store<'_> {
         let parameters = FdkStoreParams {
             source: self.source.array("volume", voxels, 4)?,
             output: self.output.array("output", voxels, self.number.bytes())?,
+            counters: self.counters.array("counters", COUNTERS, 8)?,
             nx,
             ny,
             slices,
