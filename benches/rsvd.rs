@@ -48,7 +48,7 @@ fn passes<T: Scalar>(c: &mut Criterion, context: &Arc<Context>) {
                 panel_rows: 0,
             };
             let data = Data::Dense { memory: &memory, dtype: <T as Element>::DTYPE, row_stride, column_stride };
-            let problem = Problem { rows: ROWS, columns: COLUMNS, data };
+            let problem = Problem { rows: ROWS, columns: COLUMNS, transposed: false, data };
             let mut ops = CpuOps::<T>::new(context, problem, setting, &progress).unwrap();
             let sketch = Sketch { distribution: Distribution::Gaussian, seed: 1, stream: stream::SKETCH };
             let mut w = ops.zeros("W", COLUMNS, WIDTH).unwrap();

@@ -48,8 +48,12 @@ constexpr int WARPS = PURLIN_LAUNCH_RSVD_THREADS / 32;
 
 constexpr double LARGEST_DOUBLE = 1.7976931348623157e308;
 
+// The powers of two before and after a difference: see the conversion.
+__device__ __forceinline__ double before_of(double factor) { return fmin(factor, 1.0); }
+__device__ __forceinline__ double after_of(double factor) { return fmax(factor, 1.0); }
+
 struct Tally {
-  double squares = 0, largest = 0, bad = 0;
+  double squares = 0, largest = 0, bad = 0, size = 0;
 
   __device__ void add(Wide input, Wide output) {
     // The modulus of a finite number may overflow.
@@ -63,10 +67,14 @@ struct Tally {
     }
   }
 
+  // Counts a centred element. fmax skips NaN.
+  __device__ void reach(Wide centred) { size = fmax(size, fmax(fabs(centred.re), fabs(centred.im))); }
+
   __device__ void join(const Tally &other) {
     squares += other.squares;
     largest = fmax(largest, other.largest);
     bad += other.bad;
+    size = fmax(size, other.size);
   }
 
   // The tally of the block, in its first thread.
@@ -75,6 +83,7 @@ struct Tally {
     squares = warp_sum(squares);
     largest = warp_max_value(largest);
     bad = warp_sum(bad);
+    size = warp_max_value(size);
     __syncthreads();
     if (lane_id() == 0) warps[warp_id()] = *this;
     __syncthreads();
@@ -83,8 +92,8 @@ struct Tally {
   }
 
   __device__ void write(uint64_t address, int64_t index) const {
-    double *record = at<double>(address) + PURLIN_LAUNCH_RSVD_RECORD * index;
-    record[0] = squares, record[1] = largest, record[2] = bad;
+    double *record = at<double>(address) + PURLIN_LAUNCH_RSVD_TALLY * index;
+    record[0] = squares, record[1] = largest, record[2] = bad, record[3] = size;
   }
 };
 
@@ -95,6 +104,7 @@ __device__ void sweep(const purlin_rsvd_convert_params &p, Tally &tally) {
   T *output = at<T>(p.output);
   const double *center = at<const double>(p.center);
   const bool by_inner = p.center_axis == PURLIN_LAUNCH_RSVD_INNER, divides = p.flags & PURLIN_LAUNCH_RSVD_DIVIDE;
+  const double before = before_of(p.factor), after = after_of(p.factor);
   const int64_t across = (p.inner + TILE - 1) / TILE, down = (p.outer + LINES - 1) / LINES;
   for (int64_t tile = blockIdx.x; tile < across * down; tile += gridDim.x) {
     const int64_t left = tile % across * TILE, top = tile / across * LINES;
@@ -106,11 +116,15 @@ __device__ void sweep(const purlin_rsvd_convert_params &p, Tally &tally) {
         if (i >= p.inner) continue;
         const Wide input = Number<S>::widen(source[i + o * p.source_stride]);
         Wide value = input;
-        value.re *= p.factor, value.im *= p.factor;
-        if (center) {
-          const double *record = center + PURLIN_LAUNCH_RSVD_RECORD * (by_inner ? i : o);
-          value.re -= record[0] * p.factor;
-          if (Number<T>::is_complex) value.im -= record[1] * p.factor;
+        value.re *= before, value.im *= before;
+        const double *record = center ? center + PURLIN_LAUNCH_RSVD_RECORD * (by_inner ? i : o) : nullptr;
+        if (record) {
+          value.re -= record[0] * before;
+          if (Number<T>::is_complex) value.im -= record[1] * before;
+        }
+        value.re *= after, value.im *= after;
+        if (record) {
+          if (p.tallies) tally.reach(value);
           if (divides) value.re *= record[2], value.im *= record[2];
         }
         const T rounded = Number<T>::narrow(value);
@@ -176,8 +190,8 @@ __device__ double moved(double from, double step, double factor) {
 }
 
 // The factor of sums of distances. They may overflow without one; that of the largest element of all columns would take the
-// digits of columns far below it.
-__device__ __forceinline__ double reach_of(double factor) { return fmax(factor, 0x1p-64); }
+// digits of columns far below it. A factor above 1 might make elements overflow.
+__device__ __forceinline__ double reach_of(double factor) { return fmin(fmax(factor, 0x1p-64), 1.0); }
 
 // Moments of the elements of a lane or thread, as distances from the first element, so that a large mean does not cause
 // cancellation. Squares are those of distances times the factor.
@@ -191,7 +205,8 @@ struct Moments {
     differ |= v.re != first.re || v.im != first.im;
     const double reach = reach_of(factor);
     sum.re += v.re * reach - first.re * reach, sum.im += v.im * reach - first.im * reach;
-    v.re = v.re * factor - first.re * factor, v.im = v.im * factor - first.im * factor;
+    const double before = before_of(factor), after = after_of(factor);
+    v.re = (v.re * before - first.re * before) * after, v.im = (v.im * before - first.im * before) * after;
     squares = fma(v.re, v.re, squares);
     squares = fma(v.im, v.im, squares);
   }
@@ -326,9 +341,9 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
   using namespace purlin::rsvd;
   Tally tally;
   for (int64_t k = threadIdx.x; k < p.count; k += blockDim.x) {
-    const double *record = at<const double>(p.tallies) + PURLIN_LAUNCH_RSVD_RECORD * k;
+    const double *record = at<const double>(p.tallies) + PURLIN_LAUNCH_RSVD_TALLY * k;
     Tally other;
-    other.squares = record[0], other.largest = record[1], other.bad = record[2];
+    other.squares = record[0], other.largest = record[1], other.bad = record[2], other.size = record[3];
     tally.join(other);
   }
   tally.reduce();
@@ -352,7 +367,8 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
       continue;
     }
     const double total = count + more, share = more / total;
-    const double dr = part[0] * p.factor - re * p.factor, di = part[1] * p.factor - im * p.factor;
+    const double before = purlin::rsvd::before_of(p.factor), after = purlin::rsvd::after_of(p.factor);
+    const double dr = (part[0] * before - re * before) * after, di = (part[1] * before - im * before) * after;
     double between = (dr * dr + di * di) * (count * share);
     // The means are compared themselves, because squares of their difference may underflow.
     if (between == 0 && (part[0] != re || part[1] != im)) between = least_double();

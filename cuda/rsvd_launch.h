@@ -33,17 +33,19 @@
 #define PURLIN_LAUNCH_RSVD_COPY_TILE 32
 #define PURLIN_LAUNCH_RSVD_ALONG_CHUNK 4096 /* elements of a chunk of moments over the inner axis */
 #define PURLIN_LAUNCH_RSVD_ACROSS_CHUNK 256 /* and over the outer one */
-#define PURLIN_LAUNCH_RSVD_RECORD 3         /* doubles of a record, and of a tally */
+#define PURLIN_LAUNCH_RSVD_RECORD 3         /* doubles of a record */
+#define PURLIN_LAUNCH_RSVD_TALLY 4          /* doubles of a tally */
 
-/* Converts raw numbers to the kernel's type: x * factor - center * factor, times the record's third number. A tally is the
- * sum of the squared moduli of the output, the largest modulus of the input, and the number of elements that are not finite
- * (excluded from the other two).
+/* Converts raw numbers to the kernel's type: x * factor - center * factor, times the record's third number. A factor above 1
+ * multiplies the difference instead, so that neither product overflows where the result does not. A tally is the sum of the
+ * squared moduli of the output, the largest modulus of the input, the number of elements that are not finite (excluded from
+ * the others), and the largest part of a difference times the factor (0 without center).
  * purlin_rsvd_scan_* computes only the tally, of numbers of the kernel's type without center and factor. */
 typedef struct purlin_rsvd_convert_params {
   uint64_t source;        /* [inner, outer] of `number` */
   uint64_t output;        /* the kernel's type, or 0: only the tally */
   uint64_t center;        /* double [3 x inner or outer], or 0 */
-  uint64_t tallies;       /* double [3 x blocks of the grid], or 0 */
+  uint64_t tallies;       /* double [4 x blocks of the grid], or 0 */
   int64_t source_stride;
   int64_t output_stride;
   int64_t inner;
@@ -58,8 +60,8 @@ typedef struct purlin_rsvd_convert_params {
 
 /* Sums tallies in a fixed order. One block. */
 typedef struct purlin_rsvd_tally_params {
-  uint64_t tallies;       /* double [3 x count] */
-  uint64_t output;        /* double [3] */
+  uint64_t tallies;       /* double [4 x count] */
+  uint64_t output;        /* double [4] */
   int64_t count;
 } purlin_rsvd_tally_params;
 #define PURLIN_RSVD_TALLY_PARAMS_BYTES 24

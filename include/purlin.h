@@ -316,8 +316,9 @@
 #define PURLIN_TENSOR_CLAMPED 7
 
 /**
- * Pairs are missing or may be (purlin_sshopm_solve_all): the Morse sum is wrong, starts ended at singular points, or the starts
- * were used up before a round that found nothing new.
+ * Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a complete set,
+ * starts ended at singular points, or the starts were used up before a round that found nothing new, or while a pair had been
+ * reached by fewer than four starts.
  */
 #define PURLIN_TENSOR_INCOMPLETE 8
 
@@ -1115,7 +1116,8 @@
 #define PURLIN_LANCZOS_LAPLACIAN 1
 
 /**
- * The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+ * The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex counts as
+ * isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here and in the kinds below.
  */
 #define PURLIN_LANCZOS_NORMALIZED_LAPLACIAN 2
 
@@ -2390,7 +2392,8 @@ typedef struct purlin_fdk_options {
   /**
    * 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
    * that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
-   * They are counted either way, and the log has one warning a run.
+   * They are counted either way, and the log has one warning a run. So do pixels that are too large for the sums of the
+   * precision; the warning says how large they may be, far more than any line integral is.
    */
   int32_t sanitize;
   /**
@@ -2403,11 +2406,11 @@ typedef struct purlin_fdk_options {
    */
   double truncation;
   /**
-   * Voxels are written times this; default 1.
+   * Voxels are written times this; default 1. Volumes of F64 take any, others in F32 precision one that F32 holds.
    */
   double output_scale;
   /**
-   * Then this is added; default 0.
+   * Then this is added; default 0. Likewise.
    */
   double output_offset;
   /**
@@ -2557,7 +2560,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t views_pushed;
   /**
-   * Pixels of the last run that were not finite and were replaced by 0; one that two slabs need counts twice.
+   * Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts twice.
    */
   int64_t pixels_sanitized;
   /**
@@ -2614,7 +2617,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t pixels_negative;
   /**
-   * Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
+   * Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize` replaced them or not; counted
    * like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are NaN, or 0 in volumes of
    * integers.
    */
@@ -3071,7 +3074,8 @@ typedef struct purlin_rpca_options {
    */
   double tolerance;
   /**
-   * First penalty; 0, the default, for 1.25 / ||M||_2.
+   * First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is refused, in
+   * F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
    */
   double mu;
   /**
@@ -3121,7 +3125,7 @@ typedef struct purlin_rpca_options {
   int32_t warm_start;
   /**
    * PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
-   * both are equal; the shorter one counts as frames otherwise. The result is the same.
+   * both are equal. Otherwise the shorter one counts as frames, and ROWS is refused. The result is the same to rounding.
    */
   int32_t frames;
   /**
@@ -4190,6 +4194,9 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
  * Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
  * and frees what it held. Later calls are not touched. May be called from any thread and from a progress function.
  *
+ * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices, products with
+ * them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and what else makes a train).
+ *
  * @param context  the context.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
  */
@@ -5201,10 +5208,12 @@ purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
  *
  * For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
  * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
- * n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
- * status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
- * a doubling found nothing new, or `max_starts` is reached, which makes the status INCOMPLETE as well. m = 2 uses a
- * symmetric matrix eigensolver.
+ * n it says nothing, nor where a pair is degenerate. The Morse inequalities bound the numbers of pairs with each k as well,
+ * and for odd m the number of pairs is odd. If one of these relations is violated, pairs are missing for certain: the
+ * tensor's status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the relations
+ * hold, a doubling found nothing new, and each pair was reached by four starts, or `max_starts` is reached, which makes the
+ * status INCOMPLETE as well. So PURLIN_TENSOR_OK says that these tests were passed; it is no proof of completeness. m = 2
+ * uses a symmetric matrix eigensolver; eigenvalues that differ by at most 8 n eps times the Frobenius norm are one entry.
  *
  * A continuum of eigenvectors, a circle of an axisymmetric form say, is one entry of class PURLIN_PAIR_DEGENERATE: three
  * degenerate pairs of one lambda are taken for one. A tensor with a degenerate pair has the status
@@ -5281,7 +5290,7 @@ purlin_status purlin_dwi_options_init(struct purlin_dwi_options *options,
  * @param      basis    their basis, one of PURLIN_SH_*; there is no default.
  * @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED`.
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_sh_to_tensor(const struct purlin_context *context,
@@ -5978,8 +5987,8 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * @param      options   NULL for the defaults.
  * @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
- * finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
+ * unknown constant, a length that is not positive or outside 1e-12 to 1e12 mm, in F64 precision 1e-60 to 1e60 mm, an angle that is not finite, a matrix that is singular or not
+ * finite: the message names the view; a shift of more than 1000 times `source_to_detector`; both or neither of angles and matrices; a shift of the panel together with
  * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
  * that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at
  * more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside
@@ -6063,12 +6072,13 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * Says that the input of later runs is raw counts, which become line integrals on the way in:
  * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones
  * included, is raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and
- * is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite.
+ * is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32
+ * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
  * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
  *                  integrals again, and `epsilon` is 0.
- * @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for
+ * @param i0_image  counts without an object, F32 or F64, detector_columns x detector_rows, on the host, copied; NULL for
  *                  `i0`.
  * @param dark      counts without radiation, as `i0_image`; NULL for 0.
  * @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
@@ -6097,8 +6107,9 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
  *                          those of the grid.
  * @param[out] info         what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
- * context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
- * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type does not
+ * take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
+ * `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
  * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
  * another run.
@@ -6210,7 +6221,8 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
  * @param[out] info    what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
- * used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * used up; `output_scale` and `output_offset`), `PURLIN_ERROR_NUMERICAL` (as purlin_fdk_reconstruct_to_sink),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`: the scan is kept. `PURLIN_ERROR_CANCELLED` (by the
  * progress function or by purlin_fdk_cancel since the begin, whether views are missing or not), `PURLIN_ERROR_CUDA`: the
  * scan is dropped.
@@ -6252,14 +6264,15 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
 /**
  * Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
  * epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
- * count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them.
+ * count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
+ * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.
  * @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
  * @param      i0           counts without an object, positive; 0 where `i0_image` is given.
- * @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
- * @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
+ * @param      i0_image     counts without an object, F32 or F64, columns x rows; NULL for `i0`.
+ * @param      dark         counts without radiation, F32 or F64, columns x rows; NULL for 0.
  * @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
  * @param      projections  F32, the dimensions of `counts`.
  * @param[out] clamped      how many counts were raised; may be NULL.
@@ -6310,7 +6323,8 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
  * rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
  *
  * Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
- * mm, at the panel's column pitch.
+ * mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32 (about 1e30), makes its row
+ * NaN, and on a GPU the one that is filtered with it.
  *
  * @param     fdk       the reconstruction.
  * @param     stream    NULL for the context's own.
@@ -7156,8 +7170,8 @@ purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
  * @param      m         as for purlin_rpca_compute.
  * @param      mask      likewise; NULL: all entries are observed.
  * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
- *                       M, integers are rounded and held to their range, entries beyond that of a real type are
- *                       PURLIN_ERROR_NUMERICAL. NULL if not wanted.
+ *                       M. Integers are rounded to the nearest and held to their range, which is no error; an entry
+ *                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
@@ -10164,7 +10178,8 @@ purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
  * @param[out] inertia   sum of the squared distances from the centres; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
  * are not finite), `PURLIN_ERROR_NUMERICAL` (a sum of squared distances that overflows, numbers that are too far apart for one
- * unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `inertia` is NULL or valid for writing.
  */

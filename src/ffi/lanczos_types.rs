@@ -22,7 +22,8 @@ pub const PURLIN_LANCZOS_NEAREST: i32 = 4;
 pub const PURLIN_LANCZOS_MATRIX: i32 = 0;
 /// The Laplacian D - W, W being A and D the diagonal of its row sums.
 pub const PURLIN_LANCZOS_LAPLACIAN: i32 = 1;
-/// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+/// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex counts as
+/// isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here and in the kinds below.
 pub const PURLIN_LANCZOS_NORMALIZED_LAPLACIAN: i32 = 2;
 /// The signless Laplacian D + W.
 pub const PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: i32 = 3;

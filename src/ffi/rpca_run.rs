@@ -217,8 +217,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 /// @param      m         as for purlin_rpca_compute.
 /// @param      mask      likewise; NULL: all entries are observed.
 /// @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
-///                       M, integers are rounded and held to their range, entries beyond that of a real type are
-///                       PURLIN_ERROR_NUMERICAL. NULL if not wanted.
+///                       M. Integers are rounded to the nearest and held to their range, which is no error; an entry
+///                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.

@@ -22,7 +22,8 @@ pub struct purlin_rpca_options {
     /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F; default 1e-7; held to 1e-6 in F32 and
     /// CF32, which cannot reach less.
     pub tolerance: f64,
-    /// First penalty; 0, the default, for 1.25 / ||M||_2.
+    /// First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is refused, in
+    /// F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
     pub mu: f64,
     /// What the penalty grows by in each iteration, more than 1; default 1.5.
     pub rho: f64,
@@ -48,7 +49,7 @@ pub struct purlin_rpca_options {
     /// 1 (default): a sketch begins with the right singular vectors of the iteration before.
     pub warm_start: i32,
     /// PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
-    /// both are equal; the shorter one counts as frames otherwise. The result is the same.
+    /// both are equal. Otherwise the shorter one counts as frames, and ROWS is refused. The result is the same to rounding.
     pub frames: i32,
     /// Type that is computed with: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or PURLIN_DTYPE_AUTO, the default.
     pub dtype: i32,

@@ -51,8 +51,8 @@ with_defaults! {
         pub seed: u64 = 0,
         /// Whether the sketch begins with the last iteration's right singular vectors.
         pub warm_start: bool = true,
-        /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis is used, with the same
-        /// result.
+        /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis counts them, and
+        /// [`Frames::Rows`] is refused. The parts are the same to rounding.
         pub frames: Frames = Frames::Columns,
         /// Type of the arithmetic; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
         pub dtype: Option<DType> = None,

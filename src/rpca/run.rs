@@ -11,7 +11,7 @@ use super::info::Info;
 use super::input::Entries;
 use super::memory::{self, Shape};
 use super::ops::Take;
-use super::options::Options;
+use super::options::{Frames, Options};
 use super::output::{CsrBuilder, Panel, beyond, holds, rounded};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, GpuStream};
@@ -109,6 +109,10 @@ impl<'c> Call<'c> {
     fn check(&self, dtype: DType) -> Result<()> {
         let (rows, cols) = (self.m.rows(), self.m.cols());
         self.m.expect_context("m", self.context())?;
+        if self.options.frames == Frames::Rows && rows != cols {
+            let problem = format!("is ROWS, but m is {rows} x {cols}, whose shorter axis counts as frames");
+            return Err(Error::invalid("frames", format!("{problem}: the option is for square matrices")));
+        }
         let order = order_of("m", self.m)?;
         if let Some(mask) = self.mask {
             mask.expect_context("mask", self.context())?;
@@ -190,7 +194,7 @@ impl<'c> Call<'c> {
     /// are cut: the products of the method are then as small as possible.
     fn oriented(&self) -> ((usize, usize), bool) {
         let (rows, cols) = (self.m.rows(), self.m.cols());
-        let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
+        let transposed = cols > rows || (cols == rows && self.options.frames == Frames::Rows);
         (if transposed { (cols, rows) } else { (rows, cols) }, transposed)
     }
 
@@ -210,6 +214,7 @@ impl<'c> Call<'c> {
                 let fit = memory::fit::<T>(context, &shape, self.options)?;
                 let mut ops = CpuOps::<T>::new(context, progress, entries, mask, (&shape.sheet, fit.cut))?;
                 ops.set_steps(self.options.max_iterations);
+                ops.set_transposed(transposed);
                 let Solution { mut info, unit, bound } = solve::<T::Wide, CpuAlgebra>(&mut ops, self.options)?;
                 info.host_bytes = fit.expected;
                 (info.block_rows, info.blocks) = ops.blocks();

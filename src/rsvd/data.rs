@@ -42,6 +42,8 @@ pub struct Problem<'a, T: Scalar> {
     pub rows: usize,
     /// Columns, which no block divides.
     pub columns: usize,
+    /// Whether rows and columns are those of the transpose of the caller's matrix.
+    pub transposed: bool,
     /// The entries, not yet centred or scaled.
     pub data: Data<'a, T>,
 }

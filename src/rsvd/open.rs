@@ -79,7 +79,7 @@ impl<'a, T: Scalar> Opened<'a, T> {
             Entries::Operator(guard) => Data::Operator(guard.operator()?),
         };
         let (rows, columns) = if transposed { (self.columns, self.rows) } else { (self.rows, self.columns) };
-        Ok(Problem { rows, columns, data })
+        Ok(Problem { rows, columns, transposed, data })
     }
 
     /// Checksum of the first entries; 0 for data on a device and for operators. Adds the bytes that a source is read for to

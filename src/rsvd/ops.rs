@@ -32,6 +32,26 @@ pub struct Local {
     pub sketch: Sketch,
 }
 
+/// Numbers of the bases of a merge. Each basis draws other random directions than the bases before, those of blocks before and
+/// those that the run computes from the merged factor: the columns of a factor of low rank lie in directions of earlier bases.
+#[derive(Debug, Clone, Copy)]
+pub struct MergeDraws(u64);
+
+impl MergeDraws {
+    /// Those of a device, a part of the rows.
+    pub fn of_part(part: usize) -> Self {
+        // Runs count from 0. An odd number, because the columns drawn are the number times the width, modulo a power of two.
+        Self(1_000_003 + to_u64(part).wrapping_mul(10_000_019))
+    }
+
+    /// The number of the next basis.
+    pub fn draw(&mut self) -> u64 {
+        let draw = self.0;
+        self.0 = draw.wrapping_add(1);
+        draw
+    }
+}
+
 /// What a backend does with known means and divisors of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prepared {

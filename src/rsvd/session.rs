@@ -12,6 +12,7 @@ use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::backend::Backend;
+use crate::blocks::source::io_error;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -44,9 +45,13 @@ impl Rsvd {
     ///
     /// # Errors
     /// As [`Rsvd::new`]; [`Error::InvalidArgument`] for several contexts on the CPU.
-    pub fn over(group: &Group, options: Options) -> Result<Self> {
+    pub fn over(group: &Group, mut options: Options) -> Result<Self> {
         group.check_alive()?;
         options.check()?;
+        if let Some(path) = &mut options.restart_path {
+            // A run reads, writes and removes the same file, also after the process has changed its working directory.
+            *path = std::path::absolute(&*path).map_err(|e| io_error(path, "find", &e))?;
+        }
         group.expect_gpus("rows")?;
         if let (Resident::AtMost(rows), Backend::Cpu) = (options.resident_rows, group.first().backend()) {
             let problem = format!("is {rows} on a CPU, which keeps none: it concerns GPUs");

@@ -21,6 +21,32 @@ pub fn modulus(x: Complex<f64>) -> f64 {
     if is_finite { modulus.min(f64::MAX) } else { modulus }
 }
 
+/// Whether a centred line of a sparse matrix is 0: its entries are `size` or less from their mean, which is not 0. Unlike a
+/// deviation, the largest distance needs no squares, which may overflow or underflow.
+pub fn is_zero_line(size: f64, mean: Complex<f64>) -> bool {
+    mean != Complex::default() && is_constant(size, modulus(mean))
+}
+
+/// The larger of the moduli of both parts, which is not 0 and does not overflow where the number is not 0 and finite.
+#[inline]
+pub fn largest_part(x: Complex<f64>) -> f64 {
+    x.re.abs().max(x.im.abs())
+}
+
+/// The powers of two that a difference is multiplied by, before and after it is formed: together `factor`. Entries and means
+/// times a factor above 1 might overflow where their difference times the factor does not.
+#[inline]
+pub fn steps_of(factor: f64) -> (f64, f64) {
+    (factor.min(1.0), factor.max(1.0))
+}
+
+/// (x - mean) times a power of two.
+#[inline]
+pub fn difference(x: Complex<f64>, mean: Complex<f64>, factor: f64) -> Complex<f64> {
+    let (before, after) = steps_of(factor);
+    (x * before - mean * before) * after
+}
+
 /// The rounding error of `sum` = `a` + `b`.
 fn lost(a: f64, b: f64, sum: f64) -> f64 {
     if a.abs() >= b.abs() { (a - sum) + b } else { (b - sum) + a }
@@ -93,7 +119,7 @@ pub fn unless_lost(square: f64, is_lost: bool) -> f64 {
 
 /// The square of the distance of entry `x` from the `mean` of its line, times that of `factor`.
 pub fn square_of(x: Complex<f64>, mean: Complex<f64>, factor: f64) -> f64 {
-    let square = (x * factor - mean * factor).norm_sqr();
+    let square = difference(x, mean, factor).norm_sqr();
     // Distances that are rounding errors of the mean may underflow.
     unless_lost(square, square == 0.0 && !is_constant((x - mean).norm(), mean.norm()))
 }
@@ -155,7 +181,7 @@ impl Moments {
         let re = towards(mean.re, self.rest.re, other.mean.re, other.rest.re);
         let im = towards(mean.im, self.rest.im, other.mean.im, other.rest.im);
         (self.mean, self.rest) = (Complex::new(re.0, im.0), Complex::new(re.1, im.1));
-        let square = (other.mean * factor - mean * factor).norm_sqr() * (before * share);
+        let square = difference(other.mean, mean, factor).norm_sqr() * (before * share);
         let differs = || more > 0 && mean != other.mean && !is_constant((other.mean - mean).norm(), mean.norm());
         self.spread += other.spread + unless_lost(square, square == 0.0 && differs());
     }
@@ -199,6 +225,36 @@ pub fn constants_of(gains: impl Iterator<Item = f64> + Clone) -> Result<Vec<usiz
     Ok(constants)
 }
 
+/// The largest rounding error of products that are corrected for means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CorrectionError {
+    /// The row or column of this mean.
+    pub line: usize,
+    /// Whether it is a row.
+    pub is_row: bool,
+    /// Modulus of the mean.
+    pub mean: f64,
+    /// Norm of the rounding error, in the unit of the root of [`Statistics::norm2`].
+    pub norm: f64,
+}
+
+impl CorrectionError {
+    /// The largest error of lines of `length` entries: for each the mean, and what it is multiplied by in products whose terms
+    /// have the relative error `epsilon`. `None` if all means are 0.
+    pub fn largest(
+        lines: impl Iterator<Item = (Complex<f64>, f64)>,
+        (is_row, length): (bool, usize),
+        epsilon: f64,
+    ) -> Option<Self> {
+        let root = epsilon * (length as f64).sqrt();
+        let errors = lines.enumerate().filter(|(_, (_, gain))| *gain != 0.0).map(|(line, (mean, gain))| {
+            let mean = modulus(mean);
+            Self { line, is_row, mean, norm: mean * root * gain }
+        });
+        errors.filter(|e| e.norm > 0.0).reduce(|most, e| if e.norm > most.norm { e } else { most })
+    }
+}
+
 /// Norms of the data, and the means and scales of their columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Statistics {
@@ -209,6 +265,14 @@ pub struct Statistics {
     pub is_estimate: bool,
     /// Largest modulus of an entry as it was read: before centring, scaling and the setting's factor.
     pub max_abs: f64,
+    /// Largest modulus, or largest part, of an entry after centring, times the setting's factor. Of data that are not centred,
+    /// are scaled, or are known by products alone that of `max_abs`. 0 only for a matrix of zeros.
+    pub size: f64,
+    /// Largest part of an entry of a sparse matrix as products read it, times the setting's factor: before centring, without
+    /// lines that are multiplied by 0. 0 for other data.
+    pub read: f64,
+    /// Of centred sparse matrices, whose products are corrected for the means.
+    pub correction: Option<CorrectionError>,
     /// Mean of each column, real parts then imaginary parts where the data are complex; empty if not asked for.
     pub means: Vec<f64>,
     /// Divisor of each column; empty if columns are not scaled.

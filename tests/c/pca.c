@@ -291,8 +291,8 @@ static void refusals(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
-  foreign = cpu_context(1);
+  context = test_context(2);
+  foreign = test_context(1);
   make();
   by_rows_and_columns();
   scaled_and_whitened();

@@ -208,7 +208,7 @@ static void refusals(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   fill(tall, M, N, 7);
   fill(wide, N, M, 11);
   several_matrices();

@@ -132,11 +132,13 @@ static void storages(void) {
   info = factors(from(source, PURLIN_ROW_MAJOR), &o);
   good_factors("a reader of rows", 1e-7);
   CHECK(info.blocks == 9 && info.block_rows == 10 && info.transposed == 0);
-  CHECK(info.bytes_read == info.passes * (int64_t)sizeof rows);
+  /* A GPU keeps what it has read. */
+  if (is_on_cpu()) CHECK(info.bytes_read == info.passes * (int64_t)sizeof rows);
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, by_columns, read_block, columns, &source));
   info = factors(from(source, 0), &o);
   good_factors("a reader of columns", 1e-7);
-  CHECK(info.blocks == 4 && info.transposed == 1 && info.bytes_read == info.passes * (int64_t)sizeof rows);
+  CHECK(info.blocks == 4 && info.transposed == 1);
+  if (is_on_cpu()) CHECK(info.bytes_read == info.passes * (int64_t)sizeof rows);
   o.block_rows = 0;
   CHECK(mkdtemp(folder) != NULL);
   snprintf(path, sizeof path, "%s/x.npy", folder);
@@ -405,7 +407,7 @@ static void ranges_and_sketches(void) {
 }
 
 int main(void) {
-  context = cpu_context(2);
+  context = test_context(2);
   make();
   methods();
   storages();

@@ -320,12 +320,12 @@ static void runs_that_fail(void) {
   FAILS(PURLIN_ERROR_IO, "apply: returned 43", purlin_rsvd_compute(self, NULL, op, NULL, ts, NULL, NULL));
   OK(purlin_rsvd_destroy(self));
   OK(purlin_matrix_destroy(op));
-  /* Data that are not finite; the block is named. */
+  /* Data that are not finite. */
   data[25] = NAN;
   left = -1;
-  BAD_ARGUMENT("in rows 20 to 29", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  BAD_ARGUMENT("a: has NaN in row 25, column 0", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   data[25] = INFINITY;
-  BAD_ARGUMENT("in rows 20 to 29", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  BAD_ARGUMENT("a: has inf in row 25, column 0", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   data[25] = entry(25, 0);
   /* They leave the report of the run before. */
   OK(purlin_rsvd_last_info(rsvd, &last));

@@ -45,7 +45,7 @@ int main(void) {
   purlin_rsvd *rsvd = NULL;
   FILE *file;
   int i, j, cancels = 1;
-  context = cpu_context(2);
+  context = test_context(2);
   for (i = 0; i < M; i++)
     for (j = 0; j < N; j++) columns[i + M * j] = entry(i, j);
   a = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, N, columns);

@@ -196,6 +196,18 @@ void reads_blocks_and_products(const context& on, const std::vector<double>& a) 
   EXPECT(thrown);
 }
 
+// AUTO takes the method of fewer passes where they cost more than its arithmetic.
+void a_slow_reader_changes_the_method(const context& on) {
+  const source in = source::from_function(on, PURLIN_F32, {2000, 2000},
+                                          [](const std::int64_t*, const std::int64_t*, void*) {});
+  const matrix streamed = matrix::from_source(on, in);
+  rsvd::options settings(300);
+  const auto quick = rsvd::session(on, settings).plan(streamed);
+  settings.read_rate = 1e6;
+  const auto slow = rsvd::session(on, settings).plan(streamed);
+  EXPECT(slow.method != quick.method && slow.passes < quick.passes);
+}
+
 void reads_files(const context& on, const std::vector<double>& a) {
   rsvd::options settings(5);
   settings.power_iterations = 6;
@@ -311,6 +323,7 @@ void all() {
   names_a_restart_file(on, a);
   orders_and_adjoints(on, a);
   reads_blocks_and_products(on, a);
+  a_slow_reader_changes_the_method(on);
   reads_files(on, a);
   measures_errors(on, a);
   makes_bases_and_eigenpairs(on, a);

@@ -228,7 +228,7 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
         let (lambda, tolerance, frobenius) = (info.lambda, options.tolerance_of(self.ops.dtype()), start.norm2.sqrt());
         let mut spectrum = self.first_spectrum()?;
         let norm2 = spectrum.values.first().copied().unwrap_or(0.0);
-        let mut mu = if options.mu > 0.0 { options.mu * unit } else { 1.25 / norm2 };
+        let mut mu = self.first_penalty(norm2, unit, lambda)?;
         let most = mu * Options::MU_GROWTH;
         // Y_0 = M / J with J = max(||M||_2, max|M| / lambda), and S_0 = 0: X_1 = (1 + 1 / (J mu)) M.
         let y_scale = 1.0 / norm2.max(start.max_abs / lambda);

@@ -1,4 +1,4 @@
-//! The unit that a run computes in, and entries that the computing type does not hold.
+//! The unit that a run computes in, and entries and penalties that the computing type does not hold.
 
 use super::{Scalar, Solver, Start};
 use crate::dense::Algebra;
@@ -11,13 +11,18 @@ const MOST_EXPONENT: f64 = 1023.0;
 /// if it did not before.
 const OVERFLOW_STEP: i32 = 250;
 
+/// The number nearest to a power of ten, as a message that names it is read.
+fn power_of_ten(exponent: f64) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
+}
+
 impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
     /// The first pass, and the unit that entries are divided by so that their squares neither overflow nor vanish.
     pub(super) fn start(&mut self) -> Result<(Start, f64)> {
         self.ops.set_scale(self.options.scale);
         self.passes += 1;
         let start = match self.ops.begin() {
-            Err(e @ Error::InvalidArgument { .. }) => return Err(self.overflow().unwrap_or(e)),
+            Err(e @ Error::InvalidArgument { .. }) => return Err(self.overflow(e)),
             other => other?,
         };
         let safe = if self.ops.dtype().is_single() { 1e12 } else { 1e100 };
@@ -36,31 +41,59 @@ impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
         Ok((self.ops.begin()?, unit))
     }
 
-    /// The error of finite entries that the computing type does not hold; `None` if some are not finite.
-    fn overflow(&mut self) -> Option<Error> {
+    /// The error of finite entries that the computing type does not hold. If some are not finite, it is the one of the first of
+    /// these: `refusal` may be of an entry that is finite, but too large.
+    fn overflow(&mut self, mut refusal: Error) -> Error {
         let (scale, dtype) = (self.options.scale, self.ops.dtype());
         for exponent in (1..=4).map(|k| f64::from(k * OVERFLOW_STEP)) {
             self.ops.set_scale(scale * (-exponent).exp2());
             self.passes += 1;
             match self.ops.begin() {
                 // Whatever was refused before, it is not the size of the entries.
-                Ok(start) if holds(dtype, start.max_abs * exponent.exp2()) => return None,
+                Ok(start) if holds(dtype, start.max_abs * exponent.exp2()) => return refusal,
                 Ok(start) => {
                     let largest = rounded(start.max_abs / scale.abs(), exponent.exp2());
                     let factor = match scale {
                         1.0 => String::new(),
                         _ => format!(" times scale = {}", real(scale)),
                     };
-                    return Some(Error::invalid(
+                    return Error::invalid(
                         "m",
                         format!("has an entry of modulus {largest}{factor}, {}", beyond(dtype)),
-                    ));
+                    );
                 }
-                Err(Error::InvalidArgument { .. }) => {}
-                Err(e) => return Some(e),
+                Err(e @ Error::InvalidArgument { .. }) => refusal = e,
+                Err(e) => return e,
             }
         }
-        None
+        refusal
+    }
+
+    /// The first penalty in the unit of the run, of a matrix whose 2-norm there is `norm2`. X is M - S + Y / mu, and the 2-norm of Y
+    /// is about one. With a penalty that is too small the squares of X overflow, or M vanishes beside Y / mu in rounding errors.
+    /// With one that is too large Y / mu vanishes beside M, and the parts are not the optimum.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a penalty that is too small or too large. Its limits are powers of ten.
+    pub(super) fn first_penalty(&self, norm2: f64, unit: f64, lambda: f64) -> Result<f64> {
+        let mu = self.options.mu;
+        if mu == 0.0 {
+            return Ok(1.25 / norm2);
+        }
+        let (m, n) = self.ops.size();
+        let (roundoff, most) = if self.ops.dtype().is_single() { (6e-8, 1e16) } else { (1.1e-16, 1e150) };
+        // No entry of Y is larger than lambda.
+        let multiplier = lambda.min(1.0) * (m as f64 * n as f64).sqrt();
+        let least = (roundoff / norm2).max(multiplier / most) / unit;
+        let largest = 1.0 / (roundoff * norm2) / unit;
+        let (least, largest) =
+            (power_of_ten(least.log10().ceil()), power_of_ten(largest.log10().floor()).min(f64::MAX));
+        if (least..=largest).contains(&mu) {
+            return Ok(mu * unit);
+        }
+        let norm = rounded(norm2, unit);
+        let problem = format!("is {}, outside {least:e} to {largest:e} for ||M||_2 = {norm}", real(mu));
+        Err(Error::invalid("mu", problem))
     }
 
     /// Refuses entries that are 0 in the computing type alone: those of a wider type, and those that `scale` makes so small.

@@ -5,10 +5,10 @@ use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::dense::serial::{self, multiply};
 use crate::dense::{Accum, Mat, MatMut};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::rpca::input::Strided;
 use crate::rpca::ops::{Start, Step, Sums};
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{Complex, Element, Scalar};
 
 /// A small matrix in the type of the data, column-major and packed. A missing matrix has no columns.
 ///
@@ -105,6 +105,8 @@ pub(in crate::rpca) struct Partial<T: Elementwise> {
     pub(in crate::rpca) sums: Sums,
     /// The product, in double precision; empty if the pass forms none.
     pub(in crate::rpca) product: Vec<T::Wide>,
+    /// Row in the panel, column and value of the first entry that is not finite.
+    pub(in crate::rpca) not_finite: Option<(usize, usize, Complex<f64>)>,
 }
 
 /// A thread's buffers for one block.
@@ -194,7 +196,7 @@ impl<T: Elementwise> Job<T> {
         let (product_rows, product_cols) = self.product_shape();
         let zero = T::Wide::from_parts(0.0, 0.0);
         let product = alloc::filled("product of a group", product_rows * product_cols, zero)?;
-        let mut partial = Partial { start: Start::default(), sums: Sums::default(), product };
+        let mut partial = Partial { start: Start::default(), sums: Sums::default(), product, not_finite: None };
         for from in (0..rows).step_by(self.block) {
             let count = self.block.min(rows - from);
             let (begin, length) = (from * self.columns, count * self.columns);
@@ -202,6 +204,9 @@ impl<T: Elementwise> Job<T> {
             let part = |whole: &mut [T]| if whole.is_empty() { 0..0 } else { begin..begin + length };
             let (x_range, y_range) = (part(x), part(y));
             block.run(first + from, entries, mask, &mut x[x_range], &mut y[y_range])?;
+            if partial.not_finite.is_some() {
+                break;
+            }
         }
         for (total, v) in partial.product.iter_mut().zip(&buffers.sum) {
             *total = v.widen();
@@ -235,7 +240,10 @@ impl<T: Elementwise> Block<'_, T> {
             }
         }
         match self.job.task {
-            Task::Begin => self.begin(first, length),
+            Task::Begin => {
+                self.begin(first, length);
+                Ok(())
+            }
             Task::Product => {
                 if x.is_empty() {
                     // M is moved out of the buffers, so that it can be read while the other buffers are written.
@@ -267,9 +275,9 @@ impl<T: Elementwise> Block<'_, T> {
         Ok(())
     }
 
-    fn begin(&mut self, first: usize, length: usize) -> Result<()> {
+    fn begin(&mut self, first: usize, length: usize) {
         let start = &mut self.partial.start;
-        for x in &self.buffers.m[..length] {
+        for (k, x) in self.buffers.m[..length].iter().enumerate() {
             let square = x.re() * x.re() + x.im() * x.im();
             start.norm2 += square;
             // The modulus of a finite number may overflow.
@@ -279,14 +287,11 @@ impl<T: Elementwise> Block<'_, T> {
                 start.max_abs = modulus;
             }
             if !(x.re().is_finite() && x.im().is_finite()) {
-                let last = first + self.rows - 1;
-                return Err(Error::invalid(
-                    "m",
-                    format!("has a number that is not finite in {first} to {last} of its longer axis"),
-                ));
+                let place = (first + k % self.rows, k / self.rows);
+                self.partial.not_finite = Some((place.0, place.1, Complex::new(x.re(), x.im())));
+                return;
             }
         }
-        Ok(())
     }
 
     fn update(&mut self, step: &Step, masked: bool, x: &mut [T], y: &mut [T]) {

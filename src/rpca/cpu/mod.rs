@@ -22,8 +22,9 @@ use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::Result;
+use crate::matrix::not_finite;
 use crate::progress::Progress;
-use crate::scalar::{DType, Element, Scalar};
+use crate::scalar::{Complex, DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use block::{Form, Job, LowRank, Partial, Parts, Product, Small, Task};
 use cut::{Cut, Sheet};
@@ -38,6 +39,8 @@ pub struct CpuOps<'a, T: Elementwise> {
     entries: Entries<'a>,
     mask: Option<Entries<'a>>,
     size: (usize, usize),
+    /// Whether rows and columns are those of the transpose of the caller's matrix.
+    transposed: bool,
     cut: Cut,
     /// Rows of the results that are delivered at once.
     delivered: usize,
@@ -89,6 +92,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             entries,
             mask,
             size,
+            transposed: false,
             cut,
             delivered: cut.delivered_rows(sheet),
             step: (0, 0, 0.0),
@@ -100,6 +104,11 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             read: Duration::ZERO,
             element: std::marker::PhantomData,
         })
+    }
+
+    /// Sets whether the entries are those of the transpose of the caller's matrix, for messages.
+    pub fn set_transposed(&mut self, transposed: bool) {
+        self.transposed = transposed;
     }
 
     /// Sets the number of iterations for progress reports before the first one is done.
@@ -155,7 +164,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         let _charge = budget.charge_host("blocks of a pass", bytes)?;
         let zero = T::Wide::from_parts(0.0, 0.0);
         let product = alloc::filled("product of a pass", rows * cols, zero)?;
-        let mut total = Partial { start: Start::default(), sums: Sums::default(), product };
+        let mut total = Partial { start: Start::default(), sums: Sums::default(), product, not_finite: None };
         let most = cut.panel.min(m);
         let raw = |entries: Option<&Entries<'_>>| {
             let bytes = entries.filter(|_| needs.m).map_or(0, |e| e.panel_bytes(most, n));
@@ -171,6 +180,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             None => (None, None),
         };
         let (context, progress, step) = (&self.context, self.progress, self.step);
+        let transposed = self.transposed;
         let (x_store, y_store) = (&mut self.x, &mut self.y);
         let mut work = |panel: usize, raw: &mut Raw| -> Result<()> {
             progress.repeat(step)?;
@@ -185,6 +195,11 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             };
             for part in panel_pass(context, job, &cut, (rows, n), entries, mask, x, y) {
                 let part = part?;
+                if let Some((row, column, value)) = part.not_finite {
+                    // Entries were multiplied by the scale, which may be negative.
+                    let value = Complex::new(value.re * job.scale.signum(), value.im * job.scale.signum());
+                    return Err(not_finite::entry("m", (first + row, column), transposed, value));
+                }
                 total.start.norm2 += part.start.norm2;
                 total.start.one_norm += part.start.one_norm;
                 total.start.max_abs = total.start.max_abs.max(part.start.max_abs);

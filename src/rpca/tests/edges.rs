@@ -4,7 +4,7 @@ use super::*;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType, Scalar};
 
 #[test]
 fn nothing_and_zeros_split_into_zeros() {
@@ -240,7 +240,7 @@ fn complex_numbers_whose_moduli_overflow_are_split() {
 #[test]
 fn entries_that_vanish_in_single_precision_are_refused() {
     let context = context();
-    let options = Options { dtype: Some(crate::scalar::DType::F32), ..Options::default() };
+    let options = Options { dtype: Some(DType::F32), ..Options::default() };
     for factor in [1e-47, 1e-300, 5e-324] {
         let m = matrix(&context, Order::RowMajor, (30, 20), |i, j| ((i % 3 + j % 2 + 1) as f64) * factor);
         let error = split::<f32>(&context, &m, None, &options).unwrap_err().to_string();
@@ -272,10 +272,51 @@ fn entries_that_vanish_times_the_scale_are_refused() {
 #[test]
 fn numbers_that_are_none_are_refused_and_the_place_is_named() {
     let context = context();
-    for bad in [f64::NAN, f64::INFINITY] {
-        let m = matrix(&context, Order::ColumnMajor, (50, 20), |i, j| if (i, j) == (33, 7) { bad } else { 1.0 });
-        let error = split::<f64>(&context, &m, None, &Options::default()).unwrap_err().to_string();
-        assert!(error.starts_with("m: has a number that is not finite in "), "{error}");
+    for (bad, scale) in [(f64::NAN, 1.0), (f64::INFINITY, -3.0)] {
+        let options = Options { scale, ..Options::default() };
+        for (size, place) in [((5000, 20), (4321, 7)), ((20, 5000), (7, 4321)), ((20, 20), (3, 19))] {
+            for order in [Order::ColumnMajor, Order::RowMajor] {
+                let m = matrix(&context, order, size, |i, j| if (i, j) == place { bad } else { 1.0 });
+                let error = split::<f64>(&context, &m, None, &options).unwrap_err().to_string();
+                assert_eq!(error, format!("m: has {bad} in row {}, column {} (from 0)", place.0, place.1));
+            }
+        }
+    }
+    // Not the entry that is finite, but too large for the computing type.
+    let m = matrix(&context, Order::ColumnMajor, (50, 20), |i, j| match (i, j) {
+        (2, 0) => 1e39,
+        (33, 7) => f64::NAN,
+        _ => 1.0,
+    });
+    let options = Options { dtype: Some(DType::F32), ..Options::default() };
+    let error = split::<f32>(&context, &m, None, &options).unwrap_err().to_string();
+    assert_eq!(error, "m: has NaN in row 33, column 7 (from 0)");
+}
+
+#[test]
+fn penalties_that_rounding_errors_hide_are_refused_with_their_limits() {
+    let context = context();
+    for factor in [1.0, 1e-200, 1e200] {
+        let m = matrix(&context, Order::ColumnMajor, (40, 30), |i, j| factor * noise(i, j));
+        let norm = split::<f64>(&context, &m, None, &Options::default()).unwrap().2.norm2;
+        let run = |mu: f64| split::<f64>(&context, &m, None, &Options { mu, max_iterations: 3, ..Options::default() });
+        for mu in [5e-324, 1e-300, 1e-20 / norm, 1e20 / norm, 1e307, f64::MAX].into_iter().filter(|mu| {
+            let product = mu * norm;
+            !(1e-16..=1e16).contains(&product)
+        }) {
+            let error = run(mu).unwrap_err().to_string();
+            let (found, limits) = error.split_once(", outside ").unwrap();
+            assert!(found.starts_with("mu: is ") && limits.contains(" for ||M||_2 = "), "{error}");
+            let (least, largest) = limits.split_once(" for ").unwrap().0.split_once(" to ").unwrap();
+            for limit in [least, largest] {
+                assert!(run(limit.parse().unwrap()).is_ok(), "{error}");
+            }
+        }
+    }
+    let m = matrix(&context, Order::RowMajor, (40, 30), |i, j| noise(i, j) as f32);
+    for mu in [1e-300, 1e-9, 1e9, 1e300] {
+        let error = split::<f32>(&context, &m, None, &Options { mu, ..Options::default() }).unwrap_err().to_string();
+        assert!(error.starts_with("mu: is ") && error.contains(", outside "), "{error}");
     }
 }
 
@@ -294,6 +335,9 @@ fn arguments_are_checked_and_named() {
         let wanted = format!("max_rank: is {max_rank} beside fixed_rank = {fixed_rank}, which leaves no rank to bound");
         assert_eq!(text(Options { max_rank, fixed_rank, ..base() }), wanted);
     }
+    let wanted =
+        "frames: is ROWS, but m is 9 x 4, whose shorter axis counts as frames: the option is for square matrices";
+    assert_eq!(text(Options { frames: Frames::Rows, ..base() }), wanted);
     let mask = matrix(&context, Order::ColumnMajor, (9, 4), |_, _| 1.0f32);
     let error = split::<f64>(&context, &m, Some(&mask), &base()).unwrap_err().to_string();
     assert!(error.starts_with("mask: is F32"), "{error}");
@@ -303,7 +347,7 @@ fn arguments_are_checked_and_named() {
     let error = split::<f32>(&context, &m, None, &base()).unwrap_err().to_string();
     assert!(error.starts_with("low_rank: is F32"), "{error}");
     let complex = matrix(&context, Order::ColumnMajor, (9, 4), |_, _| Complex::new(1.0f64, 0.0));
-    let options = Options { dtype: Some(crate::scalar::DType::F64), ..base() };
+    let options = Options { dtype: Some(DType::F64), ..base() };
     let error = split::<f64>(&context, &complex, None, &options).unwrap_err().to_string();
     assert_eq!(error, "dtype: is F64, the matrix is CF64");
 }

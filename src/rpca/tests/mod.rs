@@ -1,6 +1,7 @@
 mod checksums;
 mod device;
 mod edges;
+mod effects;
 mod golden;
 mod memory;
 mod plans;

@@ -13,7 +13,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
-use crate::rsvd::statistics::Statistics;
+use crate::rsvd::statistics::{CorrectionError, Statistics};
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
@@ -37,6 +37,8 @@ pub struct Run<'a> {
     steps: usize,
     /// The power of two that the singular values are multiplied by.
     pub factor: f64,
+    /// Whether columns of the problem are rows of the caller's matrix, in messages.
+    pub transposed: bool,
     /// How columns were made orthonormal so far.
     pub ladder: Counts,
     /// Remarks so far, for [`Outcome::remark`].
@@ -90,15 +92,6 @@ pub enum Resumed {
     Product(Tall),
 }
 
-/// An upper bound of the moduli of centred entries: their norm, where that is below the largest entry as read, as with a column
-/// of one large value, which centring turns into zeros. Data that are scaled have entries near 1 whatever their unit.
-fn centred_size(statistics: &Statistics) -> f64 {
-    let (norm, max_abs) = (statistics.norm2.sqrt(), statistics.max_abs);
-    let is_known = !statistics.is_estimate && statistics.scales.is_empty() && norm > 0.0;
-    // Entries that are not centred have a norm above half the largest one, even where squares are subnormal.
-    if is_known && norm < 0.5 * max_abs { norm } else { max_abs }
-}
-
 /// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
 /// the type; `None` if they are in it.
 fn safe_factor(dtype: DType, max_abs: f64) -> Option<f64> {
@@ -126,6 +119,7 @@ impl<'a> Run<'a> {
             restart: None,
             steps,
             factor: 1.0,
+            transposed: false,
             ladder: Counts::default(),
             remarks: Vec::new(),
             converged: true,
@@ -339,9 +333,10 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
-    /// whose deviation is lost in spite of the factor, and data that are not those of a saved state.
+    /// whose deviation is lost in spite of the factor, sparse data that are lost in the correction for means, and data that are
+    /// not those of a saved state.
     pub fn check_range(&mut self) -> Result<()> {
-        self.check_range_of(centred_size)
+        self.check_range_of(|statistics| statistics.size)
     }
 
     /// [`Run::check_range`] by the `size` of the numbers that are squared.
@@ -360,12 +355,24 @@ impl<'a> Run<'a> {
                 return Err(Error::Numerical(format!("entries of up to {size:e} cannot be squared")));
             }
         }
-        match self.ops.statistics().and_then(|statistics| statistics.lost) {
-            None => Ok(()),
-            Some(j) => {
-                let problem = "is too small beside the largest entry to be computed";
-                Err(Error::Numerical(format!("scale: the deviation of column {j} (from 0) {problem}")))
+        let Some(statistics) = self.ops.statistics() else { return Ok(()) };
+        if let Some(j) = statistics.lost {
+            let line = if self.transposed { "row" } else { "column" };
+            let problem = "is too small beside the largest entry to be computed";
+            return Err(Error::Numerical(format!("scale: the deviation of {line} {j} (from 0) {problem}")));
+        }
+        let norm = statistics.norm2.max(0.0).sqrt();
+        match statistics.correction {
+            Some(CorrectionError { line, is_row, mean, norm: error }) if error > norm && norm > 0.0 => {
+                let name = if is_row { "row" } else { "column" };
+                let problem = format!("the mean {mean:e} of {name} {line} (from 0) is subtracted from products");
+                let error = error / self.factor;
+                let norm = norm / self.factor;
+                let rounding =
+                    format!("whose rounding error, up to {error:e}, exceeds the norm {norm:e} of the centred data");
+                Err(Error::Numerical(format!("center: {problem}, {rounding}")))
             }
+            _ => Ok(()),
         }
     }
 
@@ -385,7 +392,7 @@ impl<'a> Run<'a> {
         if looked {
             // The check sets `rescale`. The caller reports the original failure. Products of sparse matrices are formed of entries
             // that are not centred.
-            let _ = self.check_range_of(|statistics| statistics.max_abs);
+            let _ = self.check_range_of(|statistics| statistics.size.max(statistics.read));
         }
     }
 

@@ -162,6 +162,7 @@ impl Call for Decompose<'_> {
         };
         let mut run = Run::new(ops, &self.task, self.context, steps);
         (run.given, run.factor, run.restart) = (self.given, factor, self.restart.as_mut());
+        run.transposed = self.plan.transposed;
         run.repeated_passes = to_u64(self.plan.passes_of_means);
         let earlier = run.restart.as_ref().map_or(0, |restart| restart.attempt().earlier_passes);
         let factors = match algorithm::decompose(&mut run) {

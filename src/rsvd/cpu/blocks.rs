@@ -11,7 +11,7 @@ use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::{Accum, Algebra, Mat, Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::data::Data;
-use crate::rsvd::ops::{Local, exponent_of, power};
+use crate::rsvd::ops::{Local, MergeDraws, exponent_of, power};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -84,13 +84,14 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
 /// The merge of the blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016).
 struct Merge<'w, T> {
     local: &'w Local,
+    draws: MergeDraws,
     /// Right singular vectors times values of the blocks so far.
     merged: Option<CpuMatrix<T>>,
 }
 
 impl<T: Scalar> Merge<'_, T> {
-    fn basis(&self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: Need) -> Result<CpuMatrix<T>> {
-        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: 0 };
+    fn basis(&mut self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: Need) -> Result<CpuMatrix<T>> {
+        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: self.draws.draw() };
         orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
     }
 }
@@ -131,7 +132,7 @@ impl<T: Scalar> Block<T> for Merge<'_, T> {
 
 impl<T: Scalar> Merge<'_, T> {
     /// The leading left singular vectors of `both`, times their values.
-    fn leading(&self, algebra: &mut CpuAlgebra, mut both: CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+    fn leading(&mut self, algebra: &mut CpuAlgebra, mut both: CpuMatrix<T>) -> Result<CpuMatrix<T>> {
         let (rows, cols) = both.shape();
         let keep = self.local.width.min(rows).min(cols);
         let (basis, Svd { u, s, .. }) = if rows >= cols {
@@ -165,7 +166,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         if r.shape() != (self.problem.columns, local.width) {
             return Err(mismatch("a merge of blocks", &[r.shape(), (self.problem.columns, local.width)]));
         }
-        let mut merge = Merge { local, merged: None };
+        let mut merge = Merge { local, draws: MergeDraws::of_part(0), merged: None };
         self.blocks(&mut merge)?;
         let to = r.slice_mut()?;
         to.fill(T::default());
@@ -191,7 +192,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             self.zeros_of::<T>("block of the data", height, if direct { 0 } else { self.problem.columns })?;
         let mut survey = self.statistics.is_none().then(Survey::default);
         let mut algebra = CpuAlgebra::new(context);
-        let backwards = self.is_backwards();
+        let (backwards, transposed) = (self.is_backwards(), self.problem.transposed);
         let outcome = self.each_part(height, backwards, &mut |part: Part<'_>, count, place| {
             let (x, found) = if direct {
                 let found = context.pool().run(|| part.look_direct::<T>(0, count))?;
@@ -200,7 +201,10 @@ impl<T: Scalar> CpuOps<'_, T> {
                 part.load(context, 0, count, &transform, scratch.slice_mut()?)?
             };
             if let Some(survey) = &mut survey {
-                survey.add(found, place, count)?;
+                if !found.are_finite() {
+                    return Err(part.not_finite(0, count, place, transposed));
+                }
+                survey.add(found);
             }
             body.take(&mut algebra, x, place)
         });

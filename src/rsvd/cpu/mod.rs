@@ -65,9 +65,10 @@ pub fn moments_bytes(setting: &Setting, columns: usize) -> usize {
 pub fn implicit_moments_bytes(setting: &Setting, (rows, columns): (usize, usize), is_sparse: bool) -> usize {
     let of_rows = if setting.center == Center::Rows { rows.saturating_mul(16) } else { 0 };
     if is_sparse {
-        // Sums and counts of stored places of the rows. Moments of columns are allocated in any case.
+        // Sums of the rows, and which of them are constant. Moments of columns are allocated in any case.
         let own = moments_bytes(setting, columns).max(columns.saturating_mul(2 * size_of::<Moments>()));
-        return of_rows.saturating_mul(2).saturating_add(own);
+        let sums = if of_rows > 0 { rows.saturating_mul(size_of::<sparse::RowSums>() + size_of::<bool>()) } else { 0 };
+        return of_rows.saturating_add(sums).saturating_add(own);
     }
     if setting.center == Center::Columns { columns.saturating_mul(16 + 16) } else { of_rows }
 }

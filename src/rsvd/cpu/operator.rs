@@ -118,7 +118,11 @@ impl<T: Scalar> CpuOps<'_, T> {
         // A norm whose square overflows or vanishes fails the range check, and the run is repeated with a factor.
         let norm = self.algebra.column_norms(&p)?.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
         let mut survey = Survey::default();
-        survey.add(Findings { squares: norm * norm, most: norm / factor }, 0, m)?;
+        let found = Findings { squares: norm * norm, most: norm / factor, size: norm };
+        if !found.are_finite() {
+            return Err(Error::invalid("a", "has products whose norm is not finite"));
+        }
+        survey.add(found);
         let found = survey.finish(&transform, T::IS_COMPLEX)?;
         self.statistics = Some(Statistics { is_estimate: true, ..found });
         self.transform = Some(transform);

@@ -7,13 +7,16 @@ use crate::blocks::number::{Number, decode};
 use crate::context::Context;
 use crate::dense::Mat;
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{DOWN, Moments, average, is_constant, modulus, moved, unless_lost};
+use crate::matrix::not_finite;
+use crate::rsvd::statistics::{
+    DOWN, Moments, average, difference, is_constant, largest_part, modulus, moved, steps_of, unless_lost,
+};
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The transform of an entry a of column j: (a - mean_j) / scale_j, or (a - mean_j) factor, or (a - mean of its row) factor.
 pub struct Transform {
-    /// The setting's factor. Entries and means are multiplied by it before they are subtracted, so that the difference does
-    /// not overflow.
+    /// The setting's factor. Entries and means are multiplied by it before they are subtracted if it is below 1, so that the
+    /// difference does not overflow.
     pub factor: f64,
     /// Powers of two that take the place of `factor` in each column: near `factor` / `scale_j`; empty if there are none.
     pub units: Vec<f64>,
@@ -27,6 +30,8 @@ pub struct Transform {
     pub rows: bool,
     /// Means of the rows, for sparse matrices and operators. Means of dense rows are computed from each panel.
     pub row_means: Vec<Complex<f64>>,
+    /// Whether each row of a centred sparse matrix is multiplied by 0 because it is constant; empty if none is.
+    pub zero_rows: Vec<bool>,
     /// The first column whose deviation was lost.
     pub lost: Option<usize>,
 }
@@ -34,14 +39,25 @@ pub struct Transform {
 impl Default for Transform {
     fn default() -> Self {
         let (units, means, scales, gains, row_means) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { factor: 1.0, units, means, scales, gains, rows: false, row_means, lost: None }
+        let zero_rows = Vec::new();
+        Self { factor: 1.0, units, means, scales, gains, rows: false, row_means, zero_rows, lost: None }
     }
 }
 
 impl Transform {
     /// Whether the transform is the identity.
     pub fn is_nothing(&self) -> bool {
-        self.means.is_empty() && !self.multiplies() && !self.rows
+        !self.is_centred() && !self.multiplies()
+    }
+
+    /// Whether means are subtracted.
+    pub fn is_centred(&self) -> bool {
+        !self.means.is_empty() || self.rows
+    }
+
+    /// Whether row i is multiplied by 0.
+    pub fn is_zero_row(&self, i: usize) -> bool {
+        self.zero_rows.get(i).copied().unwrap_or(false)
     }
 
     /// Whether entries are multiplied.
@@ -68,9 +84,10 @@ impl Transform {
         Ok(())
     }
 
-    /// What the entries and the mean of column j are multiplied by before they are subtracted.
+    /// What the entries and the mean of column j are multiplied by besides the gain: 0 where the gain is, because they might
+    /// overflow.
     pub fn unit(&self, j: usize) -> f64 {
-        self.units.get(j).copied().unwrap_or(self.factor)
+        if self.gain(j) == 0.0 { 0.0 } else { self.units.get(j).copied().unwrap_or(self.factor) }
     }
 
     /// What the differences in column j are multiplied by besides their unit.
@@ -103,6 +120,15 @@ pub struct Findings {
     pub squares: f64,
     /// Largest modulus of an entry as it was read, NaN if one is.
     pub most: f64,
+    /// Largest modulus, or largest part, of a centred entry times the factor; not set for other data.
+    pub size: f64,
+}
+
+impl Findings {
+    /// Whether all entries are finite.
+    pub fn are_finite(&self) -> bool {
+        self.most.is_finite()
+    }
 }
 
 /// Sum of the squares, and the largest modulus: infinite or NaN if a part is.
@@ -134,7 +160,7 @@ fn look<T: Scalar>(values: &[T]) -> Findings {
     if squares.is_nan() {
         most = f64::NAN;
     }
-    Findings { squares, most }
+    Findings { squares, most, size: most }
 }
 
 /// The largest modulus of numbers whose squares are beyond the range of a double.
@@ -146,6 +172,7 @@ fn merge(all: &[Findings]) -> Findings {
     all.iter().fold(Findings::default(), |sum, f| Findings {
         squares: sum.squares + f.squares,
         most: if sum.most.is_nan() || f.most.is_nan() { f64::NAN } else { sum.most.max(f.most) },
+        size: sum.size.max(f.size),
     })
 }
 
@@ -170,6 +197,24 @@ impl<'b> Part<'b> {
             (self.skip + (first + line) * self.row_stride, self.columns)
         } else {
             (self.skip + line * self.column_stride + first, count)
+        }
+    }
+
+    /// The error for `count` rows from `first` on, in which an entry is not finite. The first of them is row `place` of the problem,
+    /// which is of the caller's matrix or of its transpose.
+    pub fn not_finite(&self, first: usize, count: usize, place: usize, transposed: bool) -> Error {
+        let bytes = match self.memory.as_slice::<u8>() {
+            Ok(bytes) => bytes,
+            Err(e) => return e,
+        };
+        let lines = if self.is_row_major() { count } else { self.columns };
+        let found = not_finite::find(self.number, bytes, (0..lines).map(|line| self.line(first, count, line)));
+        match found {
+            Some((line, at, value)) => {
+                let (row, column) = if self.is_row_major() { (line, at) } else { (at, line) };
+                not_finite::entry("a", (place + row, column), transposed, value)
+            }
+            None => not_finite::rows("a", place, count, transposed),
         }
     }
 
@@ -238,20 +283,34 @@ impl<'b> Part<'b> {
                     let mut values = Values::new(self.number, length)?;
                     values.read(self.number, &bytes[place..place + length * size]);
                     let most = values.most();
+                    // The means of entries, of rows or of columns.
+                    let row = if self.is_row_major() && transform.rows { values.mean() } else { Complex::default() };
+                    let mean = |k: usize| {
+                        if self.is_row_major() {
+                            transform.mean(k) + row
+                        } else {
+                            transform.mean(line) + row_means.get(k).copied().unwrap_or_default()
+                        }
+                    };
                     if self.is_row_major() {
-                        let row = if transform.rows { values.mean() } else { Complex::default() };
                         for (j, to) in out.iter_mut().enumerate() {
-                            let factor = if has_units { transform.unit(j) } else { factor };
-                            *to = values.entry(j, (transform.mean(j) + row) * factor, factor, transform.gain(j));
+                            let steps = steps_of(if has_units { transform.unit(j) } else { factor });
+                            *to = values.entry(j, mean(j), steps, transform.gain(j));
                         }
                     } else {
-                        let (mean, gain, factor) = (transform.mean(line), transform.gain(line), transform.unit(line));
+                        let (gain, steps) = (transform.gain(line), steps_of(transform.unit(line)));
                         for (i, to) in out.iter_mut().enumerate() {
-                            let row = row_means.get(i).copied().unwrap_or_default();
-                            *to = values.entry(i, (mean + row) * factor, factor, gain);
+                            *to = values.entry(i, mean(i), steps, gain);
                         }
                     }
-                    Ok(Findings { squares: look(out).squares, most })
+                    let Findings { squares, most: mut size, .. } = look(out);
+                    // T may not hold the largest centred entry.
+                    let is_exact = (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&size);
+                    if !is_exact && transform.is_centred() && transform.scales.is_empty() {
+                        let part = |k: usize| largest_part(difference(values.at(k), mean(k), factor));
+                        size = (0..length).map(part).fold(0.0, f64::max);
+                    }
+                    Ok(Findings { squares, most, size })
                 })
                 .collect()
         })?;
@@ -334,7 +393,7 @@ impl<'b> Part<'b> {
                             Round::FarSums if !far[column] => {}
                             Round::FarSums => *mean += values.at(k) * DOWN - anchors[column] * DOWN,
                             Round::Spreads => {
-                                let square = (values.at(k) * factor - *mean * factor).norm_sqr();
+                                let square = difference(values.at(k), *mean, factor).norm_sqr();
                                 let differs = || !is_constant((values.at(k) - *mean).norm(), mean.norm());
                                 let is_lost = square == 0.0 && values.at(k) != anchors[column] && differs();
                                 *spread += unless_lost(square, is_lost);
@@ -435,12 +494,13 @@ impl Values {
         }
     }
 
-    /// (x_k factor - mean) gain, where `mean` is multiplied by the factor already; rounded to T.
-    fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, factor: f64, gain: f64) -> T {
+    /// The difference of x_k and the mean, times both numbers of [`steps_of`] and the gain; rounded to T.
+    fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, (before, after): (f64, f64), gain: f64) -> T {
+        let (re, im) = (mean.re * before, mean.im * before);
         match self {
-            Self::Real(values) => T::from_parts((values[k] * factor - mean.re) * gain, -mean.im * gain),
+            Self::Real(values) => T::from_parts((values[k] * before - re) * after * gain, -im * after * gain),
             Self::Complex(values) => {
-                T::from_parts((values[k].re * factor - mean.re) * gain, (values[k].im * factor - mean.im) * gain)
+                T::from_parts((values[k].re * before - re) * after * gain, (values[k].im * before - im) * after * gain)
             }
         }
     }

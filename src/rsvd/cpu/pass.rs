@@ -93,6 +93,8 @@ struct Panels<'w, T: Scalar> {
     block_rows: usize,
     done: usize,
     transform: &'w Transform,
+    /// Whether the problem is of the transpose of the caller's matrix.
+    transposed: bool,
     work: Work<'w, T>,
     /// Rows of a panel; the last may be shorter.
     height: usize,
@@ -124,13 +126,20 @@ impl<T: Scalar> Panels<'_, T> {
         let context = self.context;
         let x = if part.is_direct::<T>(self.transform) {
             if let Some(survey) = &mut self.survey {
-                survey.add(context.pool().run(|| part.look_direct::<T>(first, count))?, place, count)?;
+                let found = context.pool().run(|| part.look_direct::<T>(first, count))?;
+                if !found.are_finite() {
+                    return Err(part.not_finite(first, count, place, self.transposed));
+                }
+                survey.add(found);
             }
             part.direct(first, count)?
         } else {
             let (x, found) = part.load(context, first, count, self.transform, self.scratch.slice_mut()?)?;
             if let Some(survey) = &mut self.survey {
-                survey.add(found, place, count)?;
+                if !found.are_finite() {
+                    return Err(part.not_finite(first, count, place, self.transposed));
+                }
+                survey.add(found);
             }
             x
         };
@@ -247,6 +256,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             block_rows: self.block_rows(),
             done: 0,
             transform: &transform,
+            transposed: self.problem.transposed,
             height,
             scratch: self.zeros_of("rows of the data", height, width(!is_direct, columns))?,
             product: self.zeros_of("rows of A W", height, work.w.map_or(0, |w| w.cols()))?,

@@ -12,9 +12,12 @@ use crate::context::Context;
 use crate::dense::MatMut;
 use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
-use crate::matrix::{Csr, IndexType};
+use crate::matrix::{Csr, IndexType, not_finite};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::{Moments, average, mean_of, modulus, scaling, square_of, total};
+use crate::rsvd::statistics::{
+    CorrectionError, Moments, average, difference, is_zero_line, largest_part, mean_of, modulus, scaling, square_of,
+    total,
+};
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// Column indices of either type, with the matrix's base.
@@ -126,6 +129,16 @@ impl<T: Scalar> Columns<T> {
     }
 }
 
+/// The stored places of a row: the sum of their squared distances from the mean, times the square of the factor, their number, the
+/// largest distance, and the largest part of an entry.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RowSums {
+    squares: f64,
+    stored: usize,
+    size: f64,
+    read: f64,
+}
+
 /// Pieces of a product that are computed between two calls of the caller's progress function.
 const STRIPE: usize = 256;
 
@@ -167,9 +180,13 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
             let mut sum = alloc::filled("row of a product", width, T::Wide::default())?;
             for i in 0..part.rows() {
                 let line = piece * chunk + i;
+                if axis == Axis::Inner && transform.is_zero_row(line) {
+                    (0..width).for_each(|j| part[(i, j)] = T::default());
+                    continue;
+                }
                 let start = |j| correction.map_or(Complex::default(), |correction| -correction.at(line, j));
                 sum.iter_mut().enumerate().for_each(|(j, s)| *s = T::Wide::from_parts(start(j).re, start(j).im));
-                for (k, value) in row(line) {
+                for (k, value) in row(line).filter(|(k, _)| axis == Axis::Inner || !transform.is_zero_row(*k)) {
                     let mut value = value.widen();
                     if multiplies {
                         value = match axis {
@@ -255,7 +272,8 @@ impl<T: Scalar> CpuOps<'_, T> {
         let rows_centred = self.setting.center == Center::Rows;
         let mut transform = Transform { rows: rows_centred, factor, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-        let square = |x: Complex<f64>, mean: Complex<f64>| (x * factor - mean * factor).norm_sqr();
+        let square = |x: Complex<f64>, mean: Complex<f64>| difference(x, mean, factor).norm_sqr();
+        let distance = |x: Complex<f64>, mean: Complex<f64>| largest_part(difference(x, mean, 1.0));
         // Sum of the squared distances of a column from a mean, over its stored entries and its zeros.
         let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
@@ -265,23 +283,18 @@ impl<T: Scalar> CpuOps<'_, T> {
             }
             sum + square_of(Complex::default(), mean, factor) * m.saturating_sub(stored) as f64
         };
-        // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does not
-        // need this.
         let centred = self.setting.center == Center::Columns;
-        let is_nothing = |column: &Moments| {
-            let of = scaling(column, m, factor, centred);
-            centred && column.mean.norm() > 0.0 && of.gain == 0.0
-        };
         let mut moments = alloc::filled("moments of columns", n, Moments::default())?;
         let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
         let mut survey = Survey::default();
+        let mut read = 0.0f64;
         for (j, moment) in moments.iter_mut().enumerate() {
-            let (mut most, mut stored) = (0.0f64, 0);
+            let (mut most, mut part, mut stored) = (0.0f64, 0.0f64, 0);
             for (i, x) in columns.places(j) {
                 if !is_finite(x) {
-                    survey.add(Findings { squares: 0.0, most: f64::NAN }, i, 1)?;
+                    return Err(not_finite::entry("a", (i, j), self.problem.transposed, x));
                 }
-                (most, stored) = (most.max(modulus(x)), stored + 1);
+                (most, part, stored) = (most.max(modulus(x)), part.max(largest_part(x)), stored + 1);
             }
             let entries = || columns.places(j).map(|(_, x)| x);
             let mean = if means_wanted { mean_of(m, stored, entries) } else { Complex::default() };
@@ -291,42 +304,74 @@ impl<T: Scalar> CpuOps<'_, T> {
                 Center::Rows => 0.0,
                 Center::None => spread(j, Complex::default()),
             };
-            let factor_of = if self.setting.scale {
-                scaling(moment, m, factor, centred).gain
-            } else if is_nothing(moment) {
-                0.0
-            } else {
-                1.0
-            };
-            survey.add(Findings { squares: squares * factor_of * factor_of, most }, 0, m)?;
+            let mut size = 0.0;
+            let mut gain = 1.0;
+            if self.setting.scale {
+                gain = scaling(moment, m, factor, centred).gain;
+            } else if centred {
+                let zeros = if stored < m { largest_part(mean) } else { 0.0 };
+                size = columns.places(j).map(|(_, x)| distance(x, mean)).fold(zeros, f64::max);
+                // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does
+                // not need this.
+                if is_zero_line(size, mean) {
+                    if transform.gains.is_empty() {
+                        transform.gains = alloc::filled("factors of columns", n, 1.0)?;
+                    }
+                    transform.gains[j] = 0.0;
+                    (size, gain) = (0.0, 0.0);
+                }
+            }
+            if gain != 0.0 && !rows_centred {
+                read = read.max(part);
+            }
+            let squares = if gain == 0.0 { 0.0 } else { squares * gain * gain };
+            survey.add(Findings { squares, most, size: size * factor });
         }
         if transform.rows {
             transform.row_means = alloc::with_capacity("means of rows", m)?;
             let wide = |x: T| Complex::new(x.re(), x.im());
             let mean = |i: usize| average(n, |by| total(rows.row(i).map(|(_, x)| wide(x) * by)));
             transform.row_means.extend((0..m).map(mean));
-            // Sum of the squared distances, and number of stored places, of each row.
-            let mut sums = alloc::filled("moments of rows", m, (0.0, 0usize))?;
+            let mut sums = alloc::filled("moments of rows", m, RowSums::default())?;
             for (i, x) in (0..n).flat_map(|j| columns.places(j)) {
-                sums[i].0 += square(x, transform.row_means[i]);
-                sums[i].1 += 1;
+                let (sum, mean) = (&mut sums[i], transform.row_means[i]);
+                sum.squares += square(x, mean);
+                sum.stored += 1;
+                sum.size = sum.size.max(distance(x, mean));
+                sum.read = sum.read.max(largest_part(x));
             }
-            for (i, (sum, stored)) in sums.into_iter().enumerate() {
-                let squares =
-                    sum + square(Complex::default(), transform.row_means[i]) * n.saturating_sub(stored) as f64;
-                survey.add(Findings { squares, most: 0.0 }, i, 1)?;
+            for (i, mut sum) in sums.into_iter().enumerate() {
+                let mean = transform.row_means[i];
+                if sum.stored < n {
+                    sum.squares += square(Complex::default(), mean) * (n - sum.stored) as f64;
+                    sum.size = sum.size.max(largest_part(mean));
+                }
+                if is_zero_line(sum.size, mean) {
+                    if transform.zero_rows.is_empty() {
+                        transform.zero_rows = alloc::filled("constant rows", m, false)?;
+                    }
+                    // Nothing is subtracted from products with the row, which are 0.
+                    (transform.zero_rows[i], transform.row_means[i]) = (true, Complex::default());
+                    continue;
+                }
+                read = read.max(sum.read);
+                survey.add(Findings { squares: sum.squares, most: 0.0, size: sum.size * factor });
             }
         }
         let mut all = ColumnMoments::new(n)?;
         all.merge(&moments, m, factor);
         all.write(&mut transform, centred, self.setting.scale, factor)?;
-        for (j, _) in moments.iter().enumerate().filter(|(_, column)| is_nothing(column)) {
-            if transform.gains.is_empty() {
-                transform.gains = alloc::filled("factors of columns", n, 1.0)?;
-            }
-            transform.gains[j] = 0.0;
-        }
-        self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
+        let mut found = survey.finish(&transform, T::IS_COMPLEX)?;
+        found.read = read * factor;
+        // Products are summed in double precision.
+        found.correction = if rows_centred {
+            let lines = transform.row_means.iter().map(|mean| (*mean, factor));
+            CorrectionError::largest(lines, (true, n), f64::EPSILON)
+        } else {
+            let lines = transform.means.iter().enumerate().map(|(j, mean)| (*mean, transform.gain(j) * factor));
+            CorrectionError::largest(lines, (false, m), f64::EPSILON)
+        };
+        self.statistics = Some(found);
         self.transform = Some(transform);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The survey of the data in the first pass: norms, means and spreads.
 
 use super::panel::{Findings, Transform};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::rsvd::statistics::{Compensated, Moments, Statistics, constants_of, scaling};
 
 /// The findings of the first pass so far.
@@ -9,21 +9,15 @@ use crate::rsvd::statistics::{Compensated, Moments, Statistics, constants_of, sc
 pub struct Survey {
     norm2: Compensated,
     most: f64,
+    size: f64,
 }
 
 impl Survey {
-    /// Adds the findings of `count` rows from `first` on.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] naming the rows if they hold numbers that are not finite.
-    pub fn add(&mut self, found: Findings, first: usize, count: usize) -> Result<()> {
-        if !found.most.is_finite() {
-            let last = first + count.max(1) - 1;
-            return Err(Error::invalid("a", format!("holds a number that is not finite in rows {first} to {last}")));
-        }
+    /// Adds the findings of some rows.
+    pub fn add(&mut self, found: Findings) {
         self.norm2.add(found.squares);
         self.most = self.most.max(found.most);
-        Ok(())
+        self.size = self.size.max(found.size);
     }
 
     /// The statistics, with the means and scales of `transform`.
@@ -40,7 +34,10 @@ impl Survey {
         let norm2 = self.norm2.value().max(0.0);
         let (max_abs, lost) = (self.most, transform.lost);
         let constants = constants_of(transform.gains.iter().copied())?;
-        Ok(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants, lost })
+        // Differences of entries may overflow.
+        let size = if transform.is_centred() && scales.is_empty() { self.size } else { max_abs * transform.factor };
+        let size = size.min(f64::MAX);
+        Ok(Statistics { norm2, max_abs, size, means, scales, constants, lost, ..Statistics::default() })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::block::Products;
 use super::site::{Site, Use, bytes, packed};
-use super::sparse::Halves;
+use super::sparse::{Halves, Survey, gains};
 use crate::alloc;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Copying, Lines, RECORD, Strided};
 use crate::backend::gpu::{DeviceMemory, Transpose, View};
@@ -49,18 +49,25 @@ impl<'a, T: Scalar> Implicit<'a, T> {
 
     /// A matrix in compressed rows, copied to the device.
     pub(super) fn sparse(site: &mut Site, csr: &Csr, setting: &Setting) -> Result<Self> {
-        let (halves, found, row_means) = Halves::new::<T>(site, csr, setting)?;
+        // Entries were multiplied by the gains when they were copied.
+        let (halves, Survey { found, means: row_means, .. }, gains) = Halves::new::<T>(site, csr, setting)?;
+        let is_pattern = csr.parts().values.is_none();
         let mut matrix = Self::new((csr.rows(), csr.cols()), Product::Sparse(Box::new(halves)));
         matrix.statistics = found;
-        let means = if setting.center == Center::Rows { &row_means } else { &matrix.statistics.means };
-        let count = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
+        let by_rows = setting.center == Center::Rows;
+        let means = if by_rows { &row_means } else { &matrix.statistics.means };
+        let count = if by_rows { csr.rows() } else { csr.cols() };
         let mut numbers = alloc::with_capacity("means", count)?;
         if setting.center != Center::None {
             let imaginary = |k: usize| if T::IS_COMPLEX { means[count + k] } else { 0.0 };
-            numbers.extend((0..count).map(|k| T::from_parts(means[k], imaginary(k))));
+            // Rows are not scaled: they have the factor of all.
+            let gain = |k: usize| gains.as_ref().map_or(1.0, |gains| if by_rows { setting.factor } else { gains[k] });
+            numbers.extend((0..count).map(|k| T::from_parts(means[k] * gain(k), imaginary(k) * gain(k))));
         }
         matrix.subtract(site, setting.center, &numbers)?;
-        matrix.multiply_columns(site, setting)?;
+        if is_pattern {
+            matrix.multiply_columns(site, setting)?;
+        }
         Ok(matrix)
     }
 
@@ -111,6 +118,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         let norms = site.algebra.column_norms(&products)?;
         let norm = norms.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
         (matrix.statistics.norm2, matrix.statistics.max_abs) = (norm * norm, norm / setting.factor);
+        matrix.statistics.size = norm;
         matrix.statistics.is_estimate = true;
         Ok(matrix)
     }
@@ -127,18 +135,11 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         Ok(())
     }
 
-    /// Multiplies columns by the setting's factor, or divides them by their scale, from now on.
+    /// Multiplies columns by their [`gains`] in every product from now on. For entries that were not multiplied when copied.
     fn multiply_columns(&mut self, site: &Site, setting: &Setting) -> Result<()> {
-        if !setting.scale && setting.factor == 1.0 && self.statistics.constants.is_empty() {
-            return Ok(());
-        }
+        let Some(gains) = gains(&self.statistics, setting, self.columns)? else { return Ok(()) };
         let mut records = alloc::with_capacity("scales", self.columns * RECORD)?;
-        for j in 0..self.columns {
-            let scale = self.statistics.scales.get(j).copied().unwrap_or(1.0);
-            records.extend([0.0, 0.0, setting.result_factor() / scale]);
-        }
-        // The centred entries of constant columns are rounding errors, so these columns become 0.
-        self.statistics.constants.iter().for_each(|j| records[j * RECORD + 2] = 0.0);
+        gains.iter().for_each(|gain| records.extend([0.0, 0.0, *gain]));
         self.factors = Some(site.gpu.upload_numbers(&site.stream, "scales", &records)?);
         Ok(())
     }

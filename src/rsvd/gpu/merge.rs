@@ -8,13 +8,14 @@ use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::{Algebra, Op};
 use crate::error::Result;
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::{Local, MergeDraws};
 use crate::scalar::Scalar;
 
 /// The merged factor of a device so far.
 struct Merged<T: Scalar> {
     /// Index of the device's first row in the data.
     first: usize,
+    draws: MergeDraws,
     /// Right singular vectors times their values.
     r: Option<GpuMatrix<T>>,
 }
@@ -23,14 +24,16 @@ impl<T: Scalar> GpuOps<'_, T> {
     pub(super) fn merge_pass(&mut self, local: &Local, r: &mut GpuMatrix<T>) -> Result<()> {
         let columns = self.columns;
         let width = local.width.min(columns);
-        let loads: Vec<_> = self.parts.iter().map(|p| Merged { first: p.feed.share.first, r: None }).collect();
+        let begin = |k: usize| Merged { first: self.parts[k].feed.share.first, draws: MergeDraws::of_part(k), r: None };
+        let loads: Vec<_> = (0..self.parts.len()).map(begin).collect();
         let merged = self.pass(loads, |site, load: &mut Merged<T>, block| {
-            let factor = leading(site, block, (load.first, columns, width), local)?;
+            let factor = leading(site, block, (load.first, columns, width), (local, &mut load.draws))?;
             let before = load.r.take();
-            load.r = Some(join(&mut site.algebra, before.as_ref(), factor, width, local)?);
+            load.r = Some(join(&mut site.algebra, before.as_ref(), factor, width, (local, &mut load.draws))?);
             Ok(())
         })?;
         let mut all: Option<GpuMatrix<T>> = None;
+        let mut draws = MergeDraws::of_part(self.parts.len());
         for (k, Merged { r, .. }) in merged.into_iter().enumerate() {
             let Some(mut r) = r else { continue };
             if k > 0 {
@@ -40,7 +43,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
             all = Some(match all.take() {
                 None => r,
-                Some(before) => join(&mut self.site().algebra, Some(&before), r, width, local)?,
+                Some(before) => join(&mut self.site().algebra, Some(&before), r, width, (local, &mut draws))?,
             });
         }
         let site = self.site();
@@ -57,7 +60,7 @@ fn leading<T: Scalar>(
     site: &mut Site,
     block: &Block<'_, T>,
     (first, columns, width): (usize, usize, usize),
-    local: &Local,
+    (local, draws): (&Local, &mut MergeDraws),
 ) -> Result<GpuMatrix<T>> {
     let rows = block.span.rows;
     let width = width.min(rows);
@@ -66,15 +69,15 @@ fn leading<T: Scalar>(
     draw::<T>(site, product.view(), &local.sketch, first + block.span.first)?;
     block.adjoint_plain(site, product.view(), q.view())?;
     for _ in 0..local.iterations {
-        basis(&mut site.algebra, &mut q, local, Need::Span)?;
+        basis(&mut site.algebra, &mut q, (local, draws.draw()), Need::Span)?;
         block.multiply(site, q.view(), product.view())?;
-        basis(&mut site.algebra, &mut product, local, Need::Span)?;
+        basis(&mut site.algebra, &mut product, (local, draws.draw()), Need::Span)?;
         block.adjoint_plain(site, product.view(), q.view())?;
     }
-    basis(&mut site.algebra, &mut q, local, Need::Basis)?;
+    basis(&mut site.algebra, &mut q, (local, draws.draw()), Need::Basis)?;
     block.multiply(site, q.view(), product.view())?;
     // A_J is close to (basis) R Q^H. Q R^H is V S up to a rotation, which the merge removes.
-    let r = basis(&mut site.algebra, &mut product, local, Need::Basis)?;
+    let r = basis(&mut site.algebra, &mut product, (local, draws.draw()), Need::Basis)?;
     let mut factor = site.algebra.uninitialised::<T>("factor of a block", columns, width)?;
     site.algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut factor)?;
     Ok(factor)
@@ -86,7 +89,7 @@ fn join<T: Scalar>(
     a: Option<&GpuMatrix<T>>,
     b: GpuMatrix<T>,
     width: usize,
-    local: &Local,
+    (local, draws): (&Local, &mut MergeDraws),
 ) -> Result<GpuMatrix<T>> {
     let (rows, before) = (b.rows(), a.map_or(0, GpuMatrix::cols));
     let both = before + b.cols();
@@ -99,7 +102,7 @@ fn join<T: Scalar>(
     let kept = width.min(both).min(rows);
     let mut out = algebra.uninitialised::<T>("merged factors", rows, kept)?;
     let values = if rows >= both {
-        let triangle = basis(algebra, &mut f, local, Need::Basis)?;
+        let triangle = basis(algebra, &mut f, (local, draws.draw()), Need::Basis)?;
         let small = algebra.svd(&triangle)?;
         let mut u = algebra.uninitialised::<T>("vectors of a triangle", both, kept)?;
         algebra.copy_columns(&small.u, 0, kept, &mut u, 0)?;
@@ -119,7 +122,12 @@ fn scale<T: Scalar>(algebra: &mut GpuAlgebra, m: &mut GpuMatrix<T>, factors: &[f
 }
 
 /// X becomes an orthonormal basis Q, and R of X = Q R is returned.
-fn basis<T: Scalar>(algebra: &mut GpuAlgebra, x: &mut GpuMatrix<T>, local: &Local, need: Need) -> Result<GpuMatrix<T>> {
-    let how = How { kind: Kind::Auto, need, seed: local.sketch.seed, draw: 0 };
+fn basis<T: Scalar>(
+    algebra: &mut GpuAlgebra,
+    x: &mut GpuMatrix<T>,
+    (local, draw): (&Local, u64),
+    need: Need,
+) -> Result<GpuMatrix<T>> {
+    let how = How { kind: Kind::Auto, need, seed: local.sketch.seed, draw };
     orthonormalize::<T, _>(&mut Own(algebra), x, how, &mut Counts::default())
 }

@@ -3,9 +3,13 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `operations` | the implementation of [`RsvdOps`](super::ops::RsvdOps) |
 //! | `cut` | rows that stay on the device, and rows of a block |
 //! | `input`, `feed`, `recipe` | location of the data; their copies to the device; their conversion there |
 //! | `block`, `passes`, `merge` | products with a block; the passes |
+//! | `load` | the operands of one device in a pass |
+//! | `statistics` | the statistics of the first pass; the means that centring needs |
+//! | `exchange` | small matrices between the devices |
 //! | `implicit`, `sparse` | sparse matrices and operators |
 //! | `tall`, `orthogonal`, `transfer` | matrices as long as the data; callers' matrices |
 //! | `site` | a device with its queue and its workspace |
@@ -72,6 +76,8 @@ pub struct GpuOps<'a, T: Scalar> {
     matrix: Matrix<'a, T>,
     rows: usize,
     columns: usize,
+    /// Whether the problem is of the transpose of the caller's matrix.
+    transposed: bool,
     setting: Setting,
     progress: &'a Progress<'a>,
     passes: Passes,
@@ -110,7 +116,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         setting: Setting,
         progress: &'a Progress<'a>,
     ) -> Result<Self> {
-        let Problem { rows, columns, data } = problem;
+        let Problem { rows, columns, transposed, data } = problem;
         let shape = (rows, columns);
         let first = contexts.first().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let mut sites = vec![Site::new(first, queue.clone())?];
@@ -138,6 +144,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             matrix,
             rows,
             columns,
+            transposed,
             setting,
             progress,
             passes: Passes::default(),

@@ -7,7 +7,7 @@ use super::cut::Span;
 use super::input::Input;
 use super::site::Site;
 use crate::backend::gpu::DeviceMemory;
-use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Lines, RECORD};
+use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Lines, RECORD, TALLY};
 use crate::error::{Error, Result};
 use crate::rsvd::data::{Center, Setting};
 use crate::scalar::{DType, Scalar};
@@ -100,7 +100,7 @@ impl Recipe {
         self.counted.clear();
         if turn.tallies {
             make(&mut self.scratch, "tallies", kernels::TALLIES_BYTES)?;
-            make(&mut self.tallies, "tallies", blocks * RECORD * 8)?;
+            make(&mut self.tallies, "tallies", blocks * TALLY * 8)?;
         }
         if turn.moments {
             self.seen = 0;
@@ -186,8 +186,8 @@ impl Recipe {
         };
         let tally = match (&this.scratch, &this.tallies) {
             (Some(scratch), Some(tallies)) if turn.tallies => {
-                let at = (this.counted.len() - 1) * RECORD * 8;
-                Some((scratch.whole(), tallies.region(at, RECORD * 8)?))
+                let at = (this.counted.len() - 1) * TALLY * 8;
+                Some((scratch.whole(), tallies.region(at, TALLY * 8)?))
             }
             _ => None,
         };
@@ -198,15 +198,16 @@ impl Recipe {
         Ok(output.unwrap_or(lines))
     }
 
-    /// The tallies of the pass: the sum of the squares, the largest modulus and the number of entries that are not finite.
-    pub(super) fn tallies(&mut self, site: &Site) -> Result<Vec<(Span, [f64; RECORD])>> {
+    /// The tallies of the pass: the sum of the squares, the largest modulus, the number of entries that are not finite, and the
+    /// largest part of a centred entry.
+    pub(super) fn tallies(&mut self, site: &Site) -> Result<Vec<(Span, [f64; TALLY])>> {
         let spans = std::mem::take(&mut self.counted);
         let (Some(tallies), false) = (&self.tallies, spans.is_empty()) else { return Ok(Vec::new()) };
-        let mut numbers = crate::alloc::filled("tallies", spans.len() * RECORD, 0f64)?;
+        let mut numbers = crate::alloc::filled("tallies", spans.len() * TALLY, 0f64)?;
         site.gpu.download_numbers(&site.stream, tallies, &mut numbers)?;
         self.scratch = None;
         self.tallies = None;
-        Ok(spans.into_iter().zip(numbers.as_chunks::<RECORD>().0.iter().copied()).collect())
+        Ok(spans.into_iter().zip(numbers.as_chunks::<TALLY>().0.iter().copied()).collect())
     }
 
     /// Copies the records to the host: moments of the columns, or the means of rows.

@@ -7,9 +7,12 @@ use crate::backend::gpu::DeviceMemory;
 use crate::backend::gpu::kernels::rsvd::Compressed;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
-use crate::matrix::{Csr, IndexType};
+use crate::matrix::{Csr, IndexType, not_finite};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{ComplexSum, DOWN, Moments, Statistics, modulus, scaling, square_of};
+use crate::rsvd::statistics::{
+    ComplexSum, CorrectionError, DOWN, Moments, Statistics, difference, is_zero_line, largest_part, modulus, scaling,
+    square_of,
+};
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The matrix or its adjoint.
@@ -71,20 +74,43 @@ impl Half {
     }
 }
 
+/// What the columns of a matrix with these statistics are multiplied by; `None` if by 1.
+pub(super) fn gains(found: &Statistics, setting: &Setting, columns: usize) -> Result<Option<Vec<f64>>> {
+    if !setting.scale && setting.factor == 1.0 && found.constants.is_empty() {
+        return Ok(None);
+    }
+    let mut gains = alloc::filled("factors of columns", columns, setting.result_factor())?;
+    gains.iter_mut().zip(&found.scales).for_each(|(gain, scale)| *gain /= scale);
+    // The centred entries of constant columns are rounding errors, so these columns become 0.
+    found.constants.iter().for_each(|j| gains[*j] = 0.0);
+    Ok(Some(gains))
+}
+
+/// `value` times `gain`, rounded once.
+pub(super) fn gained<T: Scalar>(value: T, gain: f64) -> T {
+    T::from_parts(value.re() * gain, value.im() * gain)
+}
+
 /// Bytes of host memory for the copy of a matrix and its adjoint to the device, and for the sums of rows or columns.
 pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
     let entry = 2 * size_of::<i32>() + if csr.parts().values.is_some() { 2 * size_of::<T>() } else { 0 };
     let entry = entry.max(size_of::<i64>() + size_of::<i32>());
     let lines = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
     let offsets = csr.rows().saturating_add(csr.cols()).saturating_add(2).saturating_mul(size_of::<i64>());
-    // Sums and squares of lines, their means and scales.
-    let sums = lines.saturating_mul(size_of::<Line>() + 16 + 24);
+    // Sums and squares of lines, their means and scales; factors of columns.
+    let sums = lines.saturating_mul(size_of::<Line>() + size_of::<Figures>() + 16 + 24 + size_of::<bool>());
+    let sums = sums.saturating_add(csr.cols().saturating_mul(size_of::<f64>()));
     csr.nnz().saturating_mul(entry).saturating_add(offsets).saturating_add(sums)
 }
 
 impl Halves {
-    /// Copies a matrix to the device. Also finds its statistics and the means of its rows.
-    pub(super) fn new<T: Scalar>(site: &Site, csr: &Csr, setting: &Setting) -> Result<(Self, Statistics, Vec<f64>)> {
+    /// Copies a matrix to the device, with its columns times their [`gains`], which are returned: a pattern as it is. Also
+    /// finds the statistics and the means of the rows, of entries as they were.
+    pub(super) fn new<T: Scalar>(
+        site: &Site,
+        csr: &Csr,
+        setting: &Setting,
+    ) -> Result<(Self, Survey, Option<Vec<f64>>)> {
         let (rows, cols, nnz, base) = (csr.rows(), csr.cols(), csr.nnz(), csr.index_base());
         let parts = csr.parts();
         if i32::try_from(rows.max(cols)).is_err() {
@@ -99,7 +125,7 @@ impl Halves {
         let mut columns = alloc::with_capacity("columns of a sparse matrix", nnz)?;
         columns.extend(wide.iter().map(|c| i32::try_from(*c).unwrap_or(0)));
         drop(wide);
-        let values: Option<Vec<T>> = match &parts.values {
+        let mut values: Option<Vec<T>> = match &parts.values {
             None => None,
             Some(memory) if memory.bytes() / size_of::<T>() < nnz => {
                 let bytes = memory.bytes();
@@ -112,11 +138,30 @@ impl Halves {
                 Some(values)
             }
         };
-        let turned = transposed((rows, cols), &row_ptr, &columns, values.as_deref())?;
-        let (found, means) = survey((rows, cols), &turned, setting)?;
+        let mut turned = transposed((rows, cols), &row_ptr, &columns, values.as_deref())?;
+        let survey = survey((rows, cols), &turned, setting)?;
+        let zero_rows = &survey.zero_rows;
+        let gains = if values.is_some() { gains(&survey.found, setting, cols)? } else { None };
+        // Products of the entries as they were may overflow.
+        if let (Some(gains), Some(values), Some(others)) = (&gains, &mut values, &mut turned.values) {
+            for (value, column) in values.iter_mut().zip(&columns) {
+                *value = gained(*value, gains[place(i64::from(*column))]);
+            }
+            for (ends, gain) in turned.starts.windows(2).zip(gains) {
+                others[place(ends[0])..place(ends[1])].iter_mut().for_each(|value| *value = gained(*value, *gain));
+            }
+        }
+        // Nothing is subtracted from constant rows, which are 0.
+        if let (false, Some(values), Some(others)) = (zero_rows.is_empty(), &mut values, &mut turned.values) {
+            for (ends, _) in row_ptr.windows(2).zip(zero_rows).filter(|(_, is_zero)| **is_zero) {
+                values[place(ends[0])..place(ends[1])].fill(T::default());
+            }
+            let of = |row: &i32| zero_rows[place(i64::from(*row))];
+            turned.across.iter().zip(others).filter(|(row, _)| of(row)).for_each(|(_, x)| *x = T::default());
+        }
         let plain = Half::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
         let adjoint = Half::new(site, (cols, rows), &turned.starts, &turned.across, turned.values.as_deref())?;
-        Ok((Self { plain, adjoint }, found, means))
+        Ok((Self { plain, adjoint }, survey, gains))
     }
 
     pub(super) fn plain(&self) -> Compressed<'_> {
@@ -129,7 +174,7 @@ impl Halves {
 }
 
 /// The adjoint of a matrix on the host.
-struct Turned<T> {
+pub(super) struct Turned<T> {
     starts: Vec<i64>,
     /// Rows of the matrix, ascending in each of its columns.
     across: Vec<i32>,
@@ -138,7 +183,7 @@ struct Turned<T> {
 }
 
 /// The adjoint, by a counting sort. Within each of its rows, entries have the order of the matrix's rows.
-fn transposed<T: Scalar>(
+pub(super) fn transposed<T: Scalar>(
     (rows, cols): (usize, usize),
     row_ptr: &[i64],
     columns: &[i32],
@@ -227,25 +272,47 @@ fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], len
     }
 }
 
-/// Statistics of a matrix after the centring and scaling of `setting`, and the means of its rows where these are
-/// subtracted: real parts, then imaginary parts.
-fn survey<T: Scalar>(
+/// Sums over the entries of a line, zeros included.
+#[derive(Debug, Clone, Copy, Default)]
+struct Figures {
+    /// Of the squared distances from the mean, times the square of the factor.
+    spread: f64,
+    /// Of the squares, times the square of the factor.
+    squares: f64,
+    /// Largest part of a distance from the mean.
+    size: f64,
+    /// Largest part of an entry.
+    read: f64,
+}
+
+/// Statistics of a sparse matrix.
+pub(super) struct Survey {
+    pub(super) found: Statistics,
+    /// Means of its rows where these are subtracted: real parts, then imaginary parts. 0 for constant rows.
+    pub(super) means: Vec<f64>,
+    /// Whether each row is 0 because it is constant; empty if no row is, or rows are not centred.
+    pub(super) zero_rows: Vec<bool>,
+}
+
+/// Statistics of a matrix after the centring and scaling of `setting`.
+pub(super) fn survey<T: Scalar>(
     (rows, columns): (usize, usize),
     turned: &Turned<T>,
     setting: &Setting,
-) -> Result<(Statistics, Vec<f64>)> {
+) -> Result<Survey> {
     if setting.scale && setting.center == Center::Rows {
         return Err(Error::NotSupported("scale: needs the means of columns, rows are centred".into()));
     }
     let by_rows = setting.center == Center::Rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
-    let places = || turned.places().map(|(r, c, value)| (r, if by_rows { r } else { c }, value));
+    let line_of = |r: usize, c: usize| if by_rows { r } else { c };
     let mut sums = alloc::filled("sums of lines", lines, Line::default())?;
     let mut max_abs = 0.0f64;
-    for (r, line, value) in places() {
+    for (r, c, value) in turned.places() {
         if !is_finite(value) {
-            return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
+            return Err(not_finite::entry("a", (r, c), false, value));
         }
+        let line = line_of(r, c);
         max_abs = max_abs.max(modulus(value));
         let line = &mut sums[line];
         if line.stored == 0 {
@@ -253,35 +320,66 @@ fn survey<T: Scalar>(
         }
         line.stored += 1;
     }
-    find_means(&mut sums, length, || places().map(|(_, line, value)| (line, value)));
+    let places = || turned.places().map(|(r, c, value)| (line_of(r, c), value));
+    find_means(&mut sums, length, places);
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
     // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
-    let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
-    let square = |x, mean| square_of(x, mean, setting.factor);
-    for (line, spread) in sums.iter().zip(&mut spreads).filter(|_| wants_means) {
-        spread[0] = square(Complex::default(), line.mean) * length.saturating_sub(line.stored) as f64;
+    let mut figures = alloc::filled("squares of lines", lines, Figures::default())?;
+    let factor = setting.factor;
+    let square = |x, mean| square_of(x, mean, factor);
+    for (line, of) in sums.iter().zip(&mut figures).filter(|(line, _)| wants_means && line.stored < length) {
+        of.spread = square(Complex::default(), line.mean) * (length - line.stored) as f64;
+        of.size = largest_part(line.mean);
     }
-    for (_, line, value) in places() {
+    for (line, value) in places() {
         let mean = if wants_means { sums[line].mean } else { Complex::default() };
-        spreads[line][0] += square(value, mean);
-        spreads[line][1] += (value * setting.factor).norm_sqr();
+        let of = &mut figures[line];
+        of.spread += square(value, mean);
+        of.squares += (value * factor).norm_sqr();
+        of.size = of.size.max(largest_part(difference(value, mean, 1.0)));
+        of.read = of.read.max(largest_part(value));
     }
     let mut found = Statistics { max_abs, ..Statistics::default() };
-    for (line, ([spread, around_zero], Line { mean, .. })) in spreads.iter().zip(&sums).enumerate() {
-        let of =
-            scaling(&Moments { mean: *mean, spread: *spread, ..Moments::default() }, length, setting.factor, centers);
-        let squares = if centers { *spread } else { *around_zero };
-        // The centred entries of a constant column are 0.
-        let is_zero = centers && !by_rows && (setting.scale || mean.norm() > 0.0) && of.gain == 0.0;
+    let mut zero_rows = Vec::new();
+    for (line, (figures, Line { mean, .. })) in figures.iter().zip(&mut sums).enumerate() {
+        let Figures { spread, squares, size, read } = *figures;
+        let of = scaling(&Moments { mean: *mean, spread, ..Moments::default() }, length, factor, centers);
+        // The centred entries of a constant line are 0. The values of a pattern are not stored, so no row of it is set to 0.
+        let is_zero = match (centers, setting.scale) {
+            (false, _) => false,
+            (true, true) => of.gain == 0.0,
+            (true, false) => is_zero_line(size, *mean) && (!by_rows || turned.values.is_some()),
+        };
         let gain = if setting.scale { of.gain } else { 1.0 };
-        found.norm2 += if is_zero { 0.0 } else { squares * (gain * gain) };
-        if is_zero {
+        if is_zero && by_rows {
+            if zero_rows.is_empty() {
+                zero_rows = alloc::filled("constant rows", lines, false)?;
+            }
+            (zero_rows[line], *mean) = (true, Complex::default());
+        } else if is_zero {
             found.constants.push(line);
+        } else {
+            found.norm2 += if centers { spread } else { squares } * (gain * gain);
+            found.size = found.size.max((size * factor).min(f64::MAX));
+            found.read = found.read.max(read * factor);
         }
         if setting.scale {
             found.scales.push(of.divisor);
             found.lost = found.lost.or(of.is_lost.then_some(line));
         }
+    }
+    if !centers || setting.scale {
+        found.size = max_abs * factor;
+    }
+    if centers {
+        // Products are rounded to the type before they are corrected.
+        let gain = |line: usize| match found.scales.get(line) {
+            _ if found.constants.binary_search(&line).is_ok() => 0.0,
+            Some(scale) => 1.0 / scale,
+            None => factor,
+        };
+        let of = sums.iter().enumerate().map(|(line, sum)| (sum.mean, gain(line)));
+        found.correction = CorrectionError::largest(of, (by_rows, length), T::DTYPE.epsilon());
     }
     let mut means = alloc::with_capacity("means", 2 * lines)?;
     if centers {
@@ -291,8 +389,8 @@ fn survey<T: Scalar>(
         }
     }
     if by_rows {
-        return Ok((found, means));
+        return Ok(Survey { found, means, zero_rows });
     }
     found.means = means;
-    Ok((found, Vec::new()))
+    Ok(Survey { found, means: Vec::new(), zero_rows })
 }

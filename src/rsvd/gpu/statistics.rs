@@ -3,10 +3,13 @@
 //! `mod.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
 
 use super::feed::Moved;
+use super::input::{Input, Place};
 use super::recipe::Turn;
 use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
+use crate::blocks::number::Number;
 use crate::error::{Error, Result};
+use crate::matrix::not_finite;
 use crate::rsvd::data::Center;
 use crate::rsvd::ops::Prepared;
 use crate::rsvd::statistics::{Moments, Statistics, constants_of, scaling};
@@ -116,28 +119,45 @@ impl<T: Scalar> GpuOps<'_, T> {
             self.statistics = Some(matrix.statistics());
             return Ok(());
         }
-        let (mut norm2, mut max_abs) = (0.0, 0f64);
-        let mut number = 0;
+        let (mut norm2, mut max_abs, mut size) = (0.0, 0f64, 0f64);
         for (part, m) in self.parts.iter().zip(&moved) {
             // Tallies are summed in the order of the rows, for any order of the pass.
             let mut tallies: Vec<_> = m.tallies.iter().collect();
             tallies.sort_by_key(|t| t.0.first);
-            for (span, [squares, largest, bad]) in tallies {
+            for (span, [squares, largest, bad, centred]) in tallies {
                 if *bad > 0.0 {
-                    let first = part.feed.share.first + span.first;
-                    let last = first + span.rows - 1;
-                    let problem =
-                        format!("has {bad} entries that are not finite in block {number}, rows {first} to {last}");
-                    return Err(Error::invalid("a", problem));
+                    return Err(self.not_finite(part.feed.share.first + span.first, span.rows));
                 }
                 norm2 += squares;
                 max_abs = max_abs.max(*largest);
-                number += 1;
+                size = size.max(*centred);
             }
         }
         let Known { means, divisors: scales, constants, lost } = self.columns_known.clone().unwrap_or_default();
-        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants, lost });
+        // Differences of entries may overflow.
+        let is_centred = self.setting.center != Center::None && scales.is_empty();
+        let size = if is_centred { size } else { max_abs * self.setting.factor }.min(f64::MAX);
+        self.statistics =
+            Some(Statistics { norm2, max_abs, size, means, scales, constants, lost, ..Statistics::default() });
         Ok(())
+    }
+
+    /// The error for `count` rows from `first` on, in which an entry is not finite. It names the entry if the data are in host
+    /// memory.
+    fn not_finite(&self, first: usize, count: usize) -> Error {
+        let count = count.min(self.rows.saturating_sub(first));
+        if let Matrix::Dense(Input { columns, dtype, row_major, place: Place::Host(bytes, stride) }) = &self.matrix
+            && let Ok(number) = Number::of("a", *dtype)
+        {
+            let (lines, length) = if *row_major { (count, *columns) } else { (*columns, count) };
+            let begin = if *row_major { first * stride } else { first };
+            let found = not_finite::find(number, bytes, (0..lines).map(|line| (begin + line * stride, length)));
+            if let Some((line, at, value)) = found {
+                let (row, column) = if *row_major { (line, at) } else { (at, line) };
+                return not_finite::entry("a", (first + row, column), self.transposed, value);
+            }
+        }
+        not_finite::rows("a", first, count, self.transposed)
     }
 
     /// Reads the clocks of the devices, and waits for their work.

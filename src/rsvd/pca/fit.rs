@@ -187,7 +187,7 @@ impl Call for Fit<'_> {
         }
         let steps = self.plan.passes.unwrap_or_else(|| passes(task.method, task.iterations, false));
         let mut run = Run::new(ops, &task, self.context, steps);
-        run.factor = factor;
+        (run.factor, run.transposed) = (factor, self.plan.transposed);
         let factors = match decompose(&mut run) {
             Ok(factors) => factors,
             Err(e) => {

@@ -60,7 +60,7 @@ impl<T: Scalar> Plain<T> {
             }
             let max_abs = data.iter().map(|x| x.re().hypot(x.im())).fold(0.0, f64::max);
             let norm2 = self.algebra.norm2(&self.a)? * self.factor * self.factor;
-            self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, ..Statistics::default() });
+            self.statistics = Some(Statistics { norm2, max_abs, size: max_abs * self.factor, ..Statistics::default() });
         }
         Ok(())
     }

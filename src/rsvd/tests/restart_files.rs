@@ -42,6 +42,15 @@ fn refusal(context: &Arc<Context>, a: &Matrix, options: Options) -> String {
     }
 }
 
+/// A working directory that changes later must not change the file.
+#[test]
+fn a_relative_path_is_resolved_when_the_options_are_taken() {
+    let given = Options { restart_path: Some("folder/../state".into()), ..options(Method::Range, Path::new("")) };
+    let rsvd = Rsvd::new(&cpu(), given).unwrap();
+    let found = rsvd.options().restart_path.as_deref().unwrap();
+    assert_eq!(found, std::env::current_dir().unwrap().join("folder/../state"));
+}
+
 /// Each property that the state depends on, changed alone. The refusal names it, with both values.
 #[test]
 fn a_run_that_differs_in_one_property_is_refused_by_name() {

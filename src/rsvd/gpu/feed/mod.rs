@@ -11,7 +11,7 @@ use super::cut::{Cut, Span, spans};
 use super::input::{Input, Place, pack};
 use super::recipe::{Recipe, Turn};
 use super::site::Site;
-use crate::backend::gpu::kernels::rsvd::RECORD;
+use crate::backend::gpu::kernels::rsvd::TALLY;
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, ScopedTransfers, Staging, StagingRing};
 use crate::context::Context;
 use crate::error::Result;
@@ -62,7 +62,7 @@ pub(super) struct Moved {
     pub(super) read: u64,
     pub(super) seconds_read: f64,
     /// Tallies of the blocks, if [`Turn::tallies`] is set.
-    pub(super) tallies: Vec<(Span, [f64; RECORD])>,
+    pub(super) tallies: Vec<(Span, [f64; TALLY])>,
 }
 
 /// The cancel flag, and the caller's progress function on the thread of the call; other threads must not call it.

@@ -3,6 +3,7 @@
 mod cuts;
 mod passes;
 mod session;
+mod survey;
 mod tall;
 
 use std::sync::Arc;
@@ -186,7 +187,7 @@ fn problem<'a, T: Scalar>(case: &Case, held: &'a mut Held, order: Order) -> Prob
             Data::Dense { memory, dtype: case.dtype, row_stride, column_stride }
         }
     };
-    Problem { rows: case.rows, columns: case.columns, data }
+    Problem { rows: case.rows, columns: case.columns, transposed: false, data }
 }
 
 fn setting() -> Setting {

@@ -11,11 +11,14 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::to_i64;
 
-/// Doubles of a record: a mean and a sum of squares, what is subtracted and a factor, or a tally.
+/// Doubles of a record: a mean and a sum of squares, or what is subtracted and a factor.
 pub const RECORD: usize = size(c::RSVD_RECORD);
 
+/// Doubles of a tally.
+pub const TALLY: usize = size(c::RSVD_TALLY);
+
 /// Bytes of the tallies that a conversion needs beside its result.
-pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
+pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * TALLY * 8;
 
 /// Name of the kernel `what` for a type.
 fn name(dtype: DType, what: &str) -> Result<String> {
@@ -96,7 +99,7 @@ pub struct Convert<'a> {
     /// The power of two that entries and means are multiplied by before they are subtracted.
     pub factor: f64,
     /// Workspace of [`TALLIES_BYTES`] bytes, and the record: the sum of the squares of the output's moduli, the largest
-    /// modulus of the input, the number of entries that are not finite.
+    /// modulus of the input, the number of entries that are not finite, the largest part of a centred entry times the factor.
     pub tally: Option<(Region<'a>, Region<'a>)>,
 }
 
@@ -153,7 +156,7 @@ impl Convert<'_> {
         let Some((_, record)) = self.tally else { return Ok(()) };
         let parameters = RsvdTallyParams {
             tallies: parameters.tallies,
-            output: record.array("tally", RECORD, 8)?,
+            output: record.array("tally", TALLY, 8)?,
             count: to_i64(blocks),
         };
         let kernel = gpu.kernel("rsvd", "purlin_rsvd_tally")?;
