@@ -284,7 +284,7 @@ contains
     character(13), parameter :: words(36) = [character(13) :: &
       'core', 'bond', 'site', 'tuple', 'element', 'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'pixel', &
       'tensor', 'vector', 'pair', 'row', 'column', 'vertex', 'component', 'feature', 'sample', 'number', 'mode', 'axis', &
-      'block', 'x[', 'y[', 'cut: is', 'cores', 'bonds', 'sites', 'elements', 'rows', 'tensors from', 'not finite in']
+      'block', 'x[', 'y[', 'cut: is', 'cores', 'bonds', 'sites', 'elements', 'rows', 'columns', 'tensors from']
     character(:), allocatable :: word
     integer :: i
     length = 0

@@ -65,6 +65,9 @@ static inline int32_t test_backend(void) {
   return wanted && strcmp(wanted, "cuda") == 0 ? PURLIN_BACKEND_CUDA : PURLIN_BACKEND_CPU;
 }
 
+/* Whether that backend is the CPU: for checks that do not hold on a GPU. */
+static inline int is_on_cpu(void) { return test_backend() == PURLIN_BACKEND_CPU; }
+
 /* Without a context a test has nothing to say. */
 static inline purlin_context *context_on(int32_t backend, int64_t threads) {
   purlin_context *context = NULL;
@@ -80,7 +83,7 @@ static inline purlin_context *context_on(int32_t backend, int64_t threads) {
 /* A context on the CPU, for checks that hold there alone. */
 static inline purlin_context *cpu_context(int64_t threads) { return context_on(PURLIN_BACKEND_CPU, threads); }
 
-/* A context on the backend of PURLIN_TEST_BACKEND. A program that takes it is in the step `c` of tools/gpu-run.sh. */
+/* A context on the backend of PURLIN_TEST_BACKEND. The step `c` of tools/gpu-run.sh runs each program that takes one. */
 static inline purlin_context *test_context(int64_t threads) { return context_on(test_backend(), threads); }
 
 /* A packed dense tensor over `data`. */

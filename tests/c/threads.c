@@ -48,7 +48,7 @@ static void *busy_life(void *argument) {
 static void shared_use(void) {
   pthread_t threads[THREADS];
   intptr_t k;
-  shared_context = cpu_context(2);
+  shared_context = test_context(2);
   loops = rounds(3000, 20);
   for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, busy_life, (void *)k) == 0);
   for (k = 0; k < THREADS; k++) {
@@ -114,7 +114,7 @@ static void conflicting_use(void) {
   purlin_tensor_info info;
   double end;
   int busy = 0, other = 0;
-  shared_context = cpu_context(1);
+  shared_context = test_context(1);
   OK(purlin_tensor_info_init(&info, sizeof info));
   start_copier(&c, &thread);
   end = seconds() + 20;
@@ -139,7 +139,7 @@ static void conflicting_use(void) {
 /* Objects go in the middle of the call that uses them: the call ends well, then their memory is freed. */
 static void destruction_during_calls(void) {
   int64_t round, n = rounds(10, 2);
-  shared_context = cpu_context(1);
+  shared_context = test_context(1);
   for (round = 0; round < n; round++) {
     struct copier c;
     pthread_t thread;

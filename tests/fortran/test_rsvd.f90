@@ -183,7 +183,7 @@ contains
     type(purlin_matrix) :: matrix
     type(purlin_tensor) :: values
     type(purlin_rsvd) :: session
-    type(purlin_rsvd_info) :: info
+    type(purlin_rsvd_info) :: info, slow
     type(purlin_rsvd_options) :: options
     real(c_double), target :: s(5)
     integer, target :: anything
@@ -200,8 +200,18 @@ contains
     call check(info%columns == 15 .and. info%passes > 0, 'a plan')
     call session%compute(matrix, s=values, info=info)
     call check(doubles_near(s, expected(5), 1e-12_c_double) .and. calls > 1, 'read in blocks')
+    call source%from_callback(context, PURLIN_F32, [2000_c_int64_t, 2000_c_int64_t], c_funloc(deliver))
+    call matrix%from_source(context, source)
+    call purlin_init(options)
+    options%rank = 300
+    call session%create(context, options)
+    call session%plan(matrix, info)
+    options%read_rate = 1e6_c_double
+    call session%create(context, options)
+    call session%plan(matrix, slow)
+    call check(slow%method /= info%method .and. slow%passes < info%passes, 'a slow reader is read in fewer passes')
     s = 0
-    options%block_rows = 0
+    options = exact(5)
     call session%create(context, options)
     call matrix%from_operator(context, PURLIN_F64, m, n, c_funloc(multiply))
     call session%compute(matrix, s=values)

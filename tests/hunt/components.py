@@ -118,8 +118,8 @@ class Case:
         self.z = self.truth.distances(x)
         # What a mean may miss, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md). Products
         # of sparse matrices on a GPU, which are corrected for means, lose what the type rounds.
-        mean, deviation, rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if corrected else EPS
-        self.blur = np.where(self.truth.constant, 0, (16 * rounding * mean + 4096 * EPS * deviation) / self.truth.divisor)
+        mean, deviation, self.rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if corrected else EPS
+        self.blur = np.where(self.truth.constant, 0, (16 * self.rounding * mean + 4096 * EPS * deviation) / self.truth.divisor)
         # LAPACK's values, in a unit where nothing of them overflows.
         largest = np.abs(self.z).max(initial=0)
         self.unit = np.ldexp(np.longdouble(1), int(np.frexp(largest)[1])) if largest > 0 else np.longdouble(1)
@@ -175,7 +175,7 @@ def check_fit(case: Case, model: Any) -> np.ndarray:
         return np.ones(case.k)
     # The rule of docs/rsvd.md. Constant features do not count.
     means = np.sqrt((np.abs(np.where(truth.constant, 0, truth.mean / truth.divisor)) ** 2).sum() * (len(case.x) - 1))
-    nothing = 64 * max(eps * values[0], EPS * means)
+    nothing = 64 * max(eps * values[0], case.rounding * means)
     stretch = np.where(values > nothing, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
     # On either side within a hundredth.
     return np.where(np.abs(values - nothing) <= 0.01 * nothing, np.nan, stretch)

@@ -17,7 +17,7 @@ from attack import ALL, REAL, Bench, Finding, pick, require
 from spectra import csr
 
 # An argument's name and what is wrong with it, as all messages begin.
-NAMED = re.compile(r"^[a-z_0-9]+: ")
+NAMED = re.compile(r"^[A-Za-z_0-9]+: ")
 
 
 def refused(function: Callable[[], Any], label: str, *names: str) -> None:
@@ -72,26 +72,26 @@ def sparse(rng: np.random.Generator, bench: Bench) -> None:
     options = {"context": bench.context}
     if m != n:
         for call in ("components", "fiedler", "density"):
-            refused(lambda: getattr(purlin.graph, call)(real, **options), f"{label} {call}", "graph", "a")
+            refused(lambda: getattr(purlin.graph, call)(real, **options), f"{label} {call}", "a" if call == "density" else "w")
     elif m == 0:
         count, labels = bench.call(purlin.graph.components, real, **options)
         require(count == 0, f"{label}: {count} components")
         shaped(labels, (0,), label)
         for call in ("component", "fiedler", "density"):
-            refused(lambda: getattr(purlin.graph, call)(real, **options), f"{label} {call}", "graph", "a")
+            refused(lambda: getattr(purlin.graph, call)(real, **options), f"{label} {call}", "a" if call == "density" else "w")
     else:
         count, labels = bench.call(purlin.graph.components, real, **options)
         require(count == m and len(set(labels.tolist())) == m, f"{label}: {count} components {labels}")
         found = bench.call(purlin.lanczos.run, a, m, **options)
         require(np.abs(found.pairs.values).max() == 0, f"{label}: eigenvalues {found.pairs.values}")
     if min(m, n) == 0:
-        refused(lambda: purlin.lanczos.solve(a, 1, **options), f"{label} solve", "a", "count")
-        refused(lambda: purlin.lanczos.singular(a, 1, **options), f"{label} singular", "a", "count")
-        refused(lambda: purlin.graph.embed(real, 1, **options), f"{label} embed", "graph", "a", "count")
-        refused(lambda: purlin.graph.cluster(real, 1, **options), f"{label} cluster", "graph", "a", "count")
-    refused(lambda: purlin.lanczos.solve(a, 0, **options), f"{label} no pairs", "count", "a")
-    refused(lambda: purlin.lanczos.singular(a, 0, **options), f"{label} no triplets", "count")
-    refused(lambda: purlin.graph.k_means(np.zeros((m, n)), 0, **options), f"{label} no clusters", "clusters", "points", "count")
+        refused(lambda: purlin.lanczos.solve(a, 1, **options), f"{label} solve", "a", "k")
+        refused(lambda: purlin.lanczos.singular(a, 1, **options), f"{label} singular", "a", "k")
+        refused(lambda: purlin.graph.embed(real, 1, **options), f"{label} embed", "w", "k")
+        refused(lambda: purlin.graph.cluster(real, 1, **options), f"{label} cluster", "w", "clusters")
+    refused(lambda: purlin.lanczos.solve(a, 0, **options), f"{label} no pairs", "a", "k")
+    refused(lambda: purlin.lanczos.singular(a, 0, **options), f"{label} no triplets", "a", "k")
+    refused(lambda: purlin.graph.k_means(np.zeros((m, n)), 0, **options), f"{label} no clusters", "clusters", "points")
     if min(m, n) == 0:
         refused(lambda: purlin.graph.k_means(np.zeros((m, n)), 1, **options), f"{label} k_means", "points")
         refused(lambda: purlin.graph.of_image(np.zeros((m, n)), **options), f"{label} image", "image")
@@ -117,7 +117,7 @@ def dense(rng: np.random.Generator, bench: Bench) -> None:
     refused(lambda: purlin.rsvd.symmetric(a, 1, **options), f"{label} symmetric", "a", "rank")
     shaped(bench.call(purlin.rsvd.sketch, m, n, dtype, **options), (m, n), f"{label} sketch")
     real = a.real.copy()
-    refused(lambda: purlin.pca.PCA(1, **options).fit(real), f"{label} pca", "x", "rank")
+    refused(lambda: purlin.pca.PCA(1, **options).fit(real), f"{label} pca", "X", "n_components")
     found = bench.call(purlin.rpca.compute, real, **options)
     shaped(found.low_rank, (m, n), f"{label} rpca")
     shaped(found.sparse, (m, n), f"{label} rpca")

@@ -16,7 +16,7 @@ from purlin import _memory, rpca, rsvd
 from purlin._lib import lib
 
 from attack import Bench, Finding, Refused, Skipped, pick, require
-from calls import ALLOWED, JOBS, ROUNDED_UNDER_LIMITS, finished, same, truncation
+from jobs import ALLOWED, JOBS, finished, right, same
 from spectra import csr
 
 # What one call reads and writes: shape, order and type of both, and the call on views of that kind.
@@ -242,33 +242,21 @@ def aliased(rng: np.random.Generator, bench: Bench) -> None:
     bench.outcomes["taken" if overlaps else "apart"] += 1
 
 
-def right(name: str, job: Any, reference: tuple[np.ndarray, ...], result: tuple[np.ndarray, ...], label: str) -> None:
-    """A result under a limit is that without one, but for rounding where a limit changes the plan."""
-    if name == "low_rank":
-        error, best = truncation(job.matrix, job.rank, result)
-        require(error <= best, f"{label}: error {error:.3e}, expected {best:.3e} at most")
-    elif name in ROUNDED_UNDER_LIMITS:
-        apart = max(float(np.abs(p - q).max() / np.abs(p).max()) for p, q in zip(reference, result) if p.any() or q.any())
-        require(apart <= (1e-6 if name == "robust" else 1e-9), f"{label}: differs by {apart:.2e}, beyond rounding")
-    else:
-        require(same(reference, result), f"{label}: other bits")
-
-
-def needed(rng: np.random.Generator, bench: Bench) -> None:
-    """The least host limit that a call runs under, by halving: at it the result is right, a byte below the call is refused."""
+def least_limit(rng: np.random.Generator, bench: Bench, which: str, refusal: type[purlin.Error]) -> None:
+    """The least limit of a kind that a call runs under, by halving."""
     name = pick(rng, *JOBS)
-    job = JOBS[name](rng, bench)
+    job = JOBS[name](rng)
     reference = finished(bench, job, bench.context)
 
     def runs(limit: int) -> bool:
-        label = f"needed {name} limit {limit}"
-        with purlin.Context(bench.backend, threads=2, host_memory_limit=limit) as context:
+        label = f"needed {name} {which} {limit}"
+        with purlin.Context(bench.backend, threads=2, **{which: limit}) as context:
             try:
                 result = job(context)
             except purlin.InternalError as error:
                 raise Finding(f"{label}: internal error {error}") from error
             except purlin.OutOfMemory as error:
-                require("bytes" in str(error), f"{label}: {error}")
+                require(isinstance(error, refusal) and "bytes" in str(error), f"{label}: {type(error).__name__} {error}")
                 return False
             except ALLOWED as error:
                 raise Finding(f"{label}: {error}, and none without a limit") from error
@@ -278,13 +266,25 @@ def needed(rng: np.random.Generator, bench: Bench) -> None:
     low, high = 0, 1 << 12
     while not runs(high):
         low, high = high, 2 * high
-        require(high < 1 << 34, f"needed {name}: {low} bytes are too few")
+        require(high < 1 << 34, f"needed {name} {which}: {low} bytes are too few")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if runs(middle) else (middle, high)
-    require(low == 0 or not runs(low), f"needed {name}: {low} bytes were too few, and are enough")
-    require(runs(high), f"needed {name}: {high} bytes were enough, and are too few")
+    require(low == 0 or not runs(low), f"needed {name} {which}: {low} bytes were too few, and are enough")
+    require(runs(high), f"needed {name} {which}: {high} bytes were enough, and are too few")
     bench.outcomes[name] += 1
+
+
+def needed(rng: np.random.Generator, bench: Bench) -> None:
+    """The least host limit of a call: at it the result is right, a byte below the call is refused."""
+    least_limit(rng, bench, "host_memory_limit", purlin.OutOfMemory)
+
+
+def needed_on_device(rng: np.random.Generator, bench: Bench) -> None:
+    """The least device limit of a call: at it the result is right, a byte below the call is refused."""
+    if bench.backend != "cuda":
+        raise Skipped("there is no device memory")
+    least_limit(rng, bench, "device_memory_limit", purlin.OutOfDeviceMemory)
 
 
 def planned(rng: np.random.Generator, bench: Bench) -> None:
@@ -373,7 +373,7 @@ def within(seed: int) -> None:
     rng = np.random.default_rng(seed)
     bench = Bench("cpu")
     name = pick(rng, *JOBS)
-    job = JOBS[name](rng, bench)
+    job = JOBS[name](rng)
     try:
         reference = job(bench.context)
     except ALLOWED:
@@ -401,7 +401,7 @@ def within(seed: int) -> None:
         print(key, count)
 
 
-ATTACKS = {"aliased": aliased, "needed": needed, "planned": planned, "system": system}
+ATTACKS = {"aliased": aliased, "needed": needed, "needed_on_device": needed_on_device, "planned": planned, "system": system}
 
 if __name__ == "__main__":
     within(int(sys.argv[1]))

@@ -47,7 +47,8 @@ function decompositions()
   run('rpca', @(varargin) purlin.rpca(M, varargin{:}), ...
       {'lambda', 0.2; 'tolerance', 1e-6; 'mu', 1; 'rho', 1.4; 'threshold', {0.1, 'sparse', true}; 'scale', 2; ...
        'max_iterations', 900; 'max_rank', 3; 'fixed_rank', {2, 'mu', 0.01}; 'power_iterations', 2; 'oversampling', 4; 'block_rows', 5; ...
-       'seed', 4; 'warm_start', false; 'frames', 'rows'; 'dtype', 'single'}, cell(0, 2));
+       'seed', 4; 'warm_start', false; 'dtype', 'single'}, {'frames', 'rows'});
+  check(purlin.rpca(M(1:8, :), 'frames', 'rows') - purlin.rpca(M(1:8, :)) < 1e-5, 'frames of a square matrix');
 end
 
 function spectra()

@@ -138,6 +138,10 @@ function calls_functions(A, sigma, exact)
              {@(first, count) repmat('a', count), 'double', 'has returned char'}}
     check_error('purlin:invalidArgument', bad{1}{3}, @() purlin.rsvd(described(bad{1}{1}, bad{1}{2}), 2));
   end
+  large = struct('read', @(first, count) zeros(count, 'single'), 'size', [2000 2000], 'dtype', 'single');
+  quick = purlin.rsvd_plan(large, 300);
+  slow = purlin.rsvd_plan(large, 300, 'read_rate', 1e6);
+  check(~isequal(slow.method, quick.method) && slow.passes < quick.passes, 'a slow reader is read in fewer passes');
   check(abs(purlin.rsvd(described(@(first, count) 2 * ones(count), 'int16'), 1) - 2 * sqrt(240)) < 1e-3, 'whole numbers');
   check(abs(purlin.rsvd(described(@(first, count) 2^24 * ones(count, 'int32'), 'single'), 1) - 2^24 * sqrt(240)) < 1e3, ...
         'large integers that single holds');

@@ -2,6 +2,8 @@ function test_sparse()
 % TEST_SPARSE  Operators that are never formed, patterns, plans, scaled matrices, components, recurrences, k-means.
   purlin.configure('backend', 'cpu');
   before = purlin.live_handles();
+  % Octave before 7 gave [1i 0; 1 0].
+  check(isequal(full(gather(purlin.Matrix(sparse([1i 0; 2 0])))), [1i 0; 2 0]), 'a complex sparse matrix there and back');
   n = 60;
   W = sprand(n, n, 0.1);
   W(:, 5) = 0;
@@ -133,7 +135,10 @@ function test_counts()
     @() purlin.from_coordinates([1 2 9], [1 2 3], [1 1 1], 3, 3));
   A = ones(6, 3);
   A(5, 2) = NaN;
-  check_error('purlin:invalidArgument', 'not finite in 1 to 6 of its longer axis', @() purlin.rpca(A));
+  check_error('purlin:invalidArgument', 'm: has NaN in row 5, column 2', @() purlin.rpca(A));
+  check_error('purlin:invalidArgument', 'm: has NaN in row 2, column 5', @() purlin.rpca(A'));
+  check_error('purlin:invalidArgument', 'has NaN in row 2, column 5', @() purlin.rsvd(A', 2));
+  check_error('purlin:invalidArgument', 'has NaN in row 2, column 5', @() purlin.rsvd(sparse(A'), 2));
 end
 
 function fprintf_to(path, text)

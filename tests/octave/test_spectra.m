@@ -183,6 +183,29 @@ function test_spectra(golden)
   check_error(invalid, 'there is no v0; known are', @() purlin.graph_cluster(P, 2, 'v0', 1));
   check_error(invalid, 'solve: is a function handle; a struct is needed', ...
               @() purlin.lanczos(P, 2, 'nearest', 'sigma', 0.3, 'solve', @(x) x));
+  test_places();
+end
+
+function test_places()
+% Sizes, rows and columns in errors are those of the argument, and kinds of any matrix are of it, not of its transpose.
+  W = sparse(ones(6) - eye(6));
+  W(2, 5) = NaN;
+  R = sparse(reshape(sin((1:54) .^ 2), 6, 9));
+  functions = {@(A) purlin.graph_embed(A, 2), @(A) purlin.graph_cluster(A, 2), @(A) purlin.graph_fiedler(A), ...
+               @(A) purlin.graph_bisect(A, ones(size(A, 1), 1)), @(A) purlin.graph_density(A, 3, 2), ...
+               @(A) purlin.lanczos(A, 2), @(A) purlin.lanczos_plan(A, 2), @(A) purlin.lanczos_tridiagonalize(A, 2)};
+  for f = 1:numel(functions)
+    check_error('purlin:invalidArgument', 'is 6 x 9', @() functions{f}(R));
+    if ~any(f == [7, 8])
+      check_error('purlin:invalidArgument', 'has NaN in row 2, column 5', @() functions{f}(W));
+    end
+  end
+  check_error('purlin:invalidArgument', 'W: is 6 x 9', @() purlin.graph_components(R));
+  check_error('purlin:numerical', 'W: has row sum inf in row 1', @() purlin.graph_embed(1e308 * sparse(ones(6)), 2));
+  [points, weights] = purlin.graph_density(R, 6, 300, 'kind', 'gram');
+  check(abs(9 * sum(points .* weights) / norm(R, 'fro') ^ 2 - 1) < 0.2, 'a density of A'' * A');
+  [V, D] = purlin.lanczos(R, 2, 'kind', 'gram');
+  check(norm(R' * (R * V) - V * D) < 1e-8, 'eigenvectors of A'' * A');
 end
 
 function yes = together(found, truth)

@@ -53,6 +53,21 @@ def test_sixty_solves_in_a_space_of_sixty_are_complete(make: Any, size: int) -> 
             assert np.abs(found.pairs.values - exact[:k]).max() < 1e-9, (size, k, seed, found.pairs.values, exact[:k])
 
 
+@pytest.mark.parametrize(("make", "size"), [(grid, 40), (grid, 60), (grid, 80), (cycle, 500), (cycle, 2000)])
+def test_the_sixty_solves_agree_with_arpack_at_tolerance_0(make: Any, size: int) -> None:
+    """SciPy's eigsh finds every copy in the same space, to the accuracy of the arithmetic."""
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    a, exact = make(size)
+    host = a.scipy()
+    for k in (3, 4, 5):
+        for seed in range(4):
+            start = np.random.default_rng(seed).standard_normal(len(exact))
+            peer = np.sort(linalg.eigsh(host, k, which="LA", ncv=60, tol=0, v0=start, return_eigenvectors=False))[::-1]
+            ours = lanczos.run(a, k, basis=60, seed=seed, vectors=False).pairs.values
+            assert np.abs(peer - exact[:k]).max() < 1e-9, (size, k, seed, peer, exact[:k])
+            assert np.abs(ours - peer).max() < 1e-9, (size, k, seed, ours, peer)
+
+
 @pytest.mark.parametrize(("size", "k"), [(200, 3), (200, 5), (500, 3)])
 def test_an_embedding_has_every_copy(size: int, k: int) -> None:
     a, exact = cycle(size)

@@ -150,5 +150,78 @@ def test_a_photo_in_two_halves(cpu: purlin.Context) -> None:
         values = [lanczos.solve(a, 3, kind=kind, basis=60, vectors=False)[0] for a in (w, unformed)]
         np.testing.assert_allclose(values[0], values[1], atol=1e-10)
     np.testing.assert_allclose(graph.fiedler(w).vector, graph.fiedler(unformed).vector, atol=1e-7)
-    with pytest.raises(purlin.Error, match="graph: is an operator"):
+    with pytest.raises(purlin.Error, match="w: is an operator"):
         graph.bisect(unformed, image.ravel())
+
+
+def test_messages_name_the_caller_s_arguments(cpu: purlin.Context) -> None:
+    scipy = pytest.importorskip("scipy.sparse")
+    full = np.ones((5, 5)) - np.eye(5)
+    solver = lanczos.Lanczos(3, context=cpu)
+    for w in (scipy.csr_matrix(full), scipy.csc_matrix(full)):
+        huge = w * 1e308
+        calls: list[tuple[str, Any]] = [
+            ("k: is 9, outside 1 to n = 5", lambda: lanczos.solve(w, 9, context=cpu)),
+            ("k: is 0, less than 1", lambda: lanczos.solve(w, 0, context=cpu)),
+            ("k: is 9, outside 1 to n = 5", lambda: lanczos.plan(w, 9, context=cpu)),
+            ("basis: is 1, outside k + 1 = 3 to 5", lambda: lanczos.solve(w, 2, basis=1, context=cpu)),
+            ("k: is 9, outside 1 to 5", lambda: lanczos.singular(w, 9, context=cpu)),
+            ("k: is 9, outside 1 to n = 5", lambda: graph.embed(w, 9, context=cpu)),
+            ("k: is 0, less than 1", lambda: graph.embed(w, 0, context=cpu)),
+            ("clusters: is 9, outside 1 to n = 5", lambda: graph.cluster(w, 9, context=cpu)),
+            ("clusters: is 0, less than 1", lambda: graph.cluster(w, 0, context=cpu)),
+            ("k: is 3, this function finds one vector", lambda: graph.fiedler(w, solver=solver)),
+            ("numerical failure: w: has row sum inf in row 0", lambda: graph.embed(huge, 2, context=cpu)),
+            ("numerical failure: w: has row sum inf in row 0", lambda: graph.cluster(huge, 2, context=cpu)),
+            ("numerical failure: w: has row sum inf in row 0", lambda: graph.fiedler(huge, context=cpu)),
+            ("numerical failure: a: has row sum inf in row 0", lambda: lanczos.solve(huge, 2, kind="laplacian", context=cpu)),
+            ("which: is -2, a component or -1 for the largest", lambda: graph.component(w, -2, context=cpu)),
+            ("points: has NaN in row 2, column 1", lambda: graph.k_means([[1, 2], [3, 4], [5, np.nan]], 2, context=cpu)),
+        ]
+        for text, call in calls:
+            with pytest.raises((purlin.InvalidArgument, purlin.Numerical)) as raised:
+                call()
+            assert str(raised.value).startswith(text), raised.value
+    solver.close()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_a_matrix_that_is_not_square_is_named_with_its_sizes(cpu: purlin.Context, form: str) -> None:
+    scipy = pytest.importorskip("scipy.sparse")
+    a = scipy.random(6, 9, 0.5, form, random_state=0)
+    for name, call in (
+        ("a", lambda: lanczos.solve(a, 2, context=cpu)),
+        ("a", lambda: lanczos.plan(a, 2, context=cpu)),
+        ("a", lambda: lanczos.tridiagonalize(a, 2, context=cpu)),
+        ("a", lambda: graph.density(a, context=cpu)),
+        ("w", lambda: graph.embed(a, 2, context=cpu)),
+        ("w", lambda: graph.cluster(a, 2, context=cpu)),
+        ("w", lambda: graph.fiedler(a, context=cpu)),
+        ("w", lambda: graph.bisect(a, np.ones(6), context=cpu)),
+        ("w", lambda: graph.components(a, context=cpu)),
+        ("w", lambda: graph.component(a, context=cpu)),
+    ):
+        with pytest.raises(purlin.InvalidArgument, match=f"^{name}: is 6 x 9, "):
+            call()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_kinds_of_any_matrix_are_of_the_matrix_in_either_form(cpu: purlin.Context, form: str) -> None:
+    """Compressed columns of a matrix that is not symmetric are not its compressed rows."""
+    scipy = pytest.importorskip("scipy.sparse")
+    for shape in ((30, 30), (20, 30), (30, 20)):
+        full = np.random.default_rng(1).standard_normal(shape)
+        a = scipy.coo_matrix(full).asformat(form)
+        rows, cols = shape
+        joined = np.block([[np.zeros((rows, rows)), full], [full.T, np.zeros((cols, cols))]])
+        for kind, of in (("gram", full.T @ full), ("outer_gram", full @ full.T), ("augmented", joined)):
+            values, vectors = lanczos.solve(a, 3, kind=kind, context=cpu)  # type: ignore[arg-type]
+            assert np.abs(of @ vectors - vectors * values).max() < 1e-8 * values[0], (shape, kind)
+            with lanczos.Lanczos(3, kind=kind, context=cpu) as solver:  # type: ignore[arg-type]
+                values, vectors = solver.solve(a)
+            assert np.abs(of @ vectors - vectors * values).max() < 1e-8 * values[0], (shape, kind)
+        # As many points as steps: they are Ritz values.
+        points = graph.density(a, 10, 1, kind="gram", context=cpu).points
+        assert points.max() <= np.linalg.norm(full, 2) ** 2 * (1 + 1e-12)
+        alpha, _ = lanczos.tridiagonalize(a, 1, kind="gram", start=np.eye(cols)[0], context=cpu)
+        assert alpha[0] == pytest.approx((full[:, 0] ** 2).sum())

@@ -69,7 +69,7 @@ def test_types_that_lose_nothing_are_taken(cpu: purlin.Context) -> None:
     ]:
         expected = np.linalg.svd(np.asarray(given, np.float64), compute_uv=False)[:2]
         np.testing.assert_allclose(read_as(declared, given, cpu), expected, rtol=1e-6)
-    with pytest.raises(FloatingPointError):
+    with pytest.raises(FloatingPointError, match="read function: returned .*e.*, more than 3.40282.*, the largest number of float32"):
         read_as(np.float32, whole * 1e300, cpu)
 
 
@@ -109,9 +109,31 @@ def test_what_is_no_number_is_refused(cpu: purlin.Context, values: Any) -> None:
 def test_numbers_that_are_not_finite_are_named(cpu: purlin.Context, bad: float) -> None:
     x = numbers(50, 9)
     x[17, 3] = bad
-    for call in (lambda: rsvd.compute(x, 2, context=cpu), lambda: PCA(2, context=cpu).fit(x)):
-        with pytest.raises(purlin.InvalidArgument, match="not finite in rows 0 to 49"):
-            call()
+    text = "NaN" if np.isnan(bad) else str(bad)
+    for given, place in (
+        (x, "row 17, column 3"),
+        (np.asfortranarray(x), "row 17, column 3"),
+        (x.T, "row 3, column 17"),
+        (np.ascontiguousarray(x.T), "row 3, column 17"),
+        (np.tile(x, (1, 10)), "row 17, column 3"),
+    ):
+        for name, call in (
+            ("a", lambda a: rsvd.compute(a, 2, context=cpu)),
+            ("X", lambda a: PCA(2, context=cpu).fit(a)),
+            ("X", lambda a: PCA(2, samples="columns", context=cpu).fit(a)),
+            ("m", lambda a: rpca.compute(a, context=cpu)),
+        ):
+            with pytest.raises(purlin.InvalidArgument) as raised:
+                call(given)
+            assert str(raised.value) == f"{name}: has {text} in {place} (from 0)"
+
+
+def test_penalties_that_rounding_hides_are_refused(cpu: purlin.Context) -> None:
+    x = numbers(30, 9)
+    for given in (x, x.astype(np.float32)):
+        for mu in (1e-300, 1e300):
+            with pytest.raises(purlin.InvalidArgument, match=r"^mu: is 1e-?300, outside 1e-\d+ to 1e\d+ for \|\|M\|\|_2 = "):
+                rpca.compute(given, mu=mu, context=cpu)
 
 
 def test_paths_integers_and_iterators(cpu: purlin.Context, tmp_path: Path) -> None:
@@ -163,7 +185,7 @@ def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, s
         np.testing.assert_allclose(other.transform(given), scores, atol=1e-10)
         np.testing.assert_allclose(other.inverse_transform(scores), model.inverse_transform(scores), atol=1e-10)
         np.testing.assert_array_equal(other.components_, model.components_)
-        with pytest.raises(ValueError, match="x: has 7 features, 8 are needed"):
+        with pytest.raises(ValueError, match="X: has 7 features, 8 are needed"):
             other.transform(given[:-1, :-1])
         other.fit(given).close()
     for closed in (rsvd.Rsvd(2, context=cpu), purlin.Matrix.of(x, context=cpu), cpu):
@@ -340,7 +362,7 @@ def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
             with pytest.raises(purlin.Numerical, match=f"scores: component . of sample .+ is beyond the range of {kind}"):
                 each.transform(samples)
     for each in (single, copy.deepcopy(single)):
-        with pytest.raises(purlin.Numerical, match="x: feature . of sample 0 is beyond the range of F32"):
+        with pytest.raises(purlin.Numerical, match="X: feature . of sample 0 is beyond the range of F32"):
             each.inverse_transform(np.full((1, 2), 1e300))
     # A copy divides by deviations that single precision would round.
     x = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1e-30, 1]

@@ -348,6 +348,45 @@ def test_implicit_matrices(cpu: purlin.Context) -> None:
         purlin.Matrix.from_device_operator(lambda x, y, s: None, lambda x, y, s: None, (5, 5), context=cpu)
 
 
+ROUNDED = 2**53 + 1
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_floating_point_rounds_are_refused(cpu: purlin.Context, dtype: Any) -> None:
+    held = np.array([[0, 2**53], [2**62, 5]], dtype)
+    assert purlin.Matrix.of(held, context=cpu).numpy()[1, 0] == 2.0**62
+    rounded = held.copy()
+    rounded[1, 0] = ROUNDED
+    at = rf"has {ROUNDED} at index \(1, 0\) \(from 0\), which float64 does not hold"
+    many = np.array([0, ROUNDED], dtype)
+    calls: list[tuple[str, Any]] = [
+        (f"X: {at}", lambda: purlin.pca.PCA(1, context=cpu).fit(rounded)),
+        (f"a: {at}", lambda: purlin.rsvd.compute(rounded, 1, context=cpu)),
+        (r"a: block 1: has .* at index \(0, 1\) ", lambda: purlin.rsvd.compute(iter([many * 0.5, many]), 1, context=cpu)),
+        (f"full: {at}", lambda: purlin.symmetric.from_full(rounded, context=cpu)),
+        (f"image: {at}", lambda: purlin.graph.of_image(rounded, context=cpu)),
+        ("vectors: vector 1: has .* at index 1 ", lambda: purlin.tt.product_state([[0.5, 1], many], context=cpu)),
+        ("cores: core 0: has .* at index .0, 1, 0. ", lambda: purlin.tt.Train([many.reshape(1, 2, 1)], context=cpu)),
+        (f"values: {at}", lambda: purlin.tt.svd(rounded, context=cpu)),
+        ("values: has .* at index 1 ", lambda: purlin.sparse.from_coordinates([0, 1], [0, 1], many, (2, 2), context=cpu)),
+    ]
+    for problem, call in calls:
+        with pytest.raises(ValueError, match="^" + problem):
+            call()
+    scipy: Any = pytest.importorskip("scipy.sparse", reason="no SciPy")
+    w = np.array([[0, ROUNDED], [ROUNDED, 0]], dtype)
+    for form in ("csr", "csc", "coo"):
+        with pytest.raises(ValueError, match=rf"has {ROUNDED} at index \((0, 1|1, 0)\) \(from 0\), which float64"):
+            purlin.lanczos.solve(scipy.coo_matrix(w).asformat(form), 1, context=cpu)
+        with pytest.raises(ValueError, match="^w: has"):
+            purlin.graph.bisect(scipy.coo_matrix(w).asformat(form), [0.0, 1.0], context=cpu)
+    # A vector for a matrix in single precision.
+    single = purlin.Matrix.csr([0, 1], [0], np.ones(1, np.float32), (1, 1), context=cpu)
+    assert (single @ np.array([2**24]))[0] == 2.0**24
+    with pytest.raises(ValueError, match=r"^x: has 16777217 at index 0 \(from 0\), which float32 does not hold"):
+        single @ np.array([2**24 + 1])
+
+
 def test_what_stands_for_a_matrix(cpu: purlin.Context) -> None:
     matrix = purlin.Matrix.of(np.eye(3, 2), context=cpu)
     assert purlin.Matrix.of(matrix) is matrix and matrix.shape == (3, 2)
@@ -356,5 +395,7 @@ def test_what_stands_for_a_matrix(cpu: purlin.Context) -> None:
     assert purlin.Matrix.of(np.zeros((2, 2), np.int16), context=cpu).dtype == np.int16
     sparse = pytest.importorskip("scipy.sparse", reason="no SciPy")
     linalg: Any = pytest.importorskip("scipy.sparse.linalg", reason="no SciPy")
-    assert purlin.Matrix.of(sparse.eye(4, dtype=np.int32), context=cpu).storage == "csr"
+    for dtype in (np.int8, np.int32, np.int64, np.uint16, np.bool_):
+        integers = purlin.Matrix.of(sparse.eye(4, dtype=dtype, format="csr"), context=cpu)
+        assert integers.storage == "csr" and integers.dtype == np.float64
     assert purlin.Matrix.of(linalg.aslinearoperator(np.eye(4, 3)), context=cpu).storage == "operator"

@@ -79,7 +79,7 @@ def test_a_fit_that_fails_leaves_the_model_before(cpu: purlin.Context) -> None:
     x = np.random.default_rng(0).random((9, 5))
     model = PCA(2, context=cpu).fit(x)
     scores, components = model.transform(x), model.components_
-    with pytest.raises(purlin.InvalidArgument, match="not finite"):
+    with pytest.raises(purlin.InvalidArgument, match="^X: has NaN in row 0, column 0"):
         model.fit(np.full((9, 5), np.nan))
 
     def broken(*_: Any) -> None:
@@ -306,7 +306,7 @@ def test_copies_take_sparse_matrices_of_any_form(cpu: purlin.Context, form: str,
     scores = model.fit_transform(x)
     turned = PCA(3, samples="columns", context=cpu).fit(x.T)
     for each in (turned, copy.deepcopy(turned)):
-        with pytest.raises(purlin.NotSupported, match="^not supported: x: samples in the columns of a sparse matrix"):
+        with pytest.raises(purlin.NotSupported, match="^not supported: X: samples in the columns of a sparse matrix"):
             each.transform(getattr(sparse, f"{form}_{kind}")(x.T))
     for each in (model, copy.deepcopy(model)):
         for data, call, right in (
@@ -343,14 +343,14 @@ def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
     scores = model.transform(x)
     cases = [
         ("transform", x[0], "X: has 1 dimensions, expected 2"),
-        ("transform", x[:, :4], "x: has 4 features, 5 are needed"),
-        ("transform", np.zeros((0, 4)), "x: has 4 features, 5 are needed"),
-        ("transform", sparse.lil_matrix(x[:, :4]), "x: has 4 features, 5 are needed"),
-        ("transform", x + 1j, "x: is CF64, which is not converted to F64"),
-        ("transform", sparse.dok_matrix(x + 1j), "x: is CF64, F64 is needed"),
-        ("transform", sparse.csr_matrix(x.astype(np.float32)), "x: is F32, F64 is needed"),
-        ("transform", broken[3:4], "x: holds a number that is not finite in rows 0 to 0"),
-        ("transform", sparse.csr_matrix(broken), "x: holds a number that is not finite in rows 3 to 3"),
+        ("transform", x[:, :4], "X: has 4 features, 5 are needed"),
+        ("transform", np.zeros((0, 4)), "X: has 4 features, 5 are needed"),
+        ("transform", sparse.lil_matrix(x[:, :4]), "X: has 4 features, 5 are needed"),
+        ("transform", x + 1j, "X: is CF64, which is not converted to F64"),
+        ("transform", sparse.dok_matrix(x + 1j), "X: is CF64, F64 is needed"),
+        ("transform", sparse.csr_matrix(x.astype(np.float32)), "X: is F32, F64 is needed"),
+        ("transform", broken[3:4], "X: has NaN in row 0, column 1 (from 0)"),
+        ("transform", sparse.csr_matrix(broken), "X: has NaN in row 3, column 1 (from 0)"),
         ("transform", np.ma.masked_array(x, mask=x > 1), f"X: masks {(x > 1).sum()} entries"),
         ("transform", object(), "X: is object, expected one of"),
         ("transform", x.astype("U8"), "X: is <U8, expected one of"),
@@ -358,7 +358,7 @@ def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
         ("inverse_transform", x, "scores: has 5 components, 3 are needed"),
         ("inverse_transform", sparse.coo_matrix(x), "scores: has 5 components, 3 are needed"),
         ("inverse_transform", scores + 1j, "scores: is CF64, which is not converted to F64"),
-        ("inverse_transform", scores * np.inf, "scores: holds a number that is not finite in rows 0 to"),
+        ("inverse_transform", scores * np.inf, f"scores: has {np.sign(scores[0, 0]) * np.inf} in row 0, column 0 (from 0)"),
     ]
     for each in (model, copy.deepcopy(model)):
         for call, data, text in cases:
@@ -369,3 +369,54 @@ def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
             assert str(raised.value).startswith(text), f"{call}: {raised.value}"
         with pytest.raises(ValueError, match="X: is an iterator over no rows"):
             each.transform(iter(()))
+
+
+def test_a_model_is_a_step_of_a_pipeline(cpu: purlin.Context) -> None:
+    base = pytest.importorskip("sklearn.base")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    x = np.random.default_rng(0).standard_normal((40, 8))
+    model = PCA(3, whiten=True, seed=5, dtype=np.float64, context=cpu)
+    want = model.fit_transform(preprocessing.StandardScaler().fit_transform(x), np.zeros(40))
+    steps = pipeline.make_pipeline(preprocessing.StandardScaler(), base.clone(model))
+    np.testing.assert_array_equal(steps.fit_transform(x, np.zeros(40)), want)
+    np.testing.assert_allclose(steps.fit(x, np.zeros(40)).transform(x), want, atol=1e-12)
+    copy_of_steps = base.clone(steps)
+    assert copy_of_steps[1].context is cpu and not hasattr(copy_of_steps[1], "components_")
+    copy_of_steps.set_params(pca__n_components=2, pca__oversampling=3)
+    assert copy_of_steps.fit(x).transform(x).shape == (40, 2)
+    for each in (steps[1], copy_of_steps[1], model):
+        each.close()
+
+
+def test_parameters_are_arguments(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).standard_normal((12, 5))
+    model = PCA(3, scale=True, method="range", context=cpu).fit(x)
+    wanted = {"n_components": 3, "center": True, "scale": True, "whiten": False, "samples": "rows", "progress": None}
+    assert model.get_params() == {**wanted, "context": cpu, "method": "range"}
+    again = pickle.loads(pickle.dumps(model))
+    assert again.get_params(deep=False) == {**wanted, "context": None, "method": "range"}
+    with pytest.raises(ValueError, match="'colour' is not a parameter; there are block_columns, "):
+        model.set_params(n_components=2, colour=1)
+    with pytest.raises(ValueError, match="samples: is 'some'"):
+        model.set_params(samples="some")
+    assert model.transform(x).shape == (12, 3) and model.set_params() is model
+    assert model.set_params(n_components=2, seed=7) is model and model.get_params()["seed"] == 7
+    with pytest.raises(ValueError, match="not fitted"):
+        model.transform(x)
+    assert model.fit(x).transform(x).shape == (12, 2)
+    model.close()
+    with pytest.raises(purlin.InvalidHandle, match="^PCA: is closed"):
+        model.transform(x)
+
+
+def test_refusals_of_a_fit_name_its_arguments(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).standard_normal((12, 5))
+    with pytest.raises(purlin.InvalidArgument, match="^n_components: is 20, more than"):
+        PCA(20, context=cpu).fit(x)
+    with pytest.raises(purlin.InvalidArgument, match="^n_components: is -1, less than 0"):
+        PCA(-1, context=cpu).fit(x)
+    with pytest.raises(purlin.InvalidArgument, match="^columns: is 20, more than"):
+        purlin.rsvd.qb(x, 20, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="^Vt: is 3 x 5, 2 x 5 is needed"), purlin.rsvd.Rsvd(2, context=cpu) as session:
+        session.error(x, x[:, :2], np.ones(2), x[:3])

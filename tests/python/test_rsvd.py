@@ -484,3 +484,13 @@ def test_refusals(cpu: purlin.Context) -> None:
     with rsvd.Rsvd(3, context=cpu) as session, pytest.raises(purlin.InvalidArgument, match="omega"):
         session.set_sketch(np.zeros((119, 13)))
         session.compute(a)
+
+
+def test_a_slow_reader_changes_the_method(cpu: purlin.Context) -> None:
+    """AUTO takes the method of fewer passes where they cost more than its arithmetic."""
+    with Source.from_function(lambda where: np.zeros((2000, 2000), np.float32)[where], (2000, 2000), np.float32, context=cpu) as source:
+        with rsvd.Rsvd(300, context=cpu) as session:
+            quick = session.plan(source)
+        with rsvd.Rsvd(300, read_rate=1e6, context=cpu) as session:
+            slow = session.plan(source)
+    assert slow.method != quick.method and slow.passes < quick.passes, (quick, slow)

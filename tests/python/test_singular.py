@@ -33,7 +33,7 @@ def test_smallest_singular_values_and_refusals(cpu: purlin.Context) -> None:
     np.testing.assert_allclose(lanczos.singular(a, 3, "smallest").triplets.values, exact[:3], rtol=1e-6)
     with pytest.raises(purlin.NotSupported, match="which"):
         lanczos.singular(a, 3, "smallest", through="augmented")
-    with pytest.raises(purlin.InvalidArgument, match="count: is 31"):
+    with pytest.raises(purlin.InvalidArgument, match="^k: is 31"):
         lanczos.singular(a, 31)
     with pytest.raises(purlin.Cancelled):
         lanczos.singular(a, 3, progress=lambda *_: True)
@@ -52,6 +52,23 @@ def test_singular_values_below_the_root_of_roundoff(cpu: purlin.Context) -> None
         for vectors in (u, v):
             assert np.abs(vectors.T @ vectors - np.eye(9)).max() < 1e-13
         assert np.abs(a @ v - u * s).max() < 1e-10 and found.residuals.max() < 2e-10
+
+
+@pytest.mark.parametrize("shape", [(1200, 900), (900, 1200)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_graded_values_of_a_large_matrix(cpu: purlin.Context, dtype: Any, shape: Any) -> None:
+    """Values of powers of ten, of a matrix too large to be decomposed as a whole: accurate to roundings of the largest."""
+    left, right = (np.linalg.qr(np.random.default_rng(n).standard_normal((n, 300)))[0] for n in shape)
+    decades = 10.0 ** -np.arange(300)
+    full = np.asarray((left * decades) @ right.T, dtype)
+    found = lanczos.singular(sparse.from_dense(full, context=cpu), 12)
+    u, s, v = found.triplets
+    assert u is not None and v is not None
+    rounding = np.finfo(dtype).eps
+    np.testing.assert_allclose(s, decades[:12], rtol=0, atol=8 * rounding)
+    for vectors in (u, v):
+        assert np.abs(vectors.T @ vectors - np.eye(12)).max() < 64 * rounding
+    assert max(np.abs(full @ v - u * s).max(), np.abs(full.T @ u - v * s).max()) < 8 * rounding
 
 
 @pytest.mark.parametrize("which", ["largest", "smallest"])

@@ -365,6 +365,18 @@ def test_one_object_for_many_batches(cpu: purlin.Context) -> None:
         assert solver.last_info() == found.info
 
 
+def test_a_set_of_few_starts_that_lacks_pairs_is_incomplete(cpu: purlin.Context) -> None:
+    tensors = np.random.default_rng(8).standard_normal((40, 20))
+    whole = sshopm.solve_all(tensors, order=3, dimension=4, context=cpu)
+    assert np.array_equal(whole.status, np.full(40, purlin.TENSOR_OK)) and (whole.count % 2 == 1).all()
+    for starts, most in ((4, 128), (20, 640)):
+        few = sshopm.solve_all(tensors, order=3, dimension=4, starts=starts, max_starts=most, seed=2, context=cpu)
+        complete = few.status == purlin.TENSOR_OK
+        np.testing.assert_array_equal(few.count[complete], whole.count[complete])
+        assert (few.status[~complete] == purlin.TENSOR_INCOMPLETE).all()
+    assert complete.sum() > 30
+
+
 def test_all_pairs_by_an_object(cpu: purlin.Context) -> None:
     with sshopm.Sshopm(starts=300, max_starts=3000, seed=5, context=cpu) as solver:
         found = solver.solve_all(KOFIDIS)

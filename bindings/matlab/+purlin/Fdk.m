@@ -132,7 +132,7 @@ classdef Fdk < handle
         error('purlin:invalidArgument', 'i0: is %g, expected above 0, or [] for line integrals', double(i0));
       end
       [number, image] = purlin.internal.number_or_image(i0);
-      purlin_mex('fdk_set_counts', obj.key, number, image, single(dark), epsilon);
+      purlin_mex('fdk_set_counts', obj.key, number, image, double(dark), epsilon);
     end
 
     function out = weight(obj, views, projections)

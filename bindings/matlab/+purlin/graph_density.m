@@ -15,7 +15,7 @@ function [points, weights] = graph_density(A, steps, vectors, varargin)
 %     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalized_laplacian');
   purlin.internal.at_least(nargin, 3, 'graph_density');
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'progress'}, varargin);
-  matrix = purlin.internal.symmetric_matrix(A, 'A');
+  matrix = purlin.internal.operand(A, opts);
   [points, weights, count] = purlin_mex('graph_density', matrix, steps, vectors, opts);
   points = points(1:count);
   weights = weights(1:count);

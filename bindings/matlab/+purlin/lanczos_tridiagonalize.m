@@ -18,7 +18,7 @@ function [alpha, beta] = lanczos_tridiagonalize(A, steps, varargin)
   purlin.internal.at_least(nargin, 2, 'lanczos_tridiagonalize');
   purlin.internal.whole(steps, 'steps', 1);
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'ordering', 'progress'}, varargin);
-  [alpha, beta, count] = purlin_mex('lanczos_tridiagonalize', purlin.internal.symmetric_matrix(A, 'A'), steps, opts);
+  [alpha, beta, count] = purlin_mex('lanczos_tridiagonalize', purlin.internal.operand(A, opts), steps, opts);
   alpha = alpha(1:count);
   beta = beta(1:count);
 end

@@ -12,7 +12,7 @@ function [L, S, info] = rpca(M, varargin)
 %     'mask'            logical or uint8, like M: false where an entry was not observed
 %     'sparse'          true gives S as a sparse matrix of the entries over 'threshold' (0)
 %     'max_rank', 'fixed_rank', 'mu', 'rho', 'power_iterations', 'oversampling', 'warm_start', 'seed', 'block_rows',
-%     'frames' ('columns' or 'rows'), 'dtype' ('single' or 'double') as in the book
+%     'frames' ('columns' or 'rows', of a square M), 'dtype' ('single' or 'double') as in the book
 %     'low_rank', 'sparse'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
 %                       'output' of purlin.fdk_reconstruct, which take L and S: for an M that does not fit in memory.
 %                       L and S are then empty; their dtype is 'single' unless the struct says otherwise

@@ -15,7 +15,8 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %     status     1-by-T       int32, see purlin.codes
 %     morse_sum, morse_expected  1-by-T, int32: the sum of (-1)^k over the pairs, k the number of negative
 %                eigenvalues of the projected Hessian, and what it is for a complete set (intmin: not known, as with a
-%                degenerate pair). A set that differs is incomplete.
+%                degenerate pair). A set that differs is incomplete. So is one whose numbers of pairs with each k
+%                violate the Morse inequalities, and one with a pair that fewer than four starts reached: see status.
 %     info       totals: starts, iterations, truncated_tensors, seconds, ..
 %
 %   purlin.sshopm_solve_all(..., name, value, ...) or (..., struct):

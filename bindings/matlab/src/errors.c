@@ -26,6 +26,7 @@ SINGLE_OBJECTS(KEPT)
 /* Of devices that are added to a call, or to an object, which keeps them. */
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
+static void (*released)(void);
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
@@ -39,8 +40,10 @@ void release_temporaries(void) {
   SINGLE_OBJECTS(DESTROYED)
 #undef DESTROYED
   while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
-  forget_functions();
+  if (released) released();
 }
+
+void at_release(void (*what)(void)) { released = what; }
 
 void release_source(void) {
   (void)!purlin_source_destroy(source);
@@ -126,7 +129,7 @@ static size_t word_of_index(const char *message, const char *at, int *is_plural)
   static const char *const words[] = {"core", "bond", "site", "tuple", "element", "entry", "index", "term", "operator", "train",
     "view", "voxel", "pixel", "tensor", "vector", "pair", "row", "column", "vertex", "component", "feature", "sample", "number",
     "mode", "axis", "block", "x[", "y[", "cut: is"};
-  static const char *const plurals[] = {"cores", "bonds", "sites", "elements", "rows", "tensors from", "not finite in"};
+  static const char *const plurals[] = {"cores", "bonds", "sites", "elements", "rows", "columns", "tensors from"};
   const size_t count = sizeof words / sizeof words[0], all = count + sizeof plurals / sizeof plurals[0];
   long long index;
   const char *end;
@@ -185,17 +188,23 @@ const char *counted_from_one(const char *text) {
 /* The library's names of arguments that are called otherwise in MATLAB. */
 static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
-    {"options->start:", "start:"}, {"group:", "devices:"}};
-  static char text[1024];
+    {"options->start:", "start:"}, {"group:", "devices:"}, {"graph:", "W:"}};
+  /* Words before the name of an argument, which say the status. */
+  static const char *const statuses[] = {"numerical failure: ", "not supported: ", "no convergence: "};
+  static char text[1280];
   int count = 0, length = 0;
+  size_t before = 0;
   /* The first context of the group is the one in use; the others are the devices that the user gave. */
   if (sscanf(message, "group: has %d contexts on the CPU: %n", &count, &length) == 1 && length > 0) {
     (void)snprintf(text, sizeof text, "devices: has %d, the context in use is on the CPU: %s", count - 1, message + length);
     return text;
   }
+  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+    if (strncmp(message, statuses[i], strlen(statuses[i])) == 0) before = strlen(statuses[i]);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strncmp(message, names[i].from, strlen(names[i].from)) == 0) {
-      (void)snprintf(text, sizeof text, "%s%s", names[i].to, message + strlen(names[i].from));
+    if (strncmp(message + before, names[i].from, strlen(names[i].from)) == 0) {
+      const char *rest = message + before + strlen(names[i].from);
+      (void)snprintf(text, sizeof text, "%.*s%s%s", (int)before, message, names[i].to, rest);
       return text;
     }
   return message;

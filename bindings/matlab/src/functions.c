@@ -19,6 +19,11 @@ static void (*asked)(void *);
 static void *asked_of;
 static mxArray *raised;
 
+static void forget_functions(void) {
+  in_use = 0;
+  raised = NULL;
+}
+
 void on_matlab_thread(void (*what)(void *), void *of) {
   if (!in_use || pthread_equal(pthread_self(), matlab)) {
     what(of);
@@ -79,11 +84,6 @@ purlin_status call_library(watch *w, library_call *call, void *arguments[]) {
   w->message = e.text;
   if (!w->error) w->error = raised;
   return e.status;
-}
-
-void forget_functions(void) {
-  in_use = 0;
-  raised = NULL;
 }
 
 mxArray *call_matlab(int nout, mxArray *out[], int nin, mxArray *in[]) {
@@ -260,6 +260,7 @@ static function *function_of(const char *name, const mxArray *value, const char 
   f->ndim = ndim;
   matlab = pthread_self();
   in_use = 1;
+  at_release(forget_functions);
   return f;
 }
 

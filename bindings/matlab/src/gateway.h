@@ -1,5 +1,6 @@
 /* What the files of the gateway share. Users call the functions of +purlin; these call
- * purlin_mex('command', ...), and purlin_mex.c finds the command below.
+ * purlin_mex('command', ...), and purlin_mex.c finds the command below. No two files call each other, directly or by way of
+ * others.
  *
  * mexErrMsgIdAndTxt jumps out of the gateway, so nothing is owned outside MATLAB's memory but the handles in the
  * list of temporaries, which every way out releases: see fail() and check(). */
@@ -14,13 +15,6 @@
 #include "purlin.h"
 
 #define MAX_DIMS 32
-
-/* ---- purlin_mex.c ---- */
-
-/* The context of all calls, created on first use with what purlin.configure has set. */
-purlin_context *gateway_context(void);
-/* Another one like it, on another device. */
-purlin_context *another_context(int32_t device);
 
 /* ---- errors.c ---- */
 
@@ -54,11 +48,27 @@ purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
 SINGLE_OBJECTS(DECLARED)
 #undef DECLARED
 void release_temporaries(void);
+/* What else is released with them. */
+void at_release(void (*what)(void));
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
 void forget_matrix(purlin_matrix *matrix);
 void forget_train(purlin_tt *tt);
 void forget_train_matrix(purlin_tt_matrix *matrix);
+
+/* ---- context.c ---- */
+
+/* The context of all calls, created on first use with what purlin.configure has set. */
+purlin_context *gateway_context(void);
+/* Another one like it, on another device. */
+purlin_context *another_context(int32_t device);
+/* What purlin.configure has set, or the defaults. */
+purlin_context_options configured_options(void);
+/* Makes the context with these options, which later ones have, too. */
+void configure_context(const purlin_context_options *options);
+void destroy_context(void);
+/* The next context has the defaults. */
+void forget_configuration(void);
 
 /* ---- arguments.c ---- */
 
@@ -168,7 +178,6 @@ void on_matlab_thread(void (*what)(void *), void *of);
  * second thread, and `w` then has what went wrong. */
 typedef purlin_status library_call(void *arguments[]);
 purlin_status call_library(watch *w, library_call *call, void *arguments[]);
-void forget_functions(void);
 /* feval; what it raised, or NULL. Until it returns no other command can run. */
 mxArray *call_matlab(int nout, mxArray *out[], int nin, mxArray *in[]);
 int is_calling(void);

@@ -4,47 +4,9 @@
 
 #include "gateway.h"
 
-static purlin_context *context;
-/* What purlin.configure asked for; a context is made of it when one is needed. */
-static purlin_context_options wanted;
-static int configured;
-
 static void at_exit(void) {
   release_temporaries();
-  (void)!purlin_context_destroy(context);
-  context = NULL;
-}
-
-static void default_options(void) {
-  if (configured) return;
-  check(purlin_context_options_init(&wanted, sizeof wanted));
-  configured = 1;
-}
-
-purlin_context *gateway_context(void) {
-  if (context) return context;
-  /* Below version 1.0 the minor number marks an incompatible library. */
-  if (purlin_version() / 100 != PURLIN_VERSION_MAJOR * 100 + PURLIN_VERSION_MINOR)
-    fail("notSupported", "libpurlin is version %d, but purlin_mex was built for %d.%d", (int)purlin_version(),
-         PURLIN_VERSION_MAJOR, PURLIN_VERSION_MINOR);
-  default_options();
-  check(purlin_context_create(&wanted, &context));
-  return context;
-}
-
-purlin_context *another_context(int32_t device) {
-  purlin_context_options o;
-  purlin_context_info info;
-  purlin_context *made = NULL;
-  check(purlin_context_info_init(&info, sizeof info));
-  check(purlin_context_properties(gateway_context(), &info));
-  /* The library's message would name the option of a context. */
-  if (info.backend == PURLIN_BACKEND_CPU && device != 0)
-    fail("invalidArgument", "devices: has %d, the CPU in use is device 0 alone", (int)device);
-  o = wanted;
-  o.device = device;
-  check(purlin_context_create(&o, &made));
-  return made;
+  destroy_context();
 }
 
 static const char *word_of(const choice *list, int32_t value) {
@@ -94,20 +56,14 @@ static void devices(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 /* configure(options): the settings given, the others staying as they are; the next call makes the context */
 static void configure(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_context_options o;
-  purlin_context *made = NULL;
-  default_options();
-  o = wanted;
+  o = configured_options();
   /* The ordinal and the limit of another backend's device mean nothing to this one. */
   if (option(prhs[0], "backend")) {
     o.device = 0;
     o.device_memory_limit = 0;
   }
   READ_CONTEXT_OPTIONS(prhs[0], &o);
-  /* The new context first: when the settings are refused, the old one stays in use. */
-  check(purlin_context_create(&o, &made));
-  (void)!purlin_context_destroy(context);
-  context = made;
-  wanted = o;
+  configure_context(&o);
   (void)nlhs;
   (void)plhs;
   (void)nrhs;
@@ -135,7 +91,7 @@ static void properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
 /* Destroys the context and forgets what was configured. */
 static void release(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   at_exit();
-  configured = 0;
+  forget_configuration();
   (void)nlhs;
   (void)plhs;
   (void)nrhs;

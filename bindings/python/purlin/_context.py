@@ -117,6 +117,9 @@ class ContextInfo:
 class Handle:
     """Owner of a handle of the library: `close()`, a `with` block, or the collector destroys it."""
 
+    _word: str | None = None
+    """The object's name in errors, if it is not that of the class."""
+
     def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
         self._handle = handle
         self._keep = keep
@@ -127,7 +130,7 @@ class Handle:
     def handle(self) -> int:
         """The C handle, for calls of the C interface by hand."""
         if self._handle is None or not self._finalizer.alive:
-            raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{type(self).__name__.lower()}: is closed")
+            raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{self._word or type(self).__name__.lower()}: is closed")
         return self._handle
 
     @property

@@ -111,6 +111,12 @@ Wording = Callable[[str], str]
 """Makes of the library's message the one for this package's caller, whose arguments have other names or orders."""
 
 
+def renaming(**names: str) -> Wording:
+    """A wording for a call whose arguments have other names here than in the library."""
+    first = re.compile(rf"^((?:[a-z]+ [a-z]+: )?)({'|'.join(names)})(?=[:.\[])")
+    return lambda text: first.sub(lambda found: found[1] + names[found[2]], text)
+
+
 def check(status: int, wording: Wording | None = None) -> None:
     """Raises the thread's last error unless `status` is success."""
     if status != c.SUCCESS:

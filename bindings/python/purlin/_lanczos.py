@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, checked_group, choice, initialised
-from ._error import NoConvergence
+from ._error import InvalidArgument, NoConvergence, Wording, renaming
 from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._memory import Array
@@ -92,12 +93,28 @@ def place(context: Context | None, options: Any) -> Context | None:
     return group.contexts[0] if context is None and group is not None else context
 
 
-def operand(a: Any, context: Context | None, name: str = "a") -> Matrix:
-    """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
+# Kinds whose operator is Hermitian for any matrix.
+_OF_ANY = ("gram", "outer_gram", "augmented")
+
+
+def operand(a: Any, context: Context | None, name: str = "a", kind: str = "matrix") -> Matrix:
+    """A matrix that has to be Hermitian, unless `kind` is of any matrix. Of a real one compressed columns are compressed rows."""
+    if kind in _OF_ANY:
+        return of(a, context, name=name)
+    shape: Any = getattr(a, "shape", ())
+    if len(shape) == 2 and shape[0] != shape[1]:
+        text = f"{name}: is {shape[0]} x {shape[1]}, a square matrix is needed"
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
     if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
         # What is not finite is named by its row and column.
         return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
     return of(a, context, name=name)
+
+
+def wording(matrix: str = "a", count: str = "k") -> Wording:
+    """The names of a call's matrix and of its number of pairs in messages of the library."""
+    renamed = renaming(a=matrix, graph=matrix, count=count)
+    return lambda text: re.sub(r"\bcount(?= \+ 1 = )", count, renamed(text))
 
 
 class Call:
@@ -119,7 +136,7 @@ class Call:
     def finish(self, context: Context, running: ProgressCall, status: int, found: Callable[[int], Any]) -> Any:
         """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""
         try:
-            context.finish(status, running)
+            context.finish(status, running, wording())
         except NoConvergence as error:
             unfinished = Unfinished(status, str(error))
             unfinished.solution = found(self.report.count)

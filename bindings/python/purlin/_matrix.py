@@ -44,6 +44,10 @@ def gathered(rows: Iterator[Any], name: str) -> Array:
     blocks = [np.atleast_2d(memory.to_numpy(block, name)) for block in rows]
     if not blocks:
         raise ValueError(f"{name}: is an iterator over no rows")
+    kind = np.result_type(*blocks)
+    if kind.kind in "fc":
+        for k, block in enumerate(blocks):
+            memory.expect_held(f"{name}: block {k}", block, kind)
     return np.concatenate(blocks)
 
 
@@ -392,9 +396,9 @@ class Matrix(Handle):
     ) -> Matrix:
         """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
         sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
-        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8. Integers in a
-        sparse matrix are copied as float64, and a linear operator without a type of its own, or with one of integers,
-        computes in float64. `name` is the argument in messages."""
+        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8, integers in a sparse
+        matrix as float64; those beyond 2^53 that float64 does not hold are refused. A linear operator without a type of its own, or
+        with one of integers, computes in float64. `name` is the argument in messages."""
         if isinstance(value, Matrix):
             return value
         context = context or default_context()
@@ -405,7 +409,7 @@ class Matrix(Handle):
         if isinstance(value, Iterator):
             value = gathered(value, name)
         if hasattr(value, "tocsr"):
-            return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
+            return cls.from_scipy(memory.floating_sparse(name, value), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):
             # Without a type SciPy looks at the product with a vector of int8: what is no type of numbers with a fraction says
             # nothing of the precision that is wanted.
@@ -417,7 +421,7 @@ class Matrix(Handle):
             if array.dtype == np.bool_:
                 array = array.astype(np.uint8)
             elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-                array = array.astype(np.float64)
+                array = memory.converted(name, array, np.float64, None)
             return cls._around(memory.host_memory(array, value, name), context, name)
         return cls.dense(value, context=context, stream=stream, name=name)
 
@@ -473,6 +477,7 @@ class Matrix(Handle):
     def _products(self) -> Plan:
         """The plan of products with the matrix."""
         if self._plan is None:
+            # Imported here because `spmv.py` is built on this file.
             from .spmv import Plan
 
             self._plan = Plan(self)

@@ -224,6 +224,42 @@ def without_mask(name: str, value: object) -> Any:
     return value.data
 
 
+def _first_lost(array: Array, kind: npt.DTypeLike) -> tuple[int, ...] | None:
+    """The index of the first integer that a type of floating point does not hold."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return None
+    digits = np.finfo(kind).nmant + 1
+    if 8 * array.dtype.itemsize <= digits or (-(2**digits) <= int(array.min()) and int(array.max()) <= 2**digits):
+        return None
+    # Magnitudes without the zeros at their ends; that of the least integer is more than the largest.
+    values = array.reshape(-1)
+    size = values.astype(np.uint64)
+    size = np.where(values < 0, ~size + np.uint64(1), size)
+    lost = size // np.maximum(size & (~size + np.uint64(1)), np.uint64(1)) >= np.uint64(2**digits)
+    return tuple(int(i) for i in np.unravel_index(np.flatnonzero(lost)[0], array.shape)) if lost.any() else None
+
+
+def expect_held(name: str, array: Array, kind: npt.DTypeLike) -> None:
+    """Refuses integers that a type of floating point does not hold: they would be rounded."""
+    at = _first_lost(array, kind)
+    if at is not None:
+        place = f" at index {at[0] if len(at) == 1 else at} (from 0)" if at else ""
+        raise ValueError(f"{name}: has {array[at]}{place}, which {np.dtype(kind)} does not hold")
+
+
+def floating_sparse(name: str, matrix: Any) -> Any:
+    """A sparse matrix of SciPy or CuPy with entries of floating point; others become float64."""
+    if matrix.dtype.kind in "fc":
+        return matrix
+    stored = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    at = _first_lost(stored.data, np.float64) if isinstance(stored.data, np.ndarray) else None
+    if at is not None:
+        line, other = int(np.searchsorted(stored.indptr, at[0], side="right")) - 1, int(stored.indices[at[0]])
+        row, col = (line, other) if stored.format == "csr" else (other, line)
+        raise ValueError(f"{name}: has {stored.data[at]} at index {(row, col)} (from 0), which float64 does not hold")
+    return stored.astype(np.float64)
+
+
 def fill_block(name: str, block: Array, values: object) -> None:
     """Writes what a caller's function returned to `block`, if its shape is the block's and its type loses nothing there:
     integers that the type holds, and floating point of another precision, which is rounded."""
@@ -244,15 +280,17 @@ def fill_block(name: str, block: Array, values: object) -> None:
             raise ValueError(f"{name}: returned {array.dtype} of {found}, expected {block.dtype}")
     elif not np.can_cast(array.dtype, block.dtype, "same_kind"):
         raise TypeError(f"{name}: returned {array.dtype}, expected {block.dtype}: the values would be truncated")
-    with np.errstate(over="raise"):
-        block[...] = array
-    if array.size and array.dtype.kind in "iu" and block.dtype.kind in "fc":
-        all_held = 2 ** (np.finfo(block.dtype).nmant + 1)
-        if int(array.min()) < -all_held or int(array.max()) > all_held:
-            # The 64 bits of a long double hold both sides.
-            lost = array.astype(np.longdouble) != block.real.astype(np.longdouble)
-            if lost.any():
-                raise ValueError(f"{name}: returned {array[lost].flat[0]}, which {block.dtype} does not hold")
+    try:
+        with np.errstate(over="raise"):
+            block[...] = array
+    except FloatingPointError:
+        most = np.finfo(block.dtype).max
+        beyond = [part[np.isfinite(part) & (np.abs(part) > most)] for part in (array.real, array.imag)]
+        text = f"{name}: returned {np.concatenate(beyond)[0]}, more than {most}, the largest number of {block.dtype}"
+        raise FloatingPointError(text) from None
+    at = _first_lost(array, block.dtype) if block.dtype.kind in "fc" else None
+    if at is not None:
+        raise ValueError(f"{name}: returned {array[at]}, which {block.dtype} does not hold")
 
 
 def to_numpy(value: object, name: str = "array") -> Array:
@@ -264,12 +302,14 @@ def to_numpy(value: object, name: str = "array") -> Array:
 
 
 def real_array(value: object, dtype: np.dtype[Any] | None = None, name: str = "array") -> Array:
-    """A host array of float32 or float64, the given one or the array's own; other types become float64."""
+    """A host array of float32 or float64, the given one or the array's own; other types become float64. Integers that it does not
+    hold are refused."""
     array = to_numpy(value, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name}: is {array.dtype}, expected real numbers")
     if dtype is None:
         dtype = array.dtype if array.dtype.name in ("float32", "float64") else np.dtype(np.float64)
+    expect_held(name, array, dtype)
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -371,7 +411,7 @@ def memory_of(value: object, stream: int | None = None, name: str = "array") -> 
 
 def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"] | None = "C") -> Array:
     """An array of a type, in row-major order, or without `order` in its own. Conversions that lose a part of each number are refused: complex numbers to
-    real ones, fractions to integers, integers that do not fit, and what is no array of numbers."""
+    real ones, fractions to integers, integers that do not fit or that floating point would round, and what is no array of numbers."""
     kind = np.dtype(dtype)
     value = without_mask(name, value)
     try:
@@ -388,6 +428,8 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
             raise ValueError(f"{name}: has integers from {array.min()} to {array.max()}, expected {kind}")
     elif not np.can_cast(array.dtype, kind, "same_kind"):
         raise TypeError(f"{name}: is {array.dtype}, expected {kind}")
+    elif array.dtype.kind in "iu":
+        expect_held(name, array, kind)
     elif array.dtype.itemsize > kind.itemsize and array.dtype.kind in "fc":
         with np.errstate(over="ignore"):
             short = array.astype(kind)

@@ -31,6 +31,7 @@ class Numbers(NamedTuple):
     stretch: Array  # what scores are divided by; 0 along directions without variance
     scales: bool
     whitens: bool
+    by_rows: bool  # whether a sample is a row of the caller's data
 
 
 def taken(value: Any, name: str, by_rows: bool) -> Any:
@@ -49,10 +50,11 @@ def taken(value: Any, name: str, by_rows: bool) -> Any:
         rows = value.tocsr()
         if memory.on_cuda(rows.data):
             raise _unknown(value, name)
-        rows = rows if rows.dtype.kind in "fc" else rows.astype(np.float64)
+        rows = memory.floating_sparse(name, rows)
         return rows if by_rows else rows.T
     array = memory.to_numpy(value, name)
     memory.expect_elements(name, array.dtype)
+    memory.expect_held(name, array, np.float64)
     if array.ndim != 2:
         raise ValueError(f"{name}: has {array.ndim} dimensions, expected 2")
     return array if by_rows else array.T
@@ -87,9 +89,13 @@ def _expect(rows: Any, name: str, model: Numbers, length: int, what: str) -> Non
         raise refused(f"is {_kind(rows.dtype)}, which is not converted to {_kind(own)}")
     finite = np.isfinite(rows.data if is_sparse else rows)
     if not finite.all():
-        first = int(np.flatnonzero(~(finite if is_sparse else finite.all(axis=1)))[0])
-        row = int(np.searchsorted(rows.indptr, first, side="right")) - 1 if is_sparse else first
-        raise refused(f"holds a number that is not finite in rows {row} to {row}")
+        first = tuple(np.argwhere(~finite)[0])
+        value, place = (rows.data if is_sparse else rows)[first], first
+        if is_sparse:
+            place = (int(np.searchsorted(rows.indptr, first[0], side="right")) - 1, int(rows.indices[first[0]]))
+        row, col = place if model.by_rows else place[::-1]
+        part = value.imag if np.isfinite(value.real) else value.real
+        raise refused(f"has {'NaN' if np.isnan(part) else part} in row {row}, column {col} (from 0)")
 
 
 def _times_power(x: Array, e: Any) -> Array:
@@ -123,7 +129,7 @@ def _unit(model: Numbers) -> int:
 
 def scores(model: Numbers, rows: Any) -> Array:
     """Scores of samples."""
-    _expect(rows, "x", model, model.components.shape[1], "features")
+    _expect(rows, "X", model, model.components.shape[1], "features")
     if rows.shape[0] == 0:
         return np.zeros((0, len(model.components)), model.components.dtype)
     stretch, e = _split(model.stretch)
@@ -184,7 +190,7 @@ def samples(model: Numbers, rows: Any) -> Array:
         else:
             given = _times_power(given, by)
         products = np.asarray(given @ weights) + _times_power(model.mean, by - exponents)
-        return _held(_times_power(products, exponents - by), "x: feature", model)
+        return _held(_times_power(products, exponents - by), "X: feature", model)
 
 
 def _held(found: Array, what: str, model: Numbers) -> Array:

@@ -157,6 +157,7 @@ class Tensor(Handle):
         stream: Stream | None = None,
     ) -> Tensor:
         """Packed symmetric tensors (.., entries) in place; the order follows from the number of entries."""
+        # Imported here because `_batch.py` is built on this file.
         from ._batch import Batch
 
         return Batch(entries, order, dimension, context, stream).tensor

@@ -67,6 +67,7 @@ def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -
         for k, (core, array) in enumerate(zip(cores, arrays)):
             # One array at many places stays one: a uniform train.
             if id(array) not in seen:
+                memory.expect_held(f"cores: core {k}", array, dtype)
                 packed[id(array)] = np.require(array, dtype, ["F", "A"])
                 seen[id(array)] = memory.host_memory(packed[id(array)], core)
             if packed[id(array)] is not array or array is not core:
@@ -177,6 +178,7 @@ class _Cores(Handle):
             return
         if array.shape != packed.shape:
             raise ValueError(f"k: core {k} was of shape {packed.shape} and is of shape {array.shape} now; use set_trains")
+        memory.expect_held(f"k: core {k}", array, packed.dtype)
         np.copyto(packed, array, casting="same_kind")
 
     def core(self, k: int) -> Array:

@@ -295,6 +295,9 @@ def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None =
     for k, array in enumerate(arrays):
         if array.ndim != 1:
             raise ValueError(f"vectors: vector {k} has {array.ndim} axes, expected 1")
+    kind = np.result_type(*arrays, np.float32) if arrays else np.dtype(np.float64)
+    for k, array in enumerate(arrays):
+        memory.expect_held(f"vectors: vector {k}", array, kind)
     whole = np.concatenate(arrays) if arrays else np.zeros(0)
     if whole.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         whole = memory.converted("vectors", whole, np.float64)

@@ -204,7 +204,7 @@ class Reconstruction(Solver[Info]):
     def reconstruct(self, projections: Projections, volume: Any = None, *, stream: Stream | None = None) -> Any:
         """The whole scan: an array, a `Tensor` or a `Source`, into `volume`: an array, a `Tensor` or a `Sink`.
 
-        Without `volume` a float32 array (z, y, x) is made, or for projections on a device a `Tensor` there. Returns
+        Without `volume` a float32 array (z, y, x) is made, or for projections on a device a `Tensor` (x, y, z) there. Returns
         the volume."""
         made = self._volume(projections) if volume is None else volume
         _require_volume(volume)
@@ -344,14 +344,15 @@ def reconstruct(
 def _counts(
     i0: float | npt.ArrayLike | None, dark: npt.ArrayLike | None, shape: tuple[int, ...]
 ) -> tuple[float, list[Array | None]]:
-    """Counts without an object as a number, or 0 and an image; and the image of those without radiation."""
+    """Counts without an object as a number, or 0 and an image; and the image of those without radiation. In double precision,
+    which single precision would round before the subtraction; the library stores them in single precision if that is exact."""
     images: list[Array | None] = [
-        None if i0 is None or np.ndim(i0) == 0 else memory.converted("i0", i0, np.float32),
-        None if dark is None or np.ndim(dark) == 0 else memory.converted("dark", dark, np.float32),
+        None if i0 is None or np.ndim(i0) == 0 else memory.converted("i0", i0, np.float64),
+        None if dark is None or np.ndim(dark) == 0 else memory.converted("dark", dark, np.float64),
     ]
     if dark is not None and np.ndim(dark) == 0:
         # The library takes an image; one number is the same for every pixel.
-        images[1] = np.full(shape, dark, np.float32)
+        images[1] = np.full(shape, dark, np.float64)
     number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
     return number, images
 

@@ -22,8 +22,8 @@ from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress
 from ._context import Context, Stream, choice
-from ._error import check
-from ._lanczos import Info, Kind, Options, operand, place
+from ._error import InvalidArgument, check
+from ._lanczos import Info, Kind, Options, operand, place, wording
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -41,6 +41,10 @@ _SCALINGS = {
 }
 _ASSIGNMENTS = {"k_means": c.GRAPH_LABELS_K_MEANS, "pivoted_qr": c.GRAPH_LABELS_PIVOTED_QR}
 _CUTS = {"sign": c.GRAPH_CUT_SIGN, "median": c.GRAPH_CUT_MEDIAN, "sweep": c.GRAPH_CUT_SWEEP}
+
+
+# The name of the library's `graph` in messages.
+_WORDING = wording("w")
 
 
 class Embedding(NamedTuple):
@@ -83,7 +87,7 @@ class Density(NamedTuple):
 
     def trace(self, n: int, f: Callable[[Array], npt.ArrayLike]) -> float:
         """trace(f(A)) of an operator of order `n`; `f` takes an array and gives its values there."""
-        values = np.asarray(f(self.points), np.float64)
+        values = memory.converted("f", f(self.points), np.float64)
         if values.shape != self.points.shape:
             raise ValueError(f"f: gives shape {values.shape}, expected {self.points.shape}")
         return float(n * (values @ self.weights))
@@ -105,7 +109,8 @@ def _real(w: Any, context: Context | None) -> Matrix:
     if kind is not None and np.dtype(kind).kind == "c":
         raise TypeError(f"w: is {kind}, expected real numbers")
     if kind not in (np.float64, np.float32):
-        w = w.astype(np.float64) if hasattr(w, "tocsr") else memory.converted("w", w, np.float64)
+        is_sparse = hasattr(w, "tocsr")
+        w = memory.floating_sparse("w", w).astype(np.float64) if is_sparse else memory.converted("w", w, np.float64)
     return operand(w, context, "w")
 
 
@@ -134,6 +139,8 @@ def _count(name: str, k: int | None, solver: Lanczos | None) -> int:
         return solver.count if solver is not None else 0
     if solver is not None:
         raise ValueError(f"{name}: is {k}, the solver finds {solver.count}")
+    if k < 1:
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{name}: is {k}, less than 1")
     return k
 
 
@@ -172,7 +179,7 @@ def embed(
             return Embedding(coordinates[:, :m], values[:m], info)
 
         made: Embedding = own.run(
-            graph, stream, lib.purlin_graph_embed, found, how, target.handle, shown.handle
+            graph, stream, lib.purlin_graph_embed, found, how, target.handle, shown.handle, names=("w", "k")
         )
     return made
 
@@ -208,6 +215,7 @@ def cluster(
             lib.purlin_graph_cluster,
             lambda info: Clusters(labels, inertia.value, info),
             *arguments,
+            names=("w", "clusters"),
         )
     return made
 
@@ -252,7 +260,12 @@ def fiedler(
     with _solver(1, graph, progress, options, solver) as own:
         arguments = (int(normalized), ctypes.byref(value), target.handle)
         made: Fiedler = own.run(
-            graph, stream, lib.purlin_graph_fiedler, lambda info: Fiedler(value.value, vector, info), *arguments
+            graph,
+            stream,
+            lib.purlin_graph_fiedler,
+            lambda info: Fiedler(value.value, vector, info),
+            *arguments,
+            names=("w", "k"),
         )
     return made
 
@@ -273,7 +286,7 @@ def bisect(
     status = lib.purlin_graph_bisect(
         graph.handle, given.handle, how, target.handle, ctypes.byref(weight), ctypes.byref(ratio)
     )
-    graph.context.finish(status)
+    graph.context.finish(status, wording=_WORDING)
     return Bisection(sides, weight.value, ratio.value)
 
 
@@ -282,7 +295,8 @@ def components(w: Any, *, context: Context | None = None) -> tuple[int, Array]:
     graph = of(w, context, name="w")
     labels, count = np.zeros(graph.shape[0], np.int64), c_int64()
     with Tensor.borrow(labels, context=graph.context) as target:
-        graph.context.finish(lib.purlin_graph_components(graph.handle, target.handle, ctypes.byref(count)))
+        status = lib.purlin_graph_components(graph.handle, target.handle, ctypes.byref(count))
+        graph.context.finish(status, wording=_WORDING)
     return count.value, labels
 
 
@@ -292,7 +306,7 @@ def component(w: Any, which: int = -1, *, context: Context | None = None) -> tup
     made, names = c_void_p(), c_void_p()
     status = lib.purlin_graph_component(graph.handle, which, ctypes.byref(made), ctypes.byref(names))
     part, vertices = Matrix(made.value, graph.context), Tensor(names.value, graph.context)
-    graph.context.finish(status)
+    graph.context.finish(status, wording=_WORDING)
     return part, vertices.numpy()
 
 
@@ -312,7 +326,7 @@ def density(
     given: Options = {}
     if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
         given = {"kind": kind, "shift": shift, "seed": seed}
-    matrix = operand(a, _home(solver, context, given))
+    matrix = operand(a, _home(solver, context, given), kind=kind if solver is None else solver._kind)
     most = max(steps, 0) * max(vectors, 0)
     points, weights, count = np.zeros(most), np.zeros(most), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]

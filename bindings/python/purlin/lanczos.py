@@ -39,6 +39,7 @@ from ._lanczos import (
     operand,
     place,
     read_info,
+    wording,
 )
 from ._lib import lib
 from ._matrix import Matrix
@@ -67,7 +68,7 @@ def run(
     **options: Unpack[Options],
 ) -> Solution:
     """As `solve`, with residuals and the report."""
-    matrix = operand(a, place(context, options))
+    matrix = operand(a, place(context, options), kind=options.get("kind", "matrix"))
     context = matrix.context
     call = Call(k, which, progress, options)
     n = order_of(matrix, options.get("kind", "matrix"))
@@ -227,7 +228,7 @@ class Lanczos(Solver[Info]):
         members = Members(context, options.get("group"))
         call = Call(k, which, progress, options)
         self._k, self._kind = k, options.get("kind", "matrix")
-        super().__init__(members, call.relay, ctypes.byref(call.options))
+        super().__init__(members, call.relay, ctypes.byref(call.options), wording=wording())
 
     @property
     def count(self) -> int:
@@ -241,9 +242,9 @@ class Lanczos(Solver[Info]):
     def plan(self, a: Any, *, known: npt.ArrayLike | None = None, solve: Any = None) -> Info:
         """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
         sparse matrix: `contexts` to `product_bytes`. Raises the errors of the solve for its options and inputs."""
-        matrix = operand(a, self.context)
+        matrix = operand(a, self.context, kind=self._kind)
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
-        return self._planned(matrix.handle, *[each.handle if each else None for each in given])
+        return self._planned(matrix.handle, *[each.handle if each else None for each in given], wording=wording())
 
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
         if known is None:
@@ -265,7 +266,7 @@ class Lanczos(Solver[Info]):
     ) -> Pairs:
         """k eigenvalues, and eigenvectors as columns unless `vectors` is false; `start`, `known` and `solve` as for the
         function `solve`. Raises `Unfinished` if not all have converged."""
-        matrix = operand(a, self.context)
+        matrix = operand(a, self.context, kind=self._kind)
         n = order_of(matrix, self._kind)
         count = max(self._k, 0)
         values = np.zeros(count)
@@ -315,7 +316,7 @@ class Lanczos(Solver[Info]):
         self, a: Any, steps: int, *, start: npt.ArrayLike | None = None, stream: Stream | None = None
     ) -> tuple[Array, Array]:
         """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
-        matrix = operand(a, self.context)
+        matrix = operand(a, self.context, kind=self._kind)
         alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
         first = self._vector("start", start, matrix)
         outputs = (alpha.ctypes.data, beta.ctypes.data, ctypes.byref(count))
@@ -328,21 +329,35 @@ class Lanczos(Solver[Info]):
             return None
         return Tensor.borrow(memory.converted(name, given, matrix.dtype), context=self.context)
 
-    def call(self, matrix: Matrix, stream: Stream | None, function: Any, *arguments: Any) -> None:
-        """One call of the library with this solver's progress: for the modules of this package."""
+    def call(
+        self,
+        matrix: Matrix,
+        stream: Stream | None,
+        function: Any,
+        *arguments: Any,
+        names: tuple[str, str] = ("a", "k"),
+    ) -> None:
+        """One call of the library with this solver's progress: for the modules of this package. `names` are those of the
+        matrix and of the number of pairs in messages."""
         with self._relay.call() as running:
             status = function(self.handle, stream.handle if stream else None, matrix.handle, *arguments)
         matrix.raise_caught()
-        self._members.finish(status, running)
+        self._members.finish(status, running, wording(*names))
 
     def run(
-        self, matrix: Matrix, stream: Stream | None, function: Any, found: Callable[[Info], Any], *arguments: Any
+        self,
+        matrix: Matrix,
+        stream: Stream | None,
+        function: Any,
+        found: Callable[[Info], Any],
+        *arguments: Any,
+        names: tuple[str, str] = ("a", "k"),
     ) -> Any:
         """As `call`, for one that reports: `found` of its report; raises `Unfinished` with that where not all have
         converged."""
         raw = self._fresh()
         try:
-            self.call(matrix, stream, function, *arguments, ctypes.byref(raw))
+            self.call(matrix, stream, function, *arguments, ctypes.byref(raw), names=names)
         except NoConvergence as error:
             unfinished = Unfinished(error.status, str(error))
             unfinished.solution = found(read_info(raw))
@@ -362,7 +377,7 @@ def plan(
 ) -> Info:
     """The plan of `solve`: method, vectors of the space, memory, and how the contexts share the rows of a square sparse matrix.
     Raises the errors of `solve` for its options and inputs."""
-    matrix = operand(a, place(context, options))
+    matrix = operand(a, place(context, options), kind=options.get("kind", "matrix"))
     with Lanczos(k, which, context=matrix.context, **options) as solver:
         return solver.plan(matrix, known=known, solve=solve)
 
@@ -379,7 +394,7 @@ def tridiagonalize(
     context: Context | None = None,
 ) -> tuple[Array, Array]:
     """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
-    matrix = operand(a, context)
+    matrix = operand(a, context, kind=kind)
     with Lanczos(1, kind=kind, shift=shift, seed=seed, progress=progress, context=matrix.context) as solver:
         return solver.tridiagonalize(matrix, steps, start=start)
 

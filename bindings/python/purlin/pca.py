@@ -9,6 +9,7 @@ Methods and attributes are those of scikit-learn's `PCA`.
 from __future__ import annotations
 
 import ctypes
+import importlib
 from ctypes import c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +20,7 @@ from . import _constants as c
 from . import _pca_copy as copies
 from ._callback import Progress, expect_function
 from ._context import Context, Handle, Stream, default_context, home, initialised
-from ._error import check
+from ._error import check, renaming
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -35,8 +36,23 @@ if TYPE_CHECKING:
 Samples = Literal["rows", "columns"]
 
 
+# Arguments that the library calls otherwise.
+_NAMES = renaming(x="X", rank="n_components")
+
+
 class _Model(Handle):
     """The library's handle of a fit."""
+
+    _word = "PCA"
+
+
+class _Session(Rsvd):
+    """The session of a fit."""
+
+    _word = "PCA"
+
+    def _wording(self, text: str) -> str:
+        return _NAMES(text)
 
 
 class PCA:
@@ -46,7 +62,8 @@ class PCA:
     and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own, and `sign`
     is refused: of each component the entry of largest modulus is positive.
 
-    Models can be copied and pickled. The copy has the default context, and neither `group` nor `progress`.
+    Models can be copied and pickled. The copy has the default context, and neither `group` nor `progress`. They are steps of
+    scikit-learn's pipelines, and its `clone` makes a model that is not fitted of them.
     """
 
     n_components_: int
@@ -82,6 +99,16 @@ class PCA:
         if samples not in ("rows", "columns"):
             raise ValueError(f"samples: is {samples!r}, expected 'rows' or 'columns'")
         expect_function("progress", progress)
+        self._parameters: dict[str, Any] = {
+            "n_components": n_components,
+            "center": center,
+            "scale": scale,
+            "whiten": whiten,
+            "samples": samples,
+            "progress": progress,
+            "context": context,
+            **options,
+        }
         self.n_components = n_components
         self.context = home(context, options.get("group"))
         self._flags = (center, scale, whiten)
@@ -96,11 +123,46 @@ class PCA:
         for name in ("context", "_model", "_progress"):
             state.pop(name)
         state["_options"] = {name: value for name, value in self._options.items() if name != "group"}
+        left = {name: value for name, value in self._parameters.items() if name != "group"}
+        state["_parameters"] = {**left, "progress": None, "context": None}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.context, self._model, self._progress = default_context(), None, None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, with the options that were given; `deep` is scikit-learn's and has no effect."""
+        return dict(self._parameters)
+
+    def set_params(self, **params: Any) -> PCA:
+        """Changes arguments of the constructor, options included. The model then has to be fitted again."""
+        for name in params:
+            if name not in self._parameters and name not in CommonOptions.__annotations__:
+                names = sorted({*self._parameters, *CommonOptions.__annotations__})
+                raise ValueError(f"{name!r} is not a parameter; there are {', '.join(names)}")
+        if params:
+            changed = type(self)(**{**self._parameters, **params})
+            self.close()
+            self.__dict__.clear()
+            self.__dict__.update(changed.__dict__)
+        return self
+
+    def __sklearn_clone__(self) -> PCA:
+        """An unfitted model with the same arguments, on the same context."""
+        return type(self)(**self._parameters)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def __sklearn_tags__(self) -> Any:
+        utils: Any = importlib.import_module("sklearn.utils")
+        return utils.Tags(
+            estimator_type="transformer",
+            target_tags=utils.TargetTags(required=False),
+            transformer_tags=utils.TransformerTags(preserves_dtype=["float64", "float32"]),
+            input_tags=utils.InputTags(sparse=True),
+        )
 
     def __enter__(self) -> PCA:
         return self
@@ -115,12 +177,12 @@ class PCA:
         if self._model is not None:
             self._model.close()
 
-    def fit(self, X: object, *, stream: Stream | None = None) -> PCA:
-        """Finds the components of `X`."""
+    def fit(self, X: object, y: object = None, *, stream: Stream | None = None) -> PCA:
+        """Finds the components of `X`. `y` has no effect: pipelines of scikit-learn pass it on."""
         self._fit(X, False, stream)
         return self
 
-    def fit_transform(self, X: object, *, stream: Stream | None = None) -> Any:
+    def fit_transform(self, X: object, y: object = None, *, stream: Stream | None = None) -> Any:
         """`fit`, and the scores of `X`. They cost one pass more with the methods RANGE and FUSED."""
         return self._fit(X, True, stream)
 
@@ -139,7 +201,7 @@ class PCA:
             handle, stream.handle if stream else None, matrix.handle, scores[1].handle, ctypes.byref(raw)
         )
         matrix.raise_caught()
-        self.context.finish(status)
+        self.context.finish(status, wording=_NAMES)
         return scores[0]
 
     def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
@@ -155,7 +217,7 @@ class PCA:
         status = lib.purlin_pca_inverse_transform(
             handle, stream.handle if stream else None, given.handle, data[1].handle
         )
-        self.context.finish(status)
+        self.context.finish(status, wording=_NAMES)
         return data[0]
 
     @property
@@ -171,7 +233,15 @@ class PCA:
     def _copied(self, transform: Transform, given: object, name: str) -> Array:
         scales, whitens = self._flags[1], self._flags[2]
         numbers = Numbers(
-            self.components_, self._mean, self._divisor, self.constant_, self._values, self._stretch(), scales, whitens
+            self.components_,
+            self._mean,
+            self._divisor,
+            self.constant_,
+            self._values,
+            self._stretch(),
+            scales,
+            whitens,
+            self._by_rows,
         )
         found = transform(numbers, taken(given, name, self._by_rows))
         return found if self._by_rows else found.T
@@ -189,7 +259,7 @@ class PCA:
         raw = initialised(PcaOptions, "pca_options")
         raw.samples = c.PCA_SAMPLES_ROWS if self._by_rows else c.PCA_SAMPLES_COLUMNS
         raw.center, raw.scale, raw.whiten = self._flags
-        with Rsvd(self.n_components, progress=self._progress, context=self.context, **self._options) as session:
+        with _Session(self.n_components, progress=self._progress, context=self.context, **self._options) as session:
             stream = queue_for(X, stream, self.context)
             matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
             rows, cols = matrix.shape

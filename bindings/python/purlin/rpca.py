@@ -138,7 +138,8 @@ class Rpca(Solver[Info]):
     ) -> Info:
         """The same into sinks: neither M nor the parts need fit in memory.
 
-        Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
+        Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`. Those of integers
+        take the nearest integer that the type holds, without an error for larger entries.
         """
         matrix, seen = self._observed(m, mask)
         handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]

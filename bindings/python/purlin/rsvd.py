@@ -10,6 +10,7 @@ Those of an array on a GPU are `Tensor`s there, which DLPack takes to any other 
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import c_double
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -22,7 +23,7 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Members, Stream, initialised
-from ._error import NoConvergence
+from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
@@ -40,6 +41,8 @@ CommonOptions = _options.CommonOptions
 Options = _options.RsvdOptions
 Info = _reports.RsvdInfo
 _OPTIONS = known(Options)
+# Factors of `error` and `residuals`.
+_NAMES = renaming(u="U", v="Vt")
 
 
 class Factors(NamedTuple):
@@ -101,8 +104,12 @@ class Rsvd(Solver[Info]):
         raw, keep = raw_options(rank, options)
         self._rank = rank
         self._options = options
-        super().__init__(members, ProgressRelay(progress, raw), ctypes.byref(raw))
+        super().__init__(members, ProgressRelay(progress, raw), ctypes.byref(raw), wording=self._wording)
         del keep
+
+    def _wording(self, text: str) -> str:
+        """A message of the library with this class's names of arguments."""
+        return re.sub(r"^q: has (\d+) columns", r"columns: is \1", _NAMES(text))
 
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
@@ -123,7 +130,7 @@ class Rsvd(Solver[Info]):
     def plan(self, a: object) -> Info:
         """The plan of a run on `a`: method, passes, bytes, blocks, memory."""
         matrix = Matrix.of(a, context=self.context)
-        return self._planned(matrix.handle)
+        return self._planned(matrix.handle, wording=self._wording)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
         """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs. Raises
@@ -210,7 +217,7 @@ class Rsvd(Solver[Info]):
         with self._relay.call() as running:
             status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
         matrix.raise_caught()
-        self.context.finish(status, running)
+        self.context.finish(status, running, self._wording)
         return read_info(raw)
 
     def _width(self, m: int, n: int) -> int:

@@ -95,6 +95,7 @@ def from_coordinates(
     if values is not None:
         array = np.ascontiguousarray(memory.to_numpy(values))
         if array.dtype.kind in "iub":
+            memory.expect_held("values", array, np.float64)
             array = array.astype(np.float64)
         if array.shape != rows.shape:
             raise ValueError(f"values: has shape {array.shape}, expected {rows.shape}")

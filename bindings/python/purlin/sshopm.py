@@ -317,7 +317,10 @@ def solve_all(
     stream: Stream | None = None,
     **options: Unpack[AllOptions],
 ) -> AllPairs:
-    """All real eigenpairs of each tensor, with the Morse-sum check of completeness.
+    """All real eigenpairs of each tensor, with checks of completeness.
+
+    TENSOR_OK says that the numbers of pairs of each kind can be those of a complete set, by Morse theory, that a doubling of the
+    starts found nothing new, and that each pair was reached by four starts. Otherwise the status is TENSOR_INCOMPLETE.
 
     `pairs` bounds those that are listed; `truncated` of the result says where there were more. By default all are listed:
     memory for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512, and a second search where that was too

@@ -1,10 +1,11 @@
 function [number, image] = number_or_image(i0)
-%NUMBER_OR_IMAGE  Counts where nothing is in the way, as the gateway takes them: a number, or 0 and an image.
+%NUMBER_OR_IMAGE  Counts where nothing is in the way, as the gateway takes them: a number, or 0 and an image. In double
+%   precision: counts of more than 24 bits are subtracted before single precision rounds them.
   number = 0;
-  image = single([]);
+  image = [];
   if numel(i0) == 1
     number = double(i0);
   else
-    image = single(i0);
+    image = double(i0);
   end
 end

@@ -1,6 +1,6 @@
 function value = symmetric_matrix(array, name)
 %SYMMETRIC_MATRIX  What the gateway takes for a symmetric matrix: of a sparse one compressed columns are compressed rows.
-  if issparse(array) && isreal(array)
+  if issparse(array) && isreal(array) && size(array, 1) == size(array, 2) && isfinite(full(sum(sum(array))))
     value = array;
     if ~islogical(array)
       value = double(array);
@@ -10,6 +10,7 @@ function value = symmetric_matrix(array, name)
     purlin.internal.validate(array, {'numeric', 'logical'}, {'2d'}, name);
     value = purlin.internal.matrix(sparse(double(array)), name);
   else
+    % Transposed, because errors name the sizes and the place of an entry that is not finite.
     value = purlin.internal.matrix(array, name);
   end
 end
