@@ -135,16 +135,36 @@ if has fault; then
     done
 fi
 
-# Programs in C whose context is the test backend's: calls while a thread or the program ends, threads of the host, and promises of
-# the families.
+# The programs in C whose context is the test backend's, by their sources: they call test_context or test_backend, or all families.
+c_programs() {
+    local path name
+    for path in $(grep -lE 'test_context|test_backend|"families\.h"|"children\.h"' tests/c/*.c); do
+        name=$(basename "$path" .c)
+        case $name in
+        # Its own step.
+        memory_refused) ;;
+        # Limits of the address space: the driver reserves more addresses than a machine has memory.
+        memory_limits) ;;
+        # Limits of threads, in whose number the driver's own count.
+        thread_limit) ;;
+        # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds of them, each
+        # of which would initialise CUDA. They test files and the host, not a backend.
+        broken_off | host_process | files_limits | files_written) ;;
+        *) echo "$name" ;;
+        esac
+    done
+}
 c_program() { # NAME
-    gcc -std=c99 -I"$here/include" "tests/c/$1.c" -DPURLIN_GOLDEN='"tests/golden"' -DPURLIN_DATA='"examples-c/data"' \
+    local more=
+    # The volume is read as the example reads it.
+    ! grep -q 'nifti\.h' "tests/c/$1.c" || more=examples-c/nifti.c
+    # shellcheck disable=SC2086
+    gcc -std=c99 -I"$here/include" "tests/c/$1.c" $more -DPURLIN_GOLDEN='"tests/golden"' -DPURLIN_DATA='"examples-c/data"' \
         -L"$here/lib" -lpurlin -lpthread -lm -o "$work/$1" && PURLIN_TEST_BACKEND=cuda "$work/$1"
 }
 if has c; then
     export work
-    for name in late exit_threads host_threads group fdk_matrices spectra_promises spectra_singular sshopm_all tt_nonfinite \
-        rsvd_plans; do
+    for name in $(c_programs); do
         step "c $name" bash -c "here='$here'; $(declare -f c_program); c_program $name"
     done
 fi

@@ -40,7 +40,7 @@ readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | grep -q E && report "h
 
 size=$(stat -c %s "$library")
 echo "size: $size bytes"
-# Six families, most of them in four number types on two backends, and kernels for three GPU targets: about 30 MiB, a
+# Nine families, most of them in four number types on two backends, and kernels for three GPU targets: about 30 MiB, a
 # fifth of it kernels. What grows beyond this has been compiled once too often.
 [ "$size" -lt $((31 * 1024 * 1024)) ] || report "is $size bytes, more than 31 MiB"
 readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
