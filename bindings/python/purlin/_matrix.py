@@ -8,7 +8,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,10 @@ from ._context import Context, Handle, Stream, choice, default_context, initiali
 from ._error import check
 from ._lib import lib
 from ._memory import Array
+from ._products import Products
 from ._structs import APPLY, MatrixInfo
 from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
-
-if TYPE_CHECKING:
-    from .spmv import Plan
 
 Storage = Literal["dense", "csr", "streamed", "operator"]
 _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}
@@ -149,7 +147,7 @@ class Matrix(Handle):
     """A matrix of the library, owned or borrowed."""
 
     _relay: BlockRelay | _Relay | None = None
-    _plan: Plan | None = None
+    _plan: Products | None = None
     ndim = 2
     # An array of NumPy times a matrix is a TypeError, not an array of objects.
     __array_ufunc__ = None
@@ -474,13 +472,10 @@ class Matrix(Handle):
         made: Array = self._products().apply(given)
         return made
 
-    def _products(self) -> Plan:
+    def _products(self) -> Products:
         """The plan of products with the matrix."""
         if self._plan is None:
-            # Imported here because `spmv.py` is built on this file.
-            from .spmv import Plan
-
-            self._plan = Plan(self)
+            self._plan = Products(self, Matrix.dense, {})
             # A plan that held its matrix would keep both alive until the collector finds the circle.
             self._plan.matrix = weakref.proxy(self)
         return self._plan

@@ -18,6 +18,7 @@ from ._context import Context, Handle, Stream, choice, default_context, initiali
 from ._error import check
 from ._lib import lib
 from ._memory import Array, Memory
+from ._rows import Rows, symmetric_rows
 from ._structs import TensorInfo
 
 Location = Literal["host", "device"]
@@ -157,10 +158,20 @@ class Tensor(Handle):
         stream: Stream | None = None,
     ) -> Tensor:
         """Packed symmetric tensors (.., entries) in place; the order follows from the number of entries."""
-        # Imported here because `_batch.py` is built on this file.
-        from ._batch import Batch
+        if isinstance(entries, Tensor):
+            if entries.symmetric_order == 0:
+                raise ValueError("tensors: is a dense Tensor, expected one of Tensor.symmetric or create_symmetric")
+            return entries
+        context = context or default_context()
+        rows, found = symmetric_rows(entries, order, dimension, stream.cuda_stream if stream else None)
+        return cls.from_rows(rows, found, dimension, context)
 
-        return Batch(entries, order, dimension, context, stream).tensor
+    @classmethod
+    def from_rows(cls, rows: Rows, order: int, dimension: int, context: Context) -> Tensor:
+        """Rows of packed entries in place."""
+        return cls.from_symmetric_memory(
+            rows.where, order, dimension, rows.count, (rows.entry_step, rows.step), context
+        )
 
     @classmethod
     def from_symmetric_memory(

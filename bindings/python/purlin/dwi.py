@@ -15,12 +15,13 @@ import numpy as np
 from . import _choices as w
 from . import _memory as memory
 from . import _options
-from ._batch import Batch, Outputs, Rows, entries, infer_order
+from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._context import Context, Stream, choice, default_context, initialised
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
+from ._rows import Rows, entries, infer_order
 from ._sshopm_types import Info
 from ._solver import PairSolver
 from ._structs import DwiOptions

@@ -13,11 +13,12 @@ import numpy as np
 
 from . import _constants as c
 from . import _memory as memory
-from ._batch import Batch, Outputs, entries
+from ._batch import Batch, Outputs
 from ._context import Context, Stream, choice, default_context
 from ._error import check
 from ._lib import lib
 from ._memory import Array
+from ._rows import entries
 from ._tensor import Tensor
 
 Packing = Literal["entries", "polynomial"]
