@@ -5,6 +5,7 @@ function test_arguments()
   counting();
   long_integers();
   classes();
+  names_of_arguments();
 end
 
 function lists()
@@ -190,6 +191,16 @@ function counting()
   catch caught
     check(isempty(strfind(caught.message, 'counted')), caught.message);
   end
+end
+
+function names_of_arguments()
+% The library's messages have the names that the functions' help shows.
+  A = magic(4);
+  A(3, 2) = NaN;
+  check_error('purlin:invalidArgument', 'A: has NaN in row 3, column 2', @() purlin.rsvd(A, 2));
+  check_error('purlin:invalidArgument', 'X: has NaN in row 3, column 2', @() purlin.pca(A, 2));
+  check_error('purlin:invalidArgument', 'M: has NaN in row 3, column 2', @() purlin.rpca(A));
+  check_error('purlin:invalidArgument', 'A: its first extent is 14, expected 15', @() purlin.sshopm_solve(rand(14, 1), 4, 3));
 end
 
 function long_integers()

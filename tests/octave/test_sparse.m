@@ -135,8 +135,8 @@ function test_counts()
     @() purlin.from_coordinates([1 2 9], [1 2 3], [1 1 1], 3, 3));
   A = ones(6, 3);
   A(5, 2) = NaN;
-  check_error('purlin:invalidArgument', 'm: has NaN in row 5, column 2', @() purlin.rpca(A));
-  check_error('purlin:invalidArgument', 'm: has NaN in row 2, column 5', @() purlin.rpca(A'));
+  check_error('purlin:invalidArgument', 'M: has NaN in row 5, column 2', @() purlin.rpca(A));
+  check_error('purlin:invalidArgument', 'M: has NaN in row 2, column 5', @() purlin.rpca(A'));
   check_error('purlin:invalidArgument', 'has NaN in row 2, column 5', @() purlin.rsvd(A', 2));
   check_error('purlin:invalidArgument', 'has NaN in row 2, column 5', @() purlin.rsvd(sparse(A'), 2));
 end

@@ -118,6 +118,7 @@ purlin_matrix *pixel_graph(const mxArray *value) {
 purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   purlin_matrix *matrix = NULL;
   int32_t dtype;
+  name_capital(name);
   if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
   if (mxIsStruct(value) && option(value, "apply")) {
     expect_fields(name, value, function_matrix_fields);

@@ -1,4 +1,5 @@
 /* Errors and the handles that must not outlive a command. */
+#include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@ SINGLE_OBJECTS(KEPT)
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
 static void (*released)(void);
+/* What arguments of the command are called: the start of the library's messages about one, and its name in MATLAB. */
+static struct { char from[16]; const char *to; } called[8];
+static size_t called_count;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
@@ -40,10 +44,22 @@ void release_temporaries(void) {
   SINGLE_OBJECTS(DESTROYED)
 #undef DESTROYED
   while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
+  called_count = 0;
   if (released) released();
 }
 
 void at_release(void (*what)(void)) { released = what; }
+
+void name_argument(const char *library, const char *name) {
+  if (called_count == sizeof called / sizeof *called) return;
+  (void)snprintf(called[called_count].from, sizeof called->from, "%s:", library);
+  called[called_count++].to = name;
+}
+
+void name_capital(const char *name) {
+  const char small[2] = {(char)tolower((unsigned char)name[0]), '\0'};
+  if (isupper((unsigned char)name[0]) && !name[1]) name_argument(small, name);
+}
 
 void release_source(void) {
   (void)!purlin_source_destroy(source);
@@ -188,7 +204,7 @@ const char *counted_from_one(const char *text) {
 /* The library's names of arguments that are called otherwise in MATLAB. */
 static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
-    {"options->start:", "start:"}, {"group:", "devices:"}, {"graph:", "W:"}};
+    {"options->start:", "start"}, {"group:", "devices"}, {"graph:", "W"}};
   /* Words before the name of an argument, which say the status. */
   static const char *const statuses[] = {"numerical failure: ", "not supported: ", "no convergence: "};
   static char text[1280];
@@ -201,12 +217,13 @@ static const char *renamed(const char *message) {
   }
   for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
     if (strncmp(message, statuses[i], strlen(statuses[i])) == 0) before = strlen(statuses[i]);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strncmp(message + before, names[i].from, strlen(names[i].from)) == 0) {
-      const char *rest = message + before + strlen(names[i].from);
-      (void)snprintf(text, sizeof text, "%.*s%s%s", (int)before, message, names[i].to, rest);
-      return text;
-    }
+  const size_t all = sizeof names / sizeof names[0];
+  for (size_t i = 0; i < all + called_count; i++) {
+    const char *from = i < all ? names[i].from : called[i - all].from, *to = i < all ? names[i].to : called[i - all].to;
+    if (strncmp(message + before, from, strlen(from)) != 0) continue;
+    (void)snprintf(text, sizeof text, "%.*s%s:%s", (int)before, message, to, message + before + strlen(from));
+    return text;
+  }
   return message;
 }
 

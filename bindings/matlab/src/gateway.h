@@ -24,6 +24,10 @@ void fail(const char *what, const char *format, ...);
 void check(purlin_status status);
 /* A text of the library, which counts indices from 0, with its indices counted from 1; valid until the next call. */
 const char *counted_from_one(const char *text);
+/* Says that an argument of this command, which the library calls otherwise, has this name in MATLAB. */
+void name_argument(const char *library, const char *name);
+/* The same for one whose name is a single capital, if it is: the library's is the small letter. */
+void name_capital(const char *name);
 /* Raises the error of a status with a message of the library that was kept, with its indices counted from 1. */
 void fail_with(purlin_status status, const char *message);
 /* The same at the end of a stream's use, which it destroys in any case. */

@@ -13,6 +13,7 @@ mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor) {
 
 static purlin_tensor *borrow_column(const char *name, const mxArray *array) {
   int64_t count = (int64_t)mxGetNumberOfElements(array);
+  name_capital(name);
   return borrow_array(name, array, real_dtype(name, array), 1, &count);
 }
 

@@ -42,6 +42,12 @@ static void start_outputs(mxArray *target, const batch *b, int64_t n, int64_t v,
   r->start_violations = add_output(target, "start_violations", b, PURLIN_I32, 1, &v);
 }
 
+/* The tensors of a command, its first argument. */
+static batch tensors_of(const mxArray *array, int64_t order, int64_t dimension) {
+  name_argument("tensors", "A");
+  return borrow_symmetric("A", array, order, dimension, 0);
+}
+
 /* sshopm_solve(A, order, dimension, starts or [], options) */
 static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t order = order_argument(prhs[1]);
@@ -54,7 +60,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm_info info;
   watch w;
   purlin_status status;
-  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = tensors_of(prhs[0], order, n);
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
@@ -95,7 +101,7 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_sshopm *made = NULL;
   purlin_sshopm_options o;
   purlin_sshopm_info info;
-  batch b = borrow_symmetric("tensors", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
+  batch b = tensors_of(prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]));
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
   READ_SSHOPM_OPTIONS(prhs[3], &o);
@@ -118,7 +124,7 @@ static void solve_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_sshopm_info info;
   watch w;
   purlin_status status;
-  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = tensors_of(prhs[0], order, n);
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
@@ -143,7 +149,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   int64_t order = order_argument(prhs[1]);
   int64_t n = dimension_argument(prhs[2]), x_dims[3], y_dims[3], sets, v, power;
   int each = mxGetNumberOfDimensions(prhs[3]) > 2, lead;
-  batch b = borrow_symmetric("tensors", prhs[0], order, n, 0);
+  batch b = tensors_of(prhs[0], order, n);
   purlin_tensor *x, *y;
   power = integer_argument("power", prhs[4], INT64_MIN, INT64_MAX);
   if (power > order || power < order - 2)
@@ -153,7 +159,8 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   x_dims[0] = n;
   x_dims[1] = v;
   x_dims[2] = sets;
-  x = borrow_array("vectors", prhs[3], b.dtype, each ? 3 : 2, x_dims);
+  name_argument("vectors", "X");
+  x = borrow_array("X", prhs[3], b.dtype, each ? 3 : 2, x_dims);
   lead = (int)(order - power) + 1;
   for (int i = 0; i < lead - 1; i++) y_dims[i] = n;
   y_dims[lead - 1] = v;
@@ -166,7 +173,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 /* sshopm_classify(A, order, dimension, values, vectors, options{degeneracy_tolerance}) */
 static void classify(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t n = dimension_argument(prhs[2]), value_dims[2], vector_dims[3], hessian_dims[2], v;
-  batch b = borrow_symmetric("tensors", prhs[0], order_argument(prhs[1]), n, 0);
+  batch b = tensors_of(prhs[0], order_argument(prhs[1]), n);
   double tolerance = 0;
   purlin_tensor *values, *vectors, *residuals, *hessian, *classes;
   v = b.count > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / b.count : 0;

@@ -89,6 +89,7 @@ purlin_tt *train_of(const char *name, const mxArray *value) {
 purlin_tt_matrix *train_matrix_of(const char *name, const mxArray *value) {
   purlin_tt_matrix *matrix = NULL;
   cores c;
+  name_capital(name);
   if (mxIsUint64(value)) return (purlin_tt_matrix *)(uintptr_t)key_argument(name, value);
   c = read_cores(name, value, 4);
   check(purlin_tt_matrix_borrow(gateway_context(), c.dtype, PURLIN_READ_ONLY, c.length, extents(&c, 1, 0),

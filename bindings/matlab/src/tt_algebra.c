@@ -179,6 +179,7 @@ static void tt_svd(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt *made = NULL;
   int64_t length = (int64_t)mxGetNumberOfElements(prhs[2]), *modes = integers("modes", prhs[2], 0);
   check(purlin_tt_round_info_init(&info, sizeof info));
+  name_argument("values", "A");
   check(purlin_tt_svd(gateway_context(), NULL, array_of("A", prhs[0]), length, modes, &o, &made, NULL, &info));
   plhs[0] = key_of(made);
   if (nlhs > 1) plhs[1] = report(&info);
