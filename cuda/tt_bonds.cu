@@ -64,7 +64,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
 
 constexpr int FAR = 1 << 20;
 
-// What a core does to the exponent differences of the products that pass through it, in one direction.
+// The change that a core makes to the exponent differences of the products that pass through it, in one direction.
 struct Step {
   int64_t more;    // the core's four words among the keys
   int spread;      // exponents between the largest and the least key of the far side

@@ -31,7 +31,7 @@ pub enum Error {
     /// Host memory, the context's limit included.
     #[error("{what}: {bytes} bytes of host memory cannot be allocated{}", limit_text(*.limit))]
     OutOfMemory {
-        /// What the memory was for.
+        /// The purpose of the memory.
         what: &'static str,
         /// Bytes of the refused allocation.
         bytes: u64,
@@ -41,7 +41,7 @@ pub enum Error {
     /// The system refused to start a thread.
     #[error("{what}: thread {number} of {count} could not be started: {problem}")]
     ThreadRefused {
-        /// What the threads were for.
+        /// The purpose of the threads.
         what: &'static str,
         /// Which of them, from 1.
         number: usize,
@@ -53,7 +53,7 @@ pub enum Error {
     /// Device memory, the context's limit included.
     #[error("{what}: {bytes} bytes of device memory cannot be allocated{}", limit_text(*.limit))]
     OutOfDeviceMemory {
-        /// What the memory was for.
+        /// The purpose of the memory.
         what: &'static str,
         /// Bytes of the refused allocation.
         bytes: u64,
@@ -90,7 +90,7 @@ pub enum Error {
     Io {
         /// Path of the file, as the caller gave it.
         path: String,
-        /// What failed: the system's message, or what is wrong with the contents.
+        /// The problem: the system's message, or the defect of the contents.
         problem: String,
     },
     /// The context was created before `fork()` and is used in the child.

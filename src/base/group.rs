@@ -76,7 +76,7 @@ impl Group {
         Err(Error::invalid("group", "begins with another context"))
     }
 
-    /// Refuses several contexts on the CPU. `parts` names what is distributed over the contexts.
+    /// Refuses several contexts on the CPU. `parts` names the items that are distributed over the contexts.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `group`.
@@ -102,7 +102,7 @@ pub fn check_count(count: usize) -> Result<()> {
     Err(Error::invalid("count", format!("is {count}, outside 1 to {MOST_MEMBERS}")))
 }
 
-/// What members of a group have in common. Vector instructions change the bits of sums.
+/// The common property of a group's members. Vector instructions change the bits of sums.
 fn kind(context: &Context) -> String {
     match context.backend() {
         Backend::Cpu => format!("the CPU with {}", word(context.isa())),

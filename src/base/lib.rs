@@ -1,4 +1,4 @@
-//! What the families of purlin share.
+//! The crate below the families of purlin: memory, devices, matrices, tensors, files.
 //!
 //! Dependencies point one way: tensor, matrix, dense -> backend -> shape, alloc, error. Only [`backend`] holds `unsafe` code,
 //! and only [`backend::gpu`] knows the CUDA driver.
@@ -13,7 +13,7 @@
 //! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
 //! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
 //! | [`refusal`], [`alloc`], [`thread`] | refused requests for memory; fallible buffers and threads |
-//! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; what a caller sees of a run |
+//! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; log and progress of a run |
 //! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`instances`] | generic functions that are compiled once for each number type |
 

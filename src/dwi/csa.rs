@@ -33,7 +33,7 @@ with_defaults! {
 }
 
 impl CsaOptions {
-    /// Refuses what is outside its domain.
+    /// Refuses options outside their domain.
     pub(super) fn check(&self) -> Result<()> {
         super::scheme::check_threshold(self.b0_threshold)?;
         range::not_negative("smoothing", self.smoothing)?;

@@ -56,7 +56,7 @@ with_defaults! {
 }
 
 impl FitOptions {
-    /// Refuses what is outside its domain.
+    /// Refuses options outside their domain.
     pub(super) fn check(&self) -> Result<()> {
         super::scheme::check_threshold(self.b0_threshold)?;
         self.floor().map(|_| ())

@@ -91,7 +91,7 @@ impl PeaksOptions {
         }
     }
 
-    /// Refuses what is outside its domain.
+    /// Refuses options outside their domain.
     pub(super) fn check(&self) -> Result<()> {
         range::not_negative("absolute_threshold", self.absolute_threshold)?;
         if !(0.0..=1.0).contains(&self.relative_threshold) {
@@ -177,7 +177,7 @@ fn form_of(options: &PeaksOptions) -> PeakForm {
 /// Peaks of a voxel that a plan reckons with.
 const PLANNED_PEAKS: usize = 5;
 
-/// The plan of [`peaks()`], for few peaks and the results `count` and `status` beside them: what is known before it runs.
+/// The plan of [`peaks()`], for few peaks and the results `count` and `status` beside them.
 ///
 /// # Errors
 /// As [`peaks()`].

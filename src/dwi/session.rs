@@ -16,8 +16,8 @@ use crate::sshopm::Info;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
-/// The options of all calls, each of which refuses what only others use. `b0_threshold` belongs to fits and orientation
-/// functions, and is the same in both.
+/// The options of all calls, each of which refuses the options that only others use. `b0_threshold` belongs to fits and
+/// orientation functions, and is the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {
     /// Options of fits of tensors.
@@ -95,7 +95,7 @@ fn of_peaks(o: &PeaksOptions) -> [Named; 12] {
     ]
 }
 
-/// Refuses what differs from the defaults, which `what` has no use for.
+/// Refuses options that differ from the defaults and that `what` does not use.
 fn refuse<const N: usize>(what: &str, given: [Named; N], default: [Named; N]) -> Result<()> {
     match given.into_iter().zip(default).find(|((_, value), (_, default))| value != default) {
         Some(((name, value), _)) => Err(Error::invalid(name, format!("is {value}, but {what} do not use it"))),

@@ -320,7 +320,7 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
         Ok((windows::<T>(values, name, rows, voxels)?, s0, status))
     })?;
     let (flag, skipped) = (progress.flag(), AtomicU64::new(0));
-    // All of it before the first block: what a thread took when it came first to a block would depend on the others.
+    // All of it before the first block: an allocation at a thread's first block would depend on the other threads.
     let working = context.pool().threads().min(blocks);
     let (memory, _charge) = alloc::limited(budget, || {
         let mut memory = alloc::with_capacity("memory of threads", working)?;

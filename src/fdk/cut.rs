@@ -1,6 +1,6 @@
 //! Cuts a scan into slabs and batches that fit the memory limits.
 //!
-//! `cut.rs` and `ops.rs` import each other: a backend says what a cut needs, and its operations take the cut.
+//! `cut.rs` and `ops.rs` import each other: a backend computes the memory of a cut, and its operations take the cut.
 
 use std::ops::Range;
 

@@ -24,7 +24,7 @@ pub struct Detector {
     pub row_pitch: f64,
 }
 
-/// Longest transform that an option may ask for: thousands of times what a panel needs.
+/// Longest transform that an option may ask for: thousands of times the length that a panel needs.
 pub(super) const MOST_LENGTH: usize = 1 << 24;
 
 /// Most columns, and most rows, of a panel: the filter's longest transform holds twice as many columns, and indices of pixels keep
@@ -46,7 +46,7 @@ impl Detector {
     }
 }
 
-/// What the views were given by; messages name it.
+/// The form in which the views were given; messages name it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Given {
     /// Angles on an orbit.
@@ -228,7 +228,7 @@ pub struct Geometry {
     pub detector: Detector,
     /// The views, in the caller's order.
     pub views: Vec<View>,
-    /// What they were given by.
+    /// The form in which they were given.
     pub given: Given,
 }
 
@@ -293,7 +293,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// The error of view `n`, by the name of what it was given by.
+    /// The error of view `n`, by the name of the argument that gave it.
     pub fn refusal(&self, n: usize, problem: &str) -> Error {
         match self.given {
             Given::Orbit(_) => Error::invalid("angles", format!("view {n} {problem}")),

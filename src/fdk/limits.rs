@@ -99,7 +99,7 @@ impl Plan {
         length / scale * (length * most).max(1.0)
     }
 
-    /// Bound of what a filtered sample of 1 in view `n` adds to a voxel, with the least depth of the voxels.
+    /// Bound of the contribution of a filtered sample of 1 in view `n` to a voxel, with the least depth of the voxels.
     fn view_gain(&self, n: usize) -> (f64, f64) {
         let (view, size) = (&self.views[n], self.grid.size);
         // The depth is affine in the voxel's indices.

@@ -73,10 +73,10 @@ pub struct Job<'a> {
     pub volume: Option<&'a DeviceMemory>,
 }
 
-/// What a thread calls between the parts of a long operation; an error ends it.
+/// A function that a thread calls between the parts of a long operation; an error ends it.
 pub type Look<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
-/// Cancellation of a long operation, and what its calling thread does while others compute.
+/// Cancellation of a long operation, and the function of its calling thread while others compute.
 pub struct Watch<'a> {
     /// Cancels the operation.
     pub flag: &'a CancelFlag,

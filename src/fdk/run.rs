@@ -180,7 +180,7 @@ pub(super) fn warn_not_finite(context: &Context, info: &Info, too_large: u64, la
     }
 }
 
-/// Says what `bad` pixels are, of which `too_large` are finite numbers beyond `largest`.
+/// Describes `bad` pixels, of which `too_large` are finite numbers beyond `largest`.
 fn too_large_text(bad: i64, too_large: i64, largest: f64) -> String {
     let precision = if largest <= f64::from(f32::MAX) { "F32" } else { "F64" };
     let limit = format!("beyond {largest:.3e}, the largest that {precision} precision takes");

@@ -25,7 +25,7 @@ use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
-/// Charges the memory in which the response for a transform of this length is computed, and refuses what is not free.
+/// Charges the memory in which the response for a transform of this length is computed, and refuses more than is free.
 fn charge_transform(context: &Context, length: usize) -> Result<Charge> {
     /// Less is free on any machine.
     const LITTLE: u64 = 16 << 20;

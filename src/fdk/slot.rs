@@ -65,7 +65,7 @@ impl Slot {
         self.state().end(Some(error));
     }
 
-    /// Drops the scan and forgets what ended the last one.
+    /// Drops the scan and forgets the error that ended the last one.
     pub(super) fn clear(&self) {
         self.state().end(None);
     }

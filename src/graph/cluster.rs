@@ -171,9 +171,9 @@ pub(super) fn k_means_until(
     Ok(best)
 }
 
-/// The power of two that the points are divided by. Their largest number is then 2^470, so that sums of squared distances
-/// do not overflow, and numbers that are far smaller keep their digits. What underflows when it is squared is compared
-/// without squares.
+/// The power of two that the points are divided by. Their largest number is then 2^470, so that sums of squared
+/// distances do not overflow, and numbers that are far smaller keep their digits. Distances whose squares underflow are
+/// compared without squares.
 fn unit(points: &[f64]) -> f64 {
     let most = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
     (most.log2() - 470.0).max(-1000.0).exp2()

@@ -139,7 +139,7 @@ with_defaults! {
         pub seed: u64 = 0,
         /// Whether the solve searches for missing copies of multiple eigenvalues.
         pub verify: Verify = Verify::Auto,
-        /// How eigenpairs are found. It decides what `basis` means and how many vectors memory must hold.
+        /// How eigenpairs are found. It decides the meaning of `basis` and how many vectors memory must hold.
         pub method: Method = Method::ThickRestart,
         /// Number b of vectors that the operator is applied to at once, at most [`MOST_BLOCK`]. A block space holds b
         /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.

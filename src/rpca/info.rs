@@ -1,4 +1,4 @@
-//! What a run of robust PCA reports.
+//! The report of a run of robust PCA.
 
 use crate::error::{Error, Result};
 use crate::scalar::DType;

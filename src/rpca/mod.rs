@@ -6,7 +6,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `options`, `info` | options; what a run reports |
+//! | `options`, `info` | options; the report of a run |
 //! | `session` | options on contexts, for many matrices: plan, runs, cancellation |
 //! | `run` | one run: its checks, its backend, the parts that are wanted |
 //! | `algorithm` | the method, for every backend |

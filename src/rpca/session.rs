@@ -96,7 +96,8 @@ impl Rpca {
         self.run(stream, given, Target::matrix(low_rank), Target::matrix(sparse), report)
     }
 
-    /// [`Rpca::compute`] with the sparse part in compressed rows, without what is no larger than the options' threshold.
+    /// [`Rpca::compute`] with the sparse part in compressed rows, without entries that are no larger than the options'
+    /// threshold.
     ///
     /// # Errors
     /// As [`Rpca::compute`].
@@ -117,7 +118,7 @@ impl Rpca {
     /// of a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are finished.
     ///
     /// # Errors
-    /// As [`Rpca::compute`], and what sinks report.
+    /// As [`Rpca::compute`], and the errors of sinks.
     pub fn compute_to_sinks<'a>(
         &'a mut self,
         stream: Option<&Stream>,

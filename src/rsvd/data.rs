@@ -69,7 +69,7 @@ pub enum Resident {
 }
 
 impl Setting {
-    /// What the factor leaves in the singular values.
+    /// The factor by which the singular values are too large: 1 if columns are scaled, which removes it.
     pub fn result_factor(&self) -> f64 {
         if self.scale { 1.0 } else { self.factor }
     }

@@ -301,7 +301,7 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         T::DTYPE
     }
 
-    // What a foreign matrix is used for next refuses it.
+    // A matrix of another type has no shape here; the next operation refuses it.
     fn shape(&self, m: &Dense) -> (usize, usize) {
         m.of().map_or((0, 0), |m| self.0.shape(m))
     }

@@ -34,7 +34,7 @@ enum Shown {
     Choice(fn(i32) -> Option<String>),
     /// By a sentence about the file for each of the values 0 and 1.
     Either([&'static str; 2]),
-    /// Checksums, which are not shown: the sentence says what differs.
+    /// Checksums, which are not shown: the sentence names the difference.
     Contents(&'static str),
 }
 

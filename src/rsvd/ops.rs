@@ -52,7 +52,7 @@ impl MergeDraws {
     }
 }
 
-/// What a backend does with known means and divisors of columns.
+/// How a backend applies known means and divisors of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prepared {
     /// Nothing: it could only correct products after rounding.

@@ -268,7 +268,7 @@ pub fn least_tolerance(dtype: DType) -> f64 {
     if unit_roundoff(dtype) > 1e-10 { 3e-3 } else { 1e-7 }
 }
 
-/// Share of ||A||_F below which rounding errors of the products hide what a tolerance has left.
+/// Share of ||A||_F below which rounding errors of the products hide the remaining error.
 pub fn resolved(dtype: DType) -> f64 {
     100.0 * unit_roundoff(dtype)
 }

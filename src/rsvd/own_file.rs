@@ -55,7 +55,7 @@ pub struct Sums {
     pub all: u64,
 }
 
-/// What a path names.
+/// The file that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
@@ -112,7 +112,7 @@ impl OwnFile {
         Ok(if all == self.sums.all { Found::Own } else { Found::Foreign })
     }
 
-    /// Whether the head and the checksum at the end are what the run read or wrote.
+    /// Whether the head and the checksum at the end are those that the run read or wrote.
     fn has_own_ends(&self, path: &Path) -> Result<bool> {
         let end = self.length.saturating_sub(8);
         let error = |e: std::io::Error| io_error(path, "read", &e);

@@ -30,7 +30,7 @@ impl Passes {
         (traffic.passes + self.earlier) % 2 == 1
     }
 
-    /// Notes a report; what it says is [`Pace::between`] of the result.
+    /// Notes a report; [`Pace::between`] of the result gives its numbers.
     pub fn note(&mut self, step: i64, steps: i64, measure: f64, traffic: &Traffic) -> Pace {
         (self.last, self.reported) = ((step, steps, measure), traffic.passes);
         self.pace(traffic)

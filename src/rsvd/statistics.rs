@@ -153,7 +153,7 @@ pub fn moved(from: f64, step: f64, factor: f64) -> f64 {
 pub struct Moments {
     /// The mean.
     pub mean: Complex<f64>,
-    /// What the mean has lost to rounding. Merges would add up such errors otherwise.
+    /// The rounding error of the mean. Merges would add up such errors otherwise.
     pub rest: Complex<f64>,
     /// The sum of squares, times the square of the setting's factor. It is 0 only if all entries are equal, or if the squares
     /// underflow and the entries are constant by [`is_constant`].
@@ -193,7 +193,8 @@ pub struct Scaling {
     /// The deviation, or 1 where it is no more than the rounding errors of the mean, so that a constant column does not
     /// change.
     pub divisor: f64,
-    /// What a distance from the mean, times the setting's factor, is multiplied by: 0 in a constant column that is centred.
+    /// The factor of a distance from the mean, which the setting's factor multiplies too: 0 in a constant column that
+    /// is centred.
     pub gain: f64,
     /// Whether the squares of the deviation were lost: they underflow beside those of the largest entry. The column is then
     /// not scaled.
@@ -239,8 +240,8 @@ pub struct CorrectionError {
 }
 
 impl CorrectionError {
-    /// The largest error of lines of `length` entries: for each the mean, and what it is multiplied by in products whose terms
-    /// have the relative error `epsilon`. `None` if all means are 0.
+    /// The largest error of lines of `length` entries: for each the mean, and its factor in products whose terms have
+    /// the relative error `epsilon`. `None` if all means are 0.
     pub fn largest(
         lines: impl Iterator<Item = (Complex<f64>, f64)>,
         (is_row, length): (bool, usize),

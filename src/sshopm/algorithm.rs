@@ -180,7 +180,7 @@ fn tile_of<T: Real>(context: &Context, plan: &Plan<T>, count: usize, row_bytes: 
     (bytes / row_bytes.max(1)).min(work.max(threads)).clamp(1, count.max(1))
 }
 
-/// What is known before a run over `count` tensors.
+/// The plan of a run over `count` tensors.
 pub fn known<T>(plan: &Plan<T>, count: usize) -> Info {
     Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() }
 }

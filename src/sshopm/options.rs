@@ -171,8 +171,8 @@ choice! {
 pub const NO_PAIR: i32 = -1;
 
 with_defaults! {
-    /// Options of [`super::solve`] and of [`super::all`], each of which refuses what only the other uses. Members that
-    /// say so replace 0 by a default.
+    /// Options of [`super::solve`] and of [`super::all`], each of which refuses the options that only the other uses.
+    /// Members that say so replace 0 by a default.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {
         /// Maxima, minima or both of A x^m on the sphere.

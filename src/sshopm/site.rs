@@ -17,7 +17,7 @@ use crate::scalar::Real;
 use crate::tensor::Tensor;
 
 compiled_here! {
-    /// What is known before [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
+    /// The plan of [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
     pub fn planned<T: Real>(
         context: &Context,
         plan: &Plan<T>,

@@ -76,7 +76,7 @@ fn solve_typed<T: Vectorised>(
     Ok(Info { tolerance_raised: raised, host_bytes: info.host_bytes + bytes(charge.bytes()), ..info })
 }
 
-/// The plan of [`solve`] with the starts of the options, for results that hold no pairs: what is known before it runs.
+/// The plan of [`solve`] with the starts of the options, for results that hold no pairs.
 ///
 /// # Errors
 /// As for [`solve`].

@@ -1,4 +1,4 @@
-//! What the owner of memory holds: its charge to a budget, or the function that releases the memory.
+//! Ownership of memory: its charge to a budget, or the function that releases it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -11,8 +11,8 @@ unsafe extern "C-unwind" {
     fn purlin_foreign_call(body: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void) -> c_int;
 }
 
-/// The result of `body`; `None` if it threw. `body` only calls a foreign function: a panic of its own would be lost, and
-/// what the function was called with may be left in any state.
+/// The result of `body`; `None` if it threw. `body` only calls a foreign function: a panic of its own would be lost,
+/// and the function's arguments may be left in any state.
 pub(crate) fn call(body: impl FnOnce() -> i32) -> Option<i32> {
     let mut job = Job { body: Some(body), result: 0 };
     // SAFETY: `run` gets the job that its type is made for, which lives until the call has returned. No frame of Rust code

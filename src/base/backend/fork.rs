@@ -68,7 +68,8 @@ extern "C" fn after_in_child() {
     }
 }
 
-/// Runs `initialise`, which initialises what the process keeps, while no other thread forks. It must not call the host.
+/// Runs `initialise`, which initialises data of the whole process, while no other thread forks. It must not call the
+/// host.
 pub fn undisturbed<R>(initialise: impl FnOnce() -> R) -> R {
     struct Owned;
     impl Drop for Owned {

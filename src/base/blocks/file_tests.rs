@@ -1,4 +1,4 @@
-//! What may be read, and what an output file may replace.
+//! Which files may be read, and which an output file may replace.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -37,7 +37,7 @@ impl Folder {
         names
     }
 
-    /// A FIFO, a socket, a directory and, for root, a character device: what is no regular file, with its name.
+    /// A FIFO, a socket, a directory and, for root, a character device: files that are not regular, with their names.
     fn special(&self) -> Vec<(PathBuf, &'static str)> {
         let (fifo, device, socket) = (self.join("fifo"), self.join("device"), self.join("socket"));
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
@@ -111,7 +111,7 @@ fn files_that_are_not_regular_are_neither_read_nor_replaced() {
         assert_eq!(node(path), before);
     }
     assert_eq!(folder.names(), names);
-    // A header may name what is no file, and an image with a detached header may be asked to write to one.
+    // A header may name a path that is no file, and an image with a detached header may be asked to write to one.
     let header = folder.join("x.mhd");
     let text = "DimSize = 2 2\nElementType = MET_UCHAR\nElementDataFile = fifo\n";
     fs::write(&header, text).unwrap();
@@ -192,7 +192,7 @@ fn permissions_of_a_replaced_file_stay() {
     let folder = Folder::new("modes");
     let path = folder.join("x");
     write(&path).unwrap();
-    // What the process would give any new file.
+    // The mode that the process gives any new file.
     let plain = folder.join("plain");
     fs::write(&plain, "").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;

@@ -590,7 +590,7 @@ mod tests {
                 refused += 1;
                 continue;
             };
-            // What opens is no larger than its file, so it can be read.
+            // An image that opens is no larger than its file, so it can be read.
             let mut out = vec![0; source.info().bytes()];
             let block = Block::whole(source.info());
             source.read(&block, &mut out).unwrap();

@@ -1,4 +1,4 @@
-//! What a program may have done to its standard streams.
+//! Standard streams that the program has closed or replaced.
 
 use std::fs;
 use std::os::fd::AsRawFd as _;

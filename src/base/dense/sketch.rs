@@ -11,11 +11,11 @@
 //! | Rademacher | bit c mod 32 of word 0 of cell c / 32: set -1, clear 1 |
 //! | sparse sign | see below |
 //!
-//! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number, and the others are 0. The index of this column
-//! is 8g plus the three lowest bits of word 0 of cell g. Bits 0 and 1 of word 1 are the signs of the real and the imaginary
-//! part: set -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, for any cut
-//! of the matrix. Rows of fewer columns than a group would often be empty, and what they multiply would not be seen at all:
-//! [`Sketch::of_columns`] takes Rademacher's signs for them.
+//! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number, and the others are 0. The index of this
+//! column is 8g plus the three lowest bits of word 0 of cell g. Bits 0 and 1 of word 1 are the signs of the real and
+//! the imaginary part: set -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries
+//! a row, for any cut of the matrix. Rows of fewer columns than a group would often be empty, and the columns that they
+//! multiply would not be sampled at all: [`Sketch::of_columns`] takes Rademacher's signs for them.
 
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};

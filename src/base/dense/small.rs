@@ -168,7 +168,7 @@ mod tests {
             assert_close(&product_of(&a, &inverse(a.view()).unwrap()), &identity(n));
             let q = orthogonal_factor(&a).unwrap().unwrap();
             assert_close(&product_of(&q, &transposed(&q)), &identity(n));
-            // What is left of the polar decomposition is symmetric.
+            // The other factor of the polar decomposition is symmetric.
             let left = product_of(&a, &transposed(&q));
             assert_close(&left, &transposed(&left));
             let a = product_of(&a, &transposed(&a));

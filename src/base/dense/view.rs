@@ -8,7 +8,7 @@ use std::ops::{Index, IndexMut};
 
 use faer::{MatMut as FaerMut, MatRef as FaerRef};
 
-/// What a product does with the earlier entries of its result.
+/// Whether a product replaces its output or adds to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accum {
     /// They are overwritten and not read.

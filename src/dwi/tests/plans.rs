@@ -1,4 +1,4 @@
-//! The plan of peaks against what the search for them then does.
+//! The plan of peaks against the report of the search.
 
 use super::*;
 use crate::dwi::{Basis, CsaOptions, Dwi, FitOptions, Options as DwiOptions, PeaksFormat, PeaksOptions, PeaksOutputs};

@@ -80,7 +80,7 @@ fn arcs_down_to_half_a_circle_are_right_or_say_what_is_missing() {
             let (plan, means) = scan(geometry, Redundancy::Auto);
             assert_eq!(plan.scan.redundancy, Redundancy::Short);
             assert_eq!(plan.scan.warnings.first().map_or("", String::as_str), warning, "{name}");
-            // Nothing stands for what was not measured.
+            // Nothing replaces rays that were not measured.
             let sum = plan.scan.angular.iter().sum::<f64>();
             assert!((sum - arc).abs() < 1e-9 && (plan.scan.arc - arc).abs() < 1e-9, "{name}: {sum}");
             assert!(farthest(&means) < tolerance, "{name} {sign}: {means:?}");

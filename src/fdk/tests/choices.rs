@@ -1,4 +1,4 @@
-//! Options one by one, and what is refused.
+//! Options one by one, and refused values.
 
 use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex};
@@ -77,7 +77,7 @@ fn in_double_precision_the_volume_is_the_reference() {
 
 #[test]
 fn the_mask_blanks_exactly_what_some_view_does_not_see() {
-    // A grid wider and taller than what is seen, on both paths, in f32 and as scaled integers.
+    // A grid wider and taller than the field of view, on both paths, in f32 and as scaled integers.
     let wide = Grid { size: [41, 39, 21], spacing: [9.0, 9.0, 8.0], origin: [-180.0, -171.0, -80.0] };
     for (name, precision) in [("full", Precision::F32), ("full", Precision::F64), ("carm", Precision::F32)] {
         let case = case(name);
@@ -186,7 +186,7 @@ fn volumes_leave_as_rounded_and_saturated_integers() {
             let exact = f64::from(*p) * scale + offset;
             let want = exact.clamp(least, most);
             saturated += usize::from(want != exact);
-            // Half a unit, and what product and sum in f32 may be off.
+            // Half a unit, and the rounding of product and sum in f32.
             let rounding = f64::from(f32::EPSILON) * ((f64::from(*p) * scale).abs() + offset.abs() + want.abs());
             near &= (g - want).abs() <= 0.5 + rounding;
         }
@@ -197,7 +197,7 @@ fn volumes_leave_as_rounded_and_saturated_integers() {
 
 #[test]
 fn extrapolation_heals_the_cupping_of_an_object_wider_than_the_panel() {
-    // A cylinder of 0.02 that reaches 20 mm beyond what the panel sees on either side.
+    // A cylinder of 0.02 that reaches 20 mm beyond the panel's field of view on either side.
     let panel = Detector { columns: 40, rows: 9, column_pitch: 3.0, row_pitch: 3.0 };
     let orbit = Orbit {
         source_to_axis: 500.0,
@@ -384,7 +384,7 @@ fn an_arc_too_short_for_its_fan_is_warned_of() {
 #[test]
 fn a_volume_that_memory_cannot_hold_is_an_error_before_any_work() {
     let geometry = Geometry::circular(PANEL, &ORBIT, &circle(8)).unwrap();
-    // 4 EB: more than the limit allows, less than what sizes can say.
+    // 4 EB: more than the limit allows, less than the largest size.
     let n = 1 << 19;
     let grid = Grid { size: [n, n, n], spacing: [1e-4; 3], origin: [-50.0; 3] };
     let mut fdk = Fdk::new(&context(1, 1 << 30), geometry, Some(grid), Options::default()).unwrap();

@@ -53,7 +53,7 @@ fn volume(fdk: &mut Fdk, input: Projections<'_>) -> Vec<f32> {
     values(&out)
 }
 
-/// A check of a result against the right one; the first argument says what it is.
+/// A check of a result against the right one; the first argument names it.
 type Check<'a> = &'a dyn Fn(&str, &[f32], &[f32]);
 
 /// Runs `check` with the volumes that a context makes of wide counts, and with that of their line integrals.

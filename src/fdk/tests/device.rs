@@ -49,7 +49,7 @@ fn volume(fdk: &mut Fdk, scan: &Scan) -> (Vec<f32>, Info) {
     (values(&out), info)
 }
 
-/// What the CPU makes of the same plan, with transforms of the same length.
+/// The CPU's result of the same plan, with transforms of the same length.
 fn by_cpu(scan: &Scan, options: Options, fdk: &Fdk) -> Vec<f32> {
     let options = Options { fft_length: fdk.plan().length, ..options };
     volume(&mut scan.fdk(&cpu(0), options), scan).0
@@ -132,7 +132,7 @@ fn no_cut_changes_a_bit() {
             let (got, info) = volume(&mut fdk, &scan);
             assert!(got == want, "{name}: slabs of {slab}, batches of {view_batch}: {info:?}");
         }
-        // Less memory than one slab takes, down to what does not do.
+        // Less memory than one slab takes, down to too little.
         let mut limit = peak;
         let mut smallest = 0;
         while limit > 20_000 {
@@ -315,7 +315,7 @@ fn a_plan_stays_inside_the_device_memory_that_is_free() {
     let Backend::Gpu(device) = context.backend() else { panic!("no GPU") };
     let grid = |n: usize| Grid { size: [n, n, n], spacing: [60.0 / n as f64; 3], origin: [-30.0; 3] };
     let free = device.memory_free().unwrap();
-    // Twice what is free at least, in slices of which some fit.
+    // Twice the free memory at least, in slices of which some fit.
     let n = (2..).map(|k| 256 * k).find(|n| 4 * (n * n * n) as u64 > 2 * free).unwrap();
     let plan = || {
         let before = device.memory_free().unwrap();

@@ -25,7 +25,7 @@ use crate::tensor::{Location, Tensor};
 /// Far behind the sources, which stand about 500 mm from the axis.
 const WIDE: Grid = Grid { size: [125, 121, 36], spacing: [9.0, 9.5, 3.5], origin: [-560.0, -570.0, -61.0] };
 
-/// What 0 becomes on the way out.
+/// The stored value of 0.
 const BLANK: f32 = -7.0;
 
 fn masked(precision: Precision, slab: usize) -> Options {
@@ -53,7 +53,7 @@ fn masked_fdk(scan: &Scan, context: &Arc<Context>, grid: Grid, options: Options)
     Fdk::new(context, scan.geometry.clone(), Some(grid), options).unwrap()
 }
 
-/// What [`WIDE`] must hold: a part of it that lies in front of all sources and holds more than the mask keeps,
+/// The expected volume of [`WIDE`]: a part of it that lies in front of all sources and holds more than the mask keeps,
 /// reconstructed by itself, and blanks.
 fn expected(scan: &Scan, context: &Arc<Context>, options: Options) -> Vec<f32> {
     let (first, size) = ([50, 48], [24, 25]);
@@ -110,7 +110,7 @@ fn it_is_the_same_pushed_kept_strided_and_on_several_contexts() {
             assert!(values(&out) == want, "slab {slab} on {contexts} contexts");
         }
     }
-    // What is asked for is the volume, not its box.
+    // The request is for the volume, not its box.
     let mut fdk = masked_fdk(&scan, &context, WIDE, masked(Precision::F32, 0));
     let size = fdk.plan().grid.size;
     let mut out = Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, &size).unwrap();

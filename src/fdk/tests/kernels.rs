@@ -127,7 +127,7 @@ fn every_backprojection_kernel_agrees_with_the_cpu_and_however_it_is_cut() {
         let want = floats(&scan, &threads, Options { fft_length: fdk.plan().length, ..options });
         let got = floats(&scan, &context, options);
         check(&what, &got, &want);
-        // Slabs of which the later ones take what was kept, and launches of three views.
+        // Slabs of which the later ones use kept views, and launches of three views.
         let cut = Options { slab: 16, view_batch: 3, ..options };
         assert!(floats(&scan, &context, cut) == got, "{what}");
     }

@@ -23,7 +23,7 @@ fn apart<T: Element>(context: &Arc<Context>, dims: [usize; 3], gap: usize, fille
     Tensor::from_memory(context, T::DTYPE, layout, Memory::Host(memory), false, None).unwrap()
 }
 
-/// The views `first` to `first + count - 1` of a scan, with rows apart. What lies between them must not be read.
+/// The views `first` to `first + count - 1` of a scan, with rows apart. The gaps between them must not be read.
 fn rows_apart<T: Element>(
     scan: &Scan,
     context: &Arc<Context>,

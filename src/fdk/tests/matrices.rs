@@ -1,4 +1,5 @@
-//! Matrices of unusual scales and orbits: what counts as an orbit, as a half fan, and as seen by all views.
+//! Matrices of unusual scales and orbits: the tests for an orbit, for a half fan, and for the field of view of all
+//! views.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;

@@ -75,7 +75,7 @@ fn half_fans_are_right_down_to_the_least_overlap_and_refused_below() {
                 let error = worst(&plan, body);
                 println!("{is_yawed} {side} {overlap}: {error}");
                 assert!(error < bound, "{is_yawed} {side} {overlap}: {error}");
-                // The warning is of more than what is there.
+                // The warning states a larger error than the actual one.
                 let warned = plan.scan.warnings.iter().find(|w| w.contains("densities within them may be off by"));
                 assert_eq!(warned.is_some(), overlap < 6.0, "{overlap}: {:?}", plan.scan.warnings);
                 assert!(overlap > 6.0 || f64::from(error) < 4.4 / overlap.powi(3) * 1.5);

@@ -13,7 +13,7 @@ use super::super::weights::Redundancy;
 use super::npy;
 use crate::backend::cpu::Pool;
 
-/// What is off its place, in degrees and mm; the last two vary over the orbit by this much.
+/// Misalignments, in degrees and mm; the last two vary over the orbit by this much.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tilt {
     /// Panel about its own vertical axis.
@@ -202,8 +202,8 @@ fn a_tilt_leaves_the_means_of_the_head_as_they_are() {
     }
 }
 
-/// What the volumes of another program have in one scan together, each on its own: every voxel of the uniform part, against
-/// the exact density, and not only its mean.
+/// Checks of the volumes of another program, of one scan together, each on its own: every voxel of the uniform part,
+/// against the exact density, and not only its mean.
 #[test]
 fn each_tilt_alone_leaves_every_voxel_of_the_head() {
     let t = Tilt::default();

@@ -1,4 +1,4 @@
-//! What must come out the same, or zero, whatever the numbers are.
+//! Identities: results that are equal, or zero, whatever the numbers are.
 
 use std::f64::consts::{PI, TAU};
 

@@ -1,4 +1,4 @@
-//! The plan of a reconstruction against what a run from a source to a sink then does.
+//! The plan of a reconstruction against the report of a run from a source to a sink.
 
 use super::session::{Scan, cpu, scan};
 use crate::blocks::array::{ArrayInfo, Block};
@@ -52,8 +52,8 @@ fn figures(info: &Info) -> Info {
     plain
 }
 
-/// A run does what was planned, whatever came before: other runs, counts, scans that were pushed, cancelled or too large. Where
-/// the plan has no slabs the run is refused for its memory.
+/// A run follows its plan, whatever came before: other runs, counts, scans that were pushed, cancelled or too large.
+/// Where the plan has no slabs the run is refused for its memory.
 #[test]
 fn a_run_does_what_is_planned() {
     let scan = scan("short");

@@ -1,4 +1,5 @@
-//! A scan that is being pushed is kept until its volume has been handed over, and what is not finite is counted.
+//! A scan that is being pushed is kept until its volume has been handed over, and pixels that are not finite are
+//! counted.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -31,8 +32,8 @@ fn io(problem: &str) -> Error {
     Error::Io { path: "volume".into(), problem: problem.into() }
 }
 
-/// A disk that is full after some slices does not cost the scan: neither of the next two finishes may see what the first
-/// one did.
+/// A disk that is full after some slices does not cost the scan: neither of the next two finishes may see an effect of
+/// the first.
 pub(super) fn check_retained(context: &Arc<Context>, options: Options) {
     let scan = scan("full");
     let mut fdk = scan.fdk(context, options);
@@ -318,7 +319,7 @@ fn a_pushed_scan_says_what_it_needs_and_takes_no_more() {
         let mut volume = CallbackSink::new(array, Box::new(|_, _| Ok(())));
         Ok((begun, fdk.finish(Volume::Sink(&mut volume), None).unwrap()))
     };
-    // The figure of the first refusal is what is enough, a byte less is not.
+    // The figure of the first refusal is enough, a byte less is not.
     for (grid, is_kept) in [(large, true), (small, false)] {
         let Err(Error::OutOfMemory { what, bytes, limit }) = run(grid, 50_000) else { panic!("{grid:?}") };
         assert_eq!((what, limit), ("scan that is pushed", Some(50_000)));
@@ -340,7 +341,7 @@ fn a_plan_stays_inside_the_memory_that_is_free() {
     let (scan, context) = (scan("full"), cpu(0));
     let free = host_memory_free();
     let grid = |n: usize| Grid { size: [n, n, n], spacing: [60.0 / n as f64; 3], origin: [-30.0; 3] };
-    // Twice what is free at least, in slices of which some fit.
+    // Twice the free memory at least, in slices of which some fit.
     let n = (2..).map(|k| 256 * k).find(|n| 4 * (n * n * n) as u64 > 2 * free).unwrap();
     let fdk = Fdk::new(&context, scan.geometry.clone(), Some(grid(n)), Options::default()).unwrap();
     let info = fdk.planned_info().get();

@@ -18,7 +18,7 @@ use crate::fdk::plan::Plan;
 use crate::fdk::{Fdk, Info, Projections, Volume};
 use crate::progress::ProgressFn;
 
-/// What a test asks for besides the plan.
+/// Parameters of a test besides the plan.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Output {
     pub scale: f64,

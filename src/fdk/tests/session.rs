@@ -386,11 +386,11 @@ fn cancelling_at_any_stage_leaves_an_object_that_works() {
         let cancel = |fdk: &Fdk| if by_context { context.cancel() } else { fdk.cancel_handle().cancel() };
         cancel(&fdk);
         if !by_context {
-            // A view that was pushed before is not what is wrong.
+            // The error is not that the view was pushed before.
             assert_eq!(fdk.push(&[0], &scan.part(&context, &[0])), Err(Error::Cancelled));
             assert_eq!(fdk.push(&[1], &scan.part(&context, &[1])), Err(Error::Cancelled));
             let mut out = empty(&context);
-            // It stays so until the next begin, and views that are missing are not what is wrong.
+            // It stays so until the next begin, and the error is not about missing views.
             assert_eq!(fdk.push(&[1], &scan.part(&context, &[1])), Err(Error::Cancelled));
             assert_eq!(fdk.finish(Volume::Tensor(&mut out), None).map(|_| ()), Err(Error::Cancelled));
         }
@@ -432,7 +432,7 @@ fn cancelling_within_a_batch_ends_it() {
     assert_eq!(context.host_budget().used(), base);
 }
 
-/// A cancellation drops an idle scan at once: its memory is free, and what waits for its end goes on.
+/// A cancellation drops an idle scan at once: its memory is free, and a call that waits for its end goes on.
 pub(super) fn check_cancelled_idle(context: &Arc<Context>) {
     let scan = scan("full");
     let used = || (context.host_budget().used(), context.device_budget().used());

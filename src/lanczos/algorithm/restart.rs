@@ -246,7 +246,7 @@ pub(super) fn fresh<K: Krylov + ?Sized>(krylov: &mut K, seed: u64, counts: &mut 
         let p = krylov.orthogonalise(column, column)?;
         if p.after > 1e-6 * finite(p.before, "the norm of a random vector")? {
             krylov.scale(column, 1.0 / p.after)?;
-            // What was left of a short remainder is orthogonal only to its own size.
+            // A short remainder is orthogonal only relative to its size.
             let again = krylov.orthogonalise(column, column)?;
             krylov.scale(column, 1.0 / again.after)?;
             return Ok(true);

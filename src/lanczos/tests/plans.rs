@@ -1,4 +1,4 @@
-//! A plan refuses what the run refuses, with the same text, and accepts the rest.
+//! A plan refuses the same inputs as the run, with the same text, and accepts all others.
 
 use super::*;
 use crate::blocks::array::ArrayInfo;

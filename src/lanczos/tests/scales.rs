@@ -130,7 +130,7 @@ pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
     for scale in [1e30, 1e38] {
         all::<f32>(c, Kind::Gram, scale, true);
     }
-    // At the limit it depends on the order of sums whether a product overflows. What is found is right.
+    // At the limit it depends on the order of sums whether a product overflows. A pair that is found is right.
     let scale = 2e19;
     let entries: Vec<_> = (1..200).map(|i| (i - 1, i, scale as f32)).collect();
     let a = symmetric::<f32>(c, 200, &entries);
@@ -165,7 +165,8 @@ pub(super) fn grams_whose_products_underflow_are_refused(c: &Arc<Context>) {
                     let is_named = e.to_string().contains("underflow") && !e.to_string().contains("not finite");
                     assert!(matches!(e, Error::Numerical(_)) && is_named, "{kind:?} {scale:e}: {e}");
                 }
-                // At the limit it depends on the order of sums whether the squares are lost. What is found is right.
+                // At the limit it depends on the order of sums whether the squares are lost. A pair that is found is
+                // right.
                 Ok(found) => {
                     assert!(scale == 1e-19, "{kind:?} {scale:e}: {:?}", found.values);
                     let scaled: Vec<_> = found.values.iter().map(|v| v / (scale * scale)).collect();

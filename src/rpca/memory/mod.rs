@@ -5,7 +5,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `shape` | what the memory depends on besides the options |
+//! | `shape` | sizes that determine the memory, besides the options |
 //! | `ledger` | the backend that counts host memory of a run on the CPU |
 //! | `device` | panels on a GPU, and the backend that counts device memory |
 

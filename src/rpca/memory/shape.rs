@@ -1,4 +1,4 @@
-//! What the memory of a run depends on besides its options.
+//! Sizes that determine the memory of a run, besides its options.
 
 use crate::rpca::cpu::cut::Sheet;
 

@@ -1,4 +1,4 @@
-//! Tests that need a GPU: `cargo test -- --ignored`. The CPU says what is right.
+//! Tests that need a GPU: `cargo test -- --ignored`. The CPU computes the expected results.
 
 use super::*;
 use crate::backend::gpu::{Transpose, View};
@@ -55,7 +55,7 @@ fn the_gpu_agrees_with_the_cpu() {
         for shape in [(300, 120), (120, 300), (1000, 37), (64, 64)] {
             for block_rows in [0, 100] {
                 let options = Options { block_rows, ..Options::default() };
-                // Both stop at a residual of 1e-7; what they differ by is a few times that.
+                // Both stop at a residual of 1e-7; their difference is a few times that.
                 compare::<f64>(shape, order, low_rank_and_spikes, &options, 1e-6);
                 compare::<Complex<f64>>(shape, order, complex, &options, 1e-6);
                 compare::<f32>(shape, order, |i, j| low_rank_and_spikes(i, j) as f32, &options, 2e-4);
@@ -266,7 +266,7 @@ fn generated(context: &Arc<Context>, rows: usize, cols: usize) -> (Matrix, GpuAl
     (m, algebra, [u, v])
 }
 
-/// Prints what large matrices take; `PURLIN_RPCA_SHAPES` may hold others, as 2073600x1000.
+/// Prints time and memory of large matrices; `PURLIN_RPCA_SHAPES` may hold others, as 2073600x1000.
 #[test]
 #[ignore = "needs a large GPU and is a measurement"]
 fn large_matrices_are_split_fast() {

@@ -1,4 +1,5 @@
-//! Limits of memory: what a plan accepts runs inside the limit, and what does not fit is refused before work starts.
+//! Limits of memory: a run that the plan accepts stays inside the limit, and one that does not fit is refused before
+//! work starts.
 
 use super::memory::streamed;
 use super::*;
@@ -44,7 +45,7 @@ fn sweep(name: &str, options: &Options, make: impl Fn(&Arc<Context>) -> Matrix) 
         let m = make(&context);
         (plan(from_ref(&context), &m, None, options), context, m)
     };
-    // The message names what is needed.
+    // The message names the bytes needed.
     let (refused, ..) = under(1 << 12);
     let Err(Error::OutOfMemory { bytes, .. }) = refused else { panic!("{name}: {refused:?}") };
     let (below, context, m) = under(bytes - 1);

@@ -127,7 +127,7 @@ fn check_parts_beyond(context: &Arc<Context>) {
         "e308, more than 1.7976931348623157e308, the largest number of F64",
     );
     assert!(e.starts_with(start) && e.ends_with(end), "{e}");
-    // What is not asked for may have any size.
+    // An output that is not wanted may be beyond the range.
     let part = |dtype| Matrix::create(context, dtype, Location::Host, Order::RowMajor, SIZE.0, SIZE.1).unwrap();
     let mut low_rank = part(DType::F64);
     let info = compute(from_ref(context), None, &m, None, &none, Some(&mut low_rank), None, None).unwrap();

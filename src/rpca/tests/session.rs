@@ -1,4 +1,4 @@
-//! One object for many runs: what a run leaves behind.
+//! One object for many runs: a run leaves no state behind.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

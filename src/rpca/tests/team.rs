@@ -1,4 +1,4 @@
-//! Rows over several contexts. What needs GPUs runs with several contexts on one: `cargo test -- --ignored`.
+//! Rows over several contexts. Tests that need GPUs use several contexts on one: `cargo test -- --ignored`.
 
 use super::device::{gpu_context, low_rank_and_spikes};
 use super::memory::streamed;
@@ -53,10 +53,10 @@ fn apart<T: Scalar>(a: &[T], b: &[T], scale: &[T]) -> f64 {
     if above == 0.0 { 0.0 } else { (above / below).sqrt() }
 }
 
-/// Iterations after which parts are compared digit by digit, whatever the matrix. Each shrinks twice, which takes parts no
-/// farther apart while the penalty grows: what each rounds adds up, and is 1e-12 and 2e-5 at the most as long as the penalty
-/// is a few times 1 / ||M||. Later it grows into the rounding of Y = mu (M - L - S) + .., and begins anew from that Y, so
-/// that no bound holds of a matrix that does not determine its parts.
+/// Iterations after which parts are compared digit by digit, whatever the matrix. Each shrinks twice, which takes parts
+/// no farther apart while the penalty grows: the rounding errors of the shrinks add up, and are 1e-12 and 2e-5 at the
+/// most as long as the penalty is a few times 1 / ||M||. Later it grows into the rounding of Y = mu (M - L - S) + ..,
+/// and begins anew from that Y, so that no bound holds of a matrix that does not determine its parts.
 const FEW_STEPS: usize = 6;
 
 /// Whether the penalty grew from iteration to iteration and never began anew.
@@ -65,7 +65,7 @@ fn is_straight(info: &Info, options: &Options) -> bool {
     (info.mu * info.norm2 / 1.25 - growth).abs() < 1e-6 * growth
 }
 
-/// What a success promises of parts: they add up to M, and the objective is theirs.
+/// Promises of a success: the parts add up to M, and the objective is theirs.
 fn keeps_its_promise<T: Scalar>((rows, cols): (usize, usize), whole: &[T], parts: [&[T]; 2], info: &Info) {
     let is_double = size_of::<T::Part>() == 8;
     let (tolerance, rounding) = if is_double { (1e-7, 1e-9) } else { (Options::LEAST_SINGLE, 2e-7) };
@@ -149,7 +149,8 @@ fn agree<T: Scalar>(
     alike(&format!("{count} contexts, {order:?}"), shape, &entries::<T>(&m), options, run)
 }
 
-/// What several contexts have in common with one: rows that are cut otherwise, and summed in another order.
+/// Results of several contexts equal those of one but for rounding: rows are cut otherwise, and summed in another
+/// order.
 #[test]
 fn rows_that_are_cut_otherwise_give_the_same() {
     let context = context();
@@ -215,7 +216,7 @@ fn few_rows_are_shared_by_few_contexts() {
         let (l, s, info) = shared::<f64>(&contexts, &m, None, &Options::default());
         assert!(l.iter().chain(&s).all(|v| *v == 0.0));
         assert_eq!((info.rank, info.contexts), (0, 2));
-        // Beyond what squares can be: the unit is found in two passes.
+        // Beyond the range of squares: the unit is found in two passes.
         agree::<f64>(2, (40, 3), order, |i, j| 1e120 * (1.0 + noise(i, j)), &Options::default());
     }
 }
@@ -263,7 +264,7 @@ fn masks_sources_parts_and_compressed_rows_of_several_contexts() {
         assert_eq!(csr.nnz(), s.iter().filter(|v| **v != 0.0).count());
         assert_eq!((csr.nnz() as u64, info.contexts), (info.nonzeros, 2));
 
-        // What lies on a device is worked on there.
+        // A matrix on a device is worked on there.
         let mut on_device = Matrix::create(&contexts[0], f64::DTYPE, Location::Device, order, 300, 200).unwrap();
         matrix::copy(&contexts[0], None, &m, &mut on_device).unwrap();
         let info = compute(&contexts, None, &on_device, None, &options, None, None, None).unwrap();

@@ -278,9 +278,9 @@ fn nothing(run: &mut Run<'_>) -> Result<Factors> {
     Ok(Factors { u, s: Vec::new(), v })
 }
 
-/// Checks the tolerance with probes; returns the relative error. If they find a larger error, the run has not converged. If
-/// they `decide`, it has otherwise. An error that is `known`, but for rounding errors, is contradicted only by what ten
-/// probes of it cannot be by chance: they estimate it to within a fifth.
+/// Checks the tolerance with probes; returns the relative error. If they find a larger error, the run has not
+/// converged. If they `decide`, it has otherwise. Ten probes estimate an error to within a fifth. So an error that is
+/// `known`, but for rounding errors, gives way only to an estimate of more than three times it.
 fn confirm(run: &mut Run<'_>, factors: &Factors, decide: bool, known: Option<f64>) -> Result<f64> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else {
         return Err(Error::Internal("a tolerance without both factors".into()));

@@ -9,7 +9,7 @@ use crate::rsvd::options::{ErrorKind, IterationPrecision, Method, Orthonormaliza
 /// Which vectors get a fixed phase, in the orientation of the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// No vectors: phases are what the decomposition gives.
+    /// No vectors: phases stay as the decomposition gives them.
     Free,
     /// Those of n entries, as long as a row of the data: V.
     Right,

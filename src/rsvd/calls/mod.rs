@@ -52,8 +52,8 @@ pub trait Call {
         Ok(())
     }
 
-    /// Runs the call. `factor` is what the singular values are multiplied by. If the data cannot be squared, it fails and
-    /// sets `rescale` to the factor that they need. The call is then repeated with this factor.
+    /// Runs the call. `factor` multiplies the singular values. If the data cannot be squared, it fails and sets
+    /// `rescale` to the factor that they need. The call is then repeated with this factor.
     ///
     /// # Errors
     /// Errors of the passes.

@@ -29,7 +29,7 @@ pub enum Gains {
 /// The correction of a product for the means: shape_i sums_j is subtracted from entry (i, j). An empty shape is all ones.
 pub struct Correction<'c> {
     shape: &'c [Complex<f64>],
-    /// What the shape is multiplied by.
+    /// The factor of the shape.
     units: Units<'c>,
     /// Whether the conjugate of the shape is used.
     conjugate: bool,

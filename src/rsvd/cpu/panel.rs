@@ -24,7 +24,7 @@ pub struct Transform {
     pub means: Vec<Complex<f64>>,
     /// `scale_j`, empty if columns are not scaled.
     pub scales: Vec<f64>,
-    /// What differences are multiplied by besides their unit; empty if it is 1.
+    /// Factors of the differences besides their unit; empty if they are 1.
     pub gains: Vec<f64>,
     /// Whether the mean of each row is subtracted.
     pub rows: bool,
@@ -84,13 +84,13 @@ impl Transform {
         Ok(())
     }
 
-    /// What the entries and the mean of column j are multiplied by besides the gain: 0 where the gain is, because they might
+    /// The factor of the entries and the mean of column j besides the gain: 0 where the gain is 0, because they might
     /// overflow.
     pub fn unit(&self, j: usize) -> f64 {
         if self.gain(j) == 0.0 { 0.0 } else { self.units.get(j).copied().unwrap_or(self.factor) }
     }
 
-    /// What the differences in column j are multiplied by besides their unit.
+    /// The factor of the differences in column j besides their unit.
     pub fn gain(&self, j: usize) -> f64 {
         self.gains.get(j).copied().unwrap_or(1.0)
     }

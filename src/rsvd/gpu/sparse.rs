@@ -74,7 +74,7 @@ impl Half {
     }
 }
 
-/// What the columns of a matrix with these statistics are multiplied by; `None` if by 1.
+/// Factors of the columns of a matrix with these statistics; `None` if all are 1.
 pub(super) fn gains(found: &Statistics, setting: &Setting, columns: usize) -> Result<Option<Vec<f64>>> {
     if !setting.scale && setting.factor == 1.0 && found.constants.is_empty() {
         return Ok(None);

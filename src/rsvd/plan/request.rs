@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::matrix::Matrix;
 use crate::rsvd::options::{Method, Options};
 
-/// What a call computes, which decides its method and memory.
+/// The goal of a call, which decides its method and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
     /// Singular values and vectors of any matrix.

@@ -1,12 +1,12 @@
-//! What is claimed of one method against another.
+//! Claims of one method's accuracy against another's.
 
 use super::spectra::{best_error, csr, diagonal, exponential, geometric, mean_error, root};
 use super::support::{PACKED, cpu, factor, matrix, orthonormal, product, with_spectrum};
 use crate::rsvd::Options;
 use crate::rsvd::options::Method;
 
-/// Error of rank 20 on 2000 x 4000 with 1200 values in 16 blocks, l = 40, as the chapter on the methods has it: a line for each q of what
-/// multi-pass `RANGE`, `BRSVD`, and `MERGE` of widths l and 2 l leave.
+/// Error of rank 20 on 2000 x 4000 with 1200 values in 16 blocks, l = 40, as the chapter on the methods has it: a line
+/// for each q with the errors of multi-pass `RANGE`, `BRSVD`, and `MERGE` of widths l and 2 l.
 #[test]
 fn two_passes_of_merging_beat_two_of_summing_and_all_of_passing_again() {
     let context = cpu();

@@ -1,4 +1,4 @@
-//! The cost model against what was measured on an H200 (132 multiprocessors at 1.98 GHz).
+//! The cost model against times measured on an H200 (132 multiprocessors at 1.98 GHz).
 
 use super::support::{Dense, PACKED, factor, matrix};
 use crate::backend::BackendChoice;
@@ -13,7 +13,7 @@ use crate::rsvd::{Options, Rsvd};
 use crate::scalar::DType;
 use crate::shape::Order;
 
-/// Of runs of 2026-11-22 what is on the device; of 2026-11-20 what streams
+/// Times of 2026-11-22 for data on the device; of 2026-11-20 for streamed data
 /// (benches/results/nvidia-h200/20261120T172700Z-0a8e1efaed.json).
 fn h200(single: bool) -> Machine {
     Machine::gpu(true, single, 1.98e9 * 132.0)
@@ -105,7 +105,7 @@ fn a_transfer_is_counted_where_there_is_one() {
     case.is_there = false;
     let brought = case.cost(Method::Fused, &machine);
     assert!(brought > 3.2e9 / 50e9 && there < brought, "{there} {brought}");
-    // Each of three passes over what does not stay.
+    // Each of three passes over the rows that do not stay on the device.
     case.resident = 0.0;
     assert!(case.cost(Method::Fused, &machine) > 3.0 * 3.2e9 / 50e9);
 }

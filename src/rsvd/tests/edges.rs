@@ -308,7 +308,7 @@ fn gaps_of_a_result_are_left_alone() {
     assert!((0..199).all(|i| memory[7 * i + 4..7 * i + 7].iter().all(|x| x.is_nan())));
 }
 
-/// What a sketch sees of an invariant space is complete: further directions are orthogonal to it all the same.
+/// The sketch is contained in an invariant space, which it spans: further directions are orthogonal to it all the same.
 #[test]
 fn krylov_blocks_of_one_column_in_an_invariant_space_are_orthonormal() {
     let context = cpu();

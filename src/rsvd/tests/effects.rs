@@ -46,7 +46,7 @@ const CHANGES: [Change; 21] = [
     ("block_rows", |o| o.block_rows = 11, &[]),
     ("resident_rows", |o| o.resident_rows = Resident::AtMost(4), &[]),
     ("merge_width", |o| o.merge_width = 20, &[]),
-    // Draws what replaces dependent columns, and probes, where there is no sketch.
+    // Draws the columns that replace dependent ones, and probes, where there is no sketch.
     ("seed", |o| o.seed = 9, &[Method::Direct, Method::Gram, Method::Auto]),
     ("smallest_ratio", |o| o.smallest_ratio = 1e-9, &[]),
     ("dtype", |o| o.dtype = Some(DType::F32), &[]),

@@ -1,4 +1,4 @@
-//! Data far from the origin: what is subtracted must not take the digits with it.
+//! Data far from the origin: the subtraction of means must not cancel the digits.
 
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ fn sweep(name: &str, options: &Options, make: impl Fn(&Arc<Context>) -> Matrix) 
         assert_eq!(context.host_budget().used(), 0, "{name}");
         (planned, context, a)
     };
-    // The message names what is needed.
+    // The message names the bytes needed.
     let (refused, ..) = under(256);
     let Err(Error::OutOfMemory { bytes, .. }) = refused else { panic!("{name}: {refused:?}") };
     let (below, context, a) = under(bytes - 1);

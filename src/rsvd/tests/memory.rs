@@ -1,4 +1,5 @@
-//! Limits of host memory: what a plan accepts runs inside the limit, and what does not fit is refused before work starts.
+//! Limits of host memory: a run that the plan accepts stays inside the limit, and one that does not fit is refused
+//! before work starts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! A backend of the plainest kind: the matrix whole in memory, cut into blocks where a method asks for them. What the
-//! methods give with it is what they are to give with any other.
+//! A backend of the plainest kind: the matrix whole in memory, cut into blocks where a method asks for them. The
+//! results of the methods with it are the reference for other backends.
 
 use std::sync::Arc;
 

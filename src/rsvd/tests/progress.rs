@@ -42,7 +42,7 @@ pub fn counted(context: &Arc<Context>, a: &Dense<f64>) -> (Matrix, Arc<AtomicUsi
     (Matrix::from_source(context, source, Order::RowMajor).unwrap(), reads)
 }
 
-/// Runs `call` and looks at what it reports; then cancels at the first and at the last report, and in the middle.
+/// Runs `call` and checks its reports; then cancels at the first and at the last report, and in the middle.
 fn watch(name: &str, mut call: impl FnMut(&ProgressFn<'_>) -> Result<()>) {
     let seen = RefCell::new(Vec::new());
     let note = |step: i64, steps: i64, _: f64| {
@@ -179,8 +179,8 @@ fn check_methods(context: &Arc<Context>, methods: &[Method]) {
 #[test]
 fn repeated_passes_and_unknown_ranks_do_not_end_early() {
     let context = cpu();
-    // Values beyond what a Gram matrix resolves, a fast decay that FUSED repeats a pass for, and entries whose squares
-    // overflow, for which the run begins anew.
+    // Values below the resolution of a Gram matrix, a fast decay that FUSED repeats a pass for, and entries whose
+    // squares overflow, for which the run begins anew.
     let steep = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 1e-3f64.powi(j)).collect::<Vec<_>>(), 3);
     let mut huge = steep.clone();
     huge.data.iter_mut().for_each(|x| *x *= 1e200);

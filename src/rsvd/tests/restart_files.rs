@@ -1,4 +1,4 @@
-//! What a restart file is compared with, and the files that a run does not touch.
+//! Restart files of other runs are refused, and files that a run does not own are not touched.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
@@ -414,13 +414,13 @@ fn a_state_that_was_changed_is_neither_replaced_nor_removed() {
     }
 }
 
-/// Kind, number and contents of what a path names.
+/// Kind, number and contents of the file that a path names.
 fn state_of(path: &Path) -> (bool, bool, u64, Option<Vec<u8>>) {
     let found = path.symlink_metadata().unwrap();
     (found.is_file(), found.is_dir(), found.ino(), found.is_file().then(|| std::fs::read(path).unwrap()))
 }
 
-/// The state that a run goes on from is the run's own, as long as it is what the run read.
+/// The state that a run goes on from is the run's own, as long as the file holds the contents that the run read.
 #[test]
 fn a_state_that_was_read_and_changed_is_not_replaced() {
     let context = cpu();

@@ -14,7 +14,7 @@ fn lies() -> [Lie; 3] {
     [PACKED, Lie { order: Order::RowMajor, gap: 0 }, Lie { order: Order::ColumnMajor, gap: 3 }]
 }
 
-/// q = 6 and a sketch of twice the rank: as good as exact for what decays.
+/// q = 6 and a sketch of twice the rank: as good as exact for values that decay.
 fn layouts<T: Scalar>(name: &str, k: usize) {
     let context = cpu();
     let a = read_npy::<T>(&format!("{name}.npy"));

@@ -140,7 +140,8 @@ fn sketches_as_wide_as_the_rank_miss_nothing_on_a_gpu() {
     full_ranks::<f32>(&gpu(), 2);
 }
 
-/// More columns than a sketch of signs is made orthonormal for, all but four of them 0: what they multiply is singular.
+/// More columns than a sketch of signs is made orthonormal for, all but four of them 0: the sketched matrix is
+/// singular.
 fn hidden(context: &Arc<Context>, seeds: u64) {
     let values = [5.0, 4.0, 3.0, 2.0];
     let few = with_spectrum::<f64>(&cpu(), 700, 4, &values, 1);
@@ -213,7 +214,7 @@ fn a_tolerance_that_probes_find_missed_is_met_by_more_blocks_on_a_gpu() {
     goes_on(&gpu(), 12);
 }
 
-/// Values that are each below what rounding errors hide, and together are not.
+/// Values that rounding errors hide one by one, but not together.
 fn small_values(context: &Arc<Context>) {
     let tail = |small: f64| -> Vec<f64> { (0..120).map(|j| if j < 5 { 1.0 } else { small }).collect() };
     for (small, tolerance) in [(5e-6, 1.2e-5), (5e-6, 2e-5), (2e-5, 5e-5)] {
@@ -224,7 +225,7 @@ fn small_values(context: &Arc<Context>) {
             assert!(is_met, "{small} {tolerance} {power_iterations:?} {block_columns}: {what}");
         }
     }
-    // What rounding errors hide ends the run, as no block would find it.
+    // An error that rounding hides ends the run, as no further block would find it.
     let a = with_spectrum::<f32>(&cpu(), 120, 120, &[3.0, 2.0, 1.0], 3);
     let (is_met, rank, what) = met(context, &a, &Options { tolerance: 1e-9, ..Options::default() });
     assert!(!is_met && rank < 30, "{what}");

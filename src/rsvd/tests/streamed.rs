@@ -1,4 +1,4 @@
-//! Matrices that are read in blocks: the same numbers as in memory, what is read, and readers that fail.
+//! Matrices that are read in blocks: the same numbers as in memory, the bytes read, and readers that fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -115,7 +115,7 @@ fn the_bytes_predicted_are_those_that_move() {
                 assert_eq!((info.bytes_predicted, info.bytes_to_device), (info.bytes_read, 0), "{name}");
                 assert_eq!((planned.blocks, planned.block_rows), (7, 32), "{name}");
                 assert_eq!(planned.bytes_predicted, info.passes * 200 * 120 * 8, "{name}");
-                // What lies in memory does not move.
+                // Rows in memory are not copied.
                 assert_eq!(rsvd.plan(&whole).unwrap().bytes_predicted, 0, "{name}");
             }
         }

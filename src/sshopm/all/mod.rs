@@ -341,7 +341,8 @@ impl<T: Vectorised> Search<T> {
         let norm = load::frobenius(a, &self.plan.multinomials);
         let flat = self.plan.reduction.degeneracy * norm;
         if self.plan.shape.order == 2 {
-            // `degeneracy_tolerance` decides the class of an eigenvalue near another one; one entry is what rounding cannot tell apart.
+            // `degeneracy_tolerance` decides the class of an eigenvalue near another one; pairs that rounding cannot
+            // tell apart are one entry.
             let equal = matrix::rounding::<T>(n, norm);
             site.context.pool().run(|| matrix::pairs(n, a, flat.max(equal), &mut set))?;
             set.collapse(equal, 2)?;

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::sshopm::options::PairClass;
 use crate::tensor::Symmetric;
 
-/// What is computed at each vector.
+/// The computation at each vector.
 #[derive(Debug, Clone, Copy)]
 pub enum Task {
     /// A x^(m - free); matrices are full, not packed.

@@ -117,7 +117,7 @@ impl<F: Form, T: Real, const POWER: bool> Kernel<T> for Steps<'_, F, T, POWER> {
     }
 }
 
-/// What is computed at each vector.
+/// The computation at each vector.
 #[derive(Debug, Clone, Copy)]
 enum Wanted<'a, T> {
     /// The contraction that leaves this many free indices.

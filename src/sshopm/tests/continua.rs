@@ -119,7 +119,7 @@ fn extremes(c: impl Fn(f64) -> f64) -> (f64, f64) {
     (best(-1.0), best(1.0))
 }
 
-/// Both extremes are listed, and what says that the set is complete says so for good reason.
+/// Both extremes are listed, and the status says rightly that the set is complete.
 fn check(r: &All, (low, high): (f64, f64), tolerance: f64, what: &str) {
     let has = |value: f64| r.values[..r.count].iter().any(|v| (v - value).abs() <= tolerance);
     let values = &r.values[..r.count];

@@ -1,4 +1,4 @@
-//! What is listed for which goal, how much of it, and what is said of starts that did not converge.
+//! The pairs listed for each goal, their number, and the status of starts that did not converge.
 
 use super::all::find_as;
 use super::support::*;

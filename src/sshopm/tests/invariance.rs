@@ -1,4 +1,5 @@
-//! What must not change: scale, isotropic part, rotation, batch order and split, threads, instruction set, precision.
+//! Changes that must not change results: scale, isotropic part, rotation, batch order and split, threads, instruction
+//! set, precision.
 
 use super::support::*;
 use crate::backend::cpu::Isa;
@@ -270,7 +271,7 @@ fn instruction_sets_and_precisions_agree_on_the_pairs() {
 fn a_small_memory_limit_cuts_the_batch_and_changes_nothing() {
     use crate::context::{Context, Options as ContextOptions};
     let entries = random(4, 200);
-    // The memory of the host is what is short, and bits are compared: the CPU in any case.
+    // Host memory is limited here, and bits are compared: the CPU in any case.
     let on_cpu = |threads, host_memory_limit| {
         let backend = crate::backend::BackendChoice::Cpu;
         Context::new(ContextOptions { backend, threads, host_memory_limit, ..ContextOptions::default() }).unwrap()

@@ -1,4 +1,5 @@
-//! The limits of the context's memory: what does not fit is refused before it is allocated, and what fits gives the same bits.
+//! The limits of the context's memory: a run that does not fit is refused before it allocates, and one that fits gives
+//! the same bits.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The solver as an object: its plan against what it then does, and options of its two calls.
+//! The solver as an object: its plan against the reports of its runs, and options of its two calls.
 
 use std::sync::Arc;
 

@@ -104,7 +104,7 @@ pub fn run<T: Real>(
         ..Results::default()
     };
     let info = solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
-    // What is listed as a maximum or a minimum has a definite projected Hessian.
+    // A pair listed as a maximum or a minimum has a definite projected Hessian.
     let curvatures = data(&hessian);
     for (p, class) in data::<i32>(&classes).into_iter().enumerate() {
         let listed = p % pairs.max(1) < data::<i32>(&count)[p / pairs.max(1)] as usize;

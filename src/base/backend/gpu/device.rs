@@ -240,7 +240,8 @@ impl Device {
         self.context
     }
 
-    /// Lets `other` read and write what is allocated here from now on and was before, if the hardware can. Whether it can.
+    /// Lets `other` read and write memory that was or will be allocated here, if the hardware can. Returns whether it
+    /// can.
     pub(super) fn open_to(&self, other: &Self) -> Result<bool> {
         if self.handle == other.handle {
             return Ok(true);
@@ -272,7 +273,7 @@ impl Device {
         self.marks().push(queue);
     }
 
-    /// Forgets a queue. What it still has to do is waited for by every release from now on.
+    /// Forgets a queue. From now on every release of memory waits for the work that is still in it.
     pub(super) fn retire(&self, entered: &Entered<'_>, queue: Mark) {
         // Under the lock: no release can fall between this wait and the removal.
         let mut marks = self.marks();
@@ -312,11 +313,11 @@ impl Drop for Device {
         if self.is_forked() {
             return;
         }
-        // What another thread that ends the process takes apart is not destroyed beside it.
+        // If another thread ends the process, its exit handlers destroy these objects, so this thread does not.
         let Ok(_inside) = Inside::new() else { return };
         let api = self.api;
-        // Errors are ignored: a dead context refuses these calls, and has already freed its objects.
-        // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.
+        // Errors are ignored: a dead context refuses these calls, and has already freed its objects. SAFETY: every
+        // handle was made in this context and is used no more; handles that could not be made are null or absent.
         unsafe {
             if (api.cuCtxPushCurrent_v2)(self.context) == driver::SUCCESS {
                 self.blas.destroy_idle();
@@ -443,7 +444,7 @@ impl Entered<'_> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        // SAFETY: pops what `enter` pushed on this thread; the value cannot be sent to another.
+        // SAFETY: pops the context that `enter` pushed on this thread; the value cannot be sent to another.
         let _ = unsafe { (self.api().cuCtxPopCurrent_v2)(&mut std::ptr::null_mut()) };
     }
 }

@@ -374,7 +374,7 @@ fn recorded_launches_run_in_their_order_each_time() {
         graph.launch(&stream).unwrap();
         wanted = 1.0 - 2.0 * (2.0 + 3.0 * wanted);
     }
-    // What `work` reports comes back, and nothing of it stays.
+    // The error of `work` is returned, and nothing of it is kept.
     let refused = Graph::record(&gpu, |_| Err(Error::Cancelled)).map(|_| ()).unwrap_err();
     assert_eq!(refused, Error::Cancelled);
 }

@@ -102,9 +102,9 @@ impl Loaded {
     }
 }
 
-/// Refuses a call of NVIDIA's libraries where there is no host memory for what they allocate themselves. The driver writes to
-/// memory that it was refused, and cuBLAS throws from initialisers that the loader runs: both end the process. A request
-/// that is refused here instead is an error.
+/// Refuses a call of NVIDIA's libraries where there is no host memory for their own allocations. The driver writes to
+/// memory that it was refused, and cuBLAS throws from initialisers that the loader runs: both end the process. A
+/// request that is refused here instead is an error.
 pub(super) fn expect_memory() -> Result<()> {
     const PROBE: usize = 8 << 20;
     let probe = alloc::with_capacity::<u8>("memory of the CUDA libraries", PROBE)?;

@@ -3,7 +3,7 @@ use super::*;
 use crate::backend::budget::Budget;
 use crate::error::Error;
 
-/// Without a driver these say what is missing; with one they count it.
+/// Without a driver the errors name the missing library; with one the count of devices is not negative.
 #[test]
 fn a_machine_without_a_driver_has_no_devices_and_says_why() {
     // SAFETY: only tries to load the library.

@@ -422,7 +422,7 @@ fn strips_that_have_to_be_decoded_are_charged_when_a_file_is_opened() {
     assert!(whole(&mut source).unwrap().iter().all(|b| *b == 0));
     drop(source);
     assert_eq!(budget.used(), 0);
-    // What is read as it stands needs nothing.
+    // Data that are not compressed need no buffer.
     let plain = folder.file("plain.tif", &grey(4));
     let budget = Budget::new(1 << 16);
     let _source = TiffSource::open_within(&[plain], &budget).unwrap();

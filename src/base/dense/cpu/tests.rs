@@ -55,7 +55,7 @@ fn products_equal_plain_loops<T: Scalar>() {
             for (alpha, beta) in [(1.0, 0.0), (-2.0, 1.0), (1.0, 0.5)] {
                 let mut c = random::<T>(&mut ops, p, q, 3);
                 if beta == 0.0 {
-                    // Nothing of C is read, not even what is no number.
+                    // No entry of C is read, not even a NaN.
                     c.slice_mut().unwrap().fill(T::from_parts(f64::NAN, f64::NAN));
                 }
                 let before: Vec<C64> = (0..p * q).map(|e| wide(&c, e % p, e / p)).collect();

@@ -184,7 +184,7 @@ fn columns_that_depend_on_others_are_replaced() {
     deficient::<Complex<f64>>();
 }
 
-/// Random directions depend on the basis's number, not on what came before.
+/// Random directions depend on the basis's number, not on earlier draws.
 #[test]
 fn random_directions_go_by_the_number_of_the_basis() {
     let mut ops = algebra();

@@ -30,7 +30,7 @@ use crate::scalar::{Complex, Generic, Known, Scalar};
 
 pub use reflections::coefficient_rows;
 
-/// What the working memory of a factorisation is called in errors.
+/// The name of a factorisation's working memory in errors.
 pub(super) const STACK: &str = "working memory of a factorisation";
 
 /// Calls `work` with the working memory of a factorisation, which is charged to nobody.

@@ -97,7 +97,7 @@ fn check_rows(rows: usize) -> Result<()> {
     Err(Error::OutOfMemory { what: "rows of a sparse matrix, which are more than is free", bytes, limit: None })
 }
 
-/// Bytes that are not compared with what is free.
+/// Bytes of rows up to which the free memory is not asked for.
 const UNCHECKED: u64 = 1 << 26;
 
 /// The entries row by row; those of a row are in the order given.

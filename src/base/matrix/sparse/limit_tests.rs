@@ -1,5 +1,5 @@
-//! Files and coordinates under a limit of host memory: what is allocated is charged first, and refused by the sizes that a
-//! header gives.
+//! Files and coordinates under a limit of host memory: lists are charged before they are allocated, and refused by the
+//! sizes that a header gives.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ fn a_few_bytes_of_header_do_not_allocate_beyond_the_limit() {
     let new = folder.file("new", text.as_bytes());
     let (needed, limit) = refused(&small, read_edges(&small, &new, EdgeList { relabel: true, ..how }));
     assert!(needed > limit, "{needed} are needed beside each other, {limit} are allowed");
-    // What fits is read.
+    // A file that fits is read.
     let fits = folder.file("fits", format!("{HEAD}100000 1 1\n1 1 1\n").as_bytes());
     assert_eq!(read_market(&c, &fits, None).unwrap().rows(), 100_000);
 }
@@ -153,7 +153,7 @@ fn ragged(context: &Arc<Context>) -> Matrix {
 
 #[test]
 fn what_makes_a_sparse_matrix_holds_no_more_than_it_charges() {
-    // Under a limit just above what each needs it succeeds, and the peak that was charged covers its lists: twice the
+    // Under a limit just above its need each call succeeds, and the peak that was charged covers its lists: twice the
     // indices of the entries and the rows.
     let c = limited(1 << 30);
     let a = ragged(&c);

@@ -177,8 +177,8 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     symmetry(a, tolerance, Absent::Differs)
 }
 
-/// [`is_symmetric`] of the values alone, which is what products and eigenvalues see: an entry that is absent is 0, and may
-/// therefore face a stored one within the tolerance.
+/// [`is_symmetric`] of the values alone, on which products and eigenvalues depend: an entry that is absent is 0, and
+/// may therefore face a stored one within the tolerance.
 ///
 /// # Errors
 /// As [`is_symmetric`].
@@ -186,7 +186,7 @@ pub fn has_symmetric_values(a: &Matrix, tolerance: f64) -> Result<bool> {
     symmetry(a, tolerance, Absent::IsZero)
 }
 
-/// What an entry without a mirrored one means.
+/// The meaning of an entry without a mirrored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absent {
     /// That the matrix is not symmetric.

@@ -24,7 +24,7 @@ pub struct Block {
     pub left: u32,
     /// Right bond index w', from 0.
     pub right: u32,
-    /// What is known of the block's entries.
+    /// Identity, diagonal or dense.
     pub kind: BlockKind,
 }
 

@@ -75,7 +75,7 @@ impl Plain {
         Self::new(count, self.cols, |i, j| self.at(first + i, j))
     }
 
-    /// What the setting makes of it.
+    /// The matrix that the setting makes of it: centred, scaled.
     fn treated(&self, s: &Setting) -> Self {
         let (m, n) = (self.rows as f64, self.cols as f64);
         let means: Vec<C64> = (0..self.cols).map(|j| (0..self.rows).map(|i| self.at(i, j)).sum::<C64>() / m).collect();
@@ -131,7 +131,7 @@ fn bytes_of(number: Number, values: &[C64]) -> Vec<u8> {
     bytes
 }
 
-/// The matrix as `number`, with a gap of `gap` elements that hold what no product may see.
+/// The matrix as `number`, with a gap of `gap` elements that no product may read.
 fn laid_out(a: &Plain, number: Number, order: Order, gap: usize) -> (Memory, usize, usize) {
     let (outer, inner) = if order == Order::RowMajor { (a.rows, a.cols) } else { (a.cols, a.rows) };
     let mut values = Vec::new();

@@ -122,7 +122,7 @@ fn merging_blocks_finds_the_row_space() {
         let r = fetched(&mut ops, &r);
         let transposed: Vec<Vec<C64>> = (0..12).map(|j| (0..n).map(|i| r[i][j]).collect()).collect();
         let error = distance(&times(&r, &transposed), &want) / frobenius(&want);
-        // Each merge rounds what was there a few times anew.
+        // Each merge rounds the earlier result a few times anew.
         let merges = m.div_ceil(block_rows) as f64;
         assert!(error < 20.0 * merges * f64::EPSILON + 1e-14, "blocks of {block_rows}: {error:e}");
         // Columns are orthogonal and in order of their norms.

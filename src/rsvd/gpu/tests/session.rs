@@ -133,8 +133,8 @@ fn bytes_moved_are_those_predicted() {
     }
 }
 
-/// The workspace that cuBLAS prefers is 32 MiB on a Hopper. Below it, and a little above, what a plan accepts runs inside
-/// the limit; `AUTO` passes over what does not fit.
+/// The workspace that cuBLAS prefers is 32 MiB on a Hopper. Below it, and a little above, a run that the plan accepts
+/// stays inside the limit; `AUTO` skips methods that do not fit.
 #[test]
 #[ignore = "needs a GPU"]
 fn limits_below_the_workspace_of_cublas_are_respected() {
@@ -170,8 +170,9 @@ fn limits_below_the_workspace_of_cublas_are_respected() {
     assert!(accepted > 30, "{accepted} runs");
 }
 
-/// What is planned is what is used, but for a tenth, on the device for the 12 MiB that the plan has for small factorisations,
-/// and on the host for the page-locked buffers of results, which are planned always and taken for larger results only.
+/// Planned and used bytes agree within a tenth, but for the 12 MiB on the device that the plan has for small
+/// factorisations, and on the host for the page-locked buffers of results, which are always planned and only allocated
+/// for larger results.
 #[test]
 #[ignore = "needs a GPU"]
 fn planned_memory_is_that_of_small_and_large_runs() {

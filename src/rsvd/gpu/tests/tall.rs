@@ -58,7 +58,7 @@ fn check<T: Scalar>(context: &Arc<Context>, setting: Setting, on_host: bool) {
             (0..4).map(|i| (0..4).map(|j| C64::new(f64::from(u8::from(i == j)), 0.0)).collect()).collect();
         assert!(distance(&gram, &unit) < 200.0 * eps);
 
-        // A column twice has no Cholesky factor, and stays what it is.
+        // A repeated column has no Cholesky factor, and the block is unchanged.
         let twice: Vec<T> = (0..12).map(|k| T::from_parts(f64::from(u8::from(k % 4 == 0 || k == 4)), 0.0)).collect();
         let twice: GpuMatrix<T> = ops.upload("test", 4, 3, &twice, 4).unwrap();
         let mut q = ops.tall("test", 3).unwrap();

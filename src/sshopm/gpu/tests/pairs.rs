@@ -272,7 +272,7 @@ const VARIANTS: [(Goal, Method, Shift); 12] = {
     all
 };
 
-/// What the GPU is held to holds on the CPU.
+/// The CPU meets the same conditions as the GPU.
 #[test]
 fn pairs_of_the_cpu_pass_the_checks() {
     fn run<T: Real>() {

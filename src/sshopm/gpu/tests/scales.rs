@@ -21,7 +21,7 @@ fn put(shape: Symmetric) -> impl Fn(usize, usize) -> f64 {
     move |t, r| if t + 1 == ITEMS { circle[r] } else { entry(t, r) }
 }
 
-/// What is found at one scale: integers, and numbers that scale with the tensor, then numbers that do not.
+/// The results at one scale: integers, and numbers that scale with the tensor, then numbers that do not.
 type Lists = (Vec<i32>, Vec<f64>, Vec<f64>);
 
 fn solved<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64, options: &Options, capacity: usize) -> Lists {

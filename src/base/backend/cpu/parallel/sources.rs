@@ -192,11 +192,11 @@ impl<'a, T: Send> Items for ChunksMut<'a, T> {
 
 /// Pieces of a slice, of `size` elements each. The last piece may be shorter, or is left out by the `exact` functions.
 pub trait Pieces<T> {
-    /// Shared pieces, the last one with what remains.
+    /// Shared pieces, the last one with the remaining elements.
     fn par_chunks(&self, size: usize) -> Chunks<'_, T>;
     /// Pieces to be read, without a shorter one.
     fn par_chunks_exact(&self, size: usize) -> Chunks<'_, T>;
-    /// Exclusive pieces, the last one with what remains.
+    /// Exclusive pieces, the last one with the remaining elements.
     fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
     /// Pieces to be changed, without a shorter one.
     fn par_chunks_exact_mut(&mut self, size: usize) -> ChunksMut<'_, T>;

@@ -86,7 +86,7 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
             at[n - 1] = wrong;
             let pick = || simd.pick(&far, &at, n, base);
             assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(pick)).is_err(), "{wrong} is outside");
-            // What is not wanted may be anything.
+            // Other lanes may hold anything.
             let mut out = vec![T::ONE; n];
             simd.pick(&far, &at, n - 1, base).store(&mut out);
             assert!((0..n - 1).all(|k| out[k] == far[0]) && out[n - 1] == T::ZERO);

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
-/// A grid over a matrix, x over rows and y over columns, whose kernel strides over what it does not cover.
+/// A grid over a matrix, x over rows and y over columns, whose kernel strides over the rest of the matrix.
 fn over(rows: usize, cols: usize) -> Grid {
     const MOST: usize = 65_535;
     let threads = c::DENSE_THREADS.unsigned_abs();
@@ -111,12 +111,12 @@ pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, fact
     unsafe { launch(&kernel, stream, over(matrix.rows, matrix.cols), &parameters) }
 }
 
-/// What [`columns`] finds of each column.
+/// The figure that [`columns`] computes of each column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reduction {
     /// Sum of the squares of the moduli: one f64. The numbers are multiplied by `factor` first.
     Sums {
-        /// 1, or what keeps the squares in range.
+        /// 1, or a factor that keeps the squares in range.
         factor: f64,
     },
     /// Real and imaginary part of the first entry of largest modulus: two f64.
@@ -145,7 +145,7 @@ pub fn columns(
         factor,
     };
     let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix_of(dtype)?))?;
-    // Up to 32 warps a column; what the threads add up depends on the shape alone.
+    // Up to 32 warps a column; the terms of each thread's sum depend on the shape alone.
     let threads = u32::try_from(matrix.rows.div_ceil(8).next_multiple_of(32).clamp(32, 1024)).unwrap_or(1024);
     let threads = threads.min(kernel.most_threads() / 32 * 32);
     let blocks = u32::try_from(matrix.cols).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs());
@@ -160,7 +160,7 @@ pub struct Draw {
     pub distribution: i32,
     /// The caller's seed, a part of the generator's key.
     pub seed: u64,
-    /// What the numbers are drawn for.
+    /// The purpose for which the numbers are drawn.
     pub stream: u32,
     /// Row of the random matrix that is the first here.
     pub first_row: u64,
@@ -202,14 +202,14 @@ pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shif
     unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
 }
 
-/// What [`upper`] writes beside the triangle.
+/// Further outputs of [`upper`].
 #[derive(Clone, Copy, Default)]
 pub struct Beside<'a> {
     /// Becomes the identity, of the input's type, packed.
     pub identity: Option<Region<'a>>,
     /// Real parts of the diagonal and `info`, f64.
     pub diagonal: Option<Region<'a>>,
-    /// I32: what cuSOLVER's factorisation reports, 0 for success; copied into `diagonal`.
+    /// I32: the status of cuSOLVER's factorisation, 0 for success; copied into `diagonal`.
     pub info: Option<Region<'a>>,
 }
 
@@ -241,7 +241,7 @@ pub fn upper(
 }
 
 /// How sensitive each column of a triangle in f64 is: the norm of column j times that of row j of its inverse, both
-/// packed; what is below the triangle's diagonal is not read.
+/// packed; entries below the triangle's diagonal are not read.
 pub fn condition(
     dtype: DType,
     gpu: &Gpu,

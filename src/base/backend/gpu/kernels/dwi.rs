@@ -22,7 +22,7 @@ pub struct Volume<'a> {
     pub voxel_stride: usize,
 }
 
-/// What a fit solves for.
+/// The unknowns of a fit.
 #[derive(Clone, Copy)]
 pub enum Model<'a> {
     /// The same matrix for every voxel: real [U, weighted], from log signals to entries.
@@ -63,7 +63,7 @@ pub struct Fit<'a> {
     pub s0: Option<Region<'a>>,
     /// I32 `[T]`.
     pub status: Option<Region<'a>>,
-    /// What signals that are not positive become, relative to S0; `None` leaves their voxels out.
+    /// The value, relative to S0, that replaces signals that are not positive; `None` leaves their voxels out.
     pub clamp: Option<f64>,
 }
 

@@ -28,7 +28,7 @@ fn kernel(dtype: DType, gpu: &Gpu, what: &str) -> Result<Kernel> {
     gpu.kernel("lanczos", &format!("purlin_lanczos_{what}_{}", suffix_of(dtype)?))
 }
 
-/// What one reading of a space does.
+/// The operation of one reading of a space.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// V, `count` columns of `rows` numbers, packed.
@@ -97,9 +97,9 @@ pub fn total(
 /// `to = factor / sqrt(square) * parts * from + keep * to`, element by element.
 #[derive(Clone, Copy)]
 pub struct Scale<'a> {
-    /// What is multiplied, `rows` numbers.
+    /// The vector that is multiplied, `rows` numbers.
     pub from: Region<'a>,
-    /// What is written; may be `from`.
+    /// The output; may be `from`.
     pub to: Region<'a>,
     /// Numbers of `from` and of `to`.
     pub rows: usize,
@@ -134,8 +134,8 @@ pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> R
 /// Threads of a block of a step, and so the most vectors of a space that estimates are kept of.
 const STEP_THREADS: usize = size(c::LANCZOS_STEP_THREADS);
 
-/// F64 of the record of a step: the component along the last vector, |A v|, the norm of what is left, and how many passes
-/// made it orthogonal.
+/// F64 of the record of a step: the component along the last vector, |A v|, the norm of the remainder, and how many
+/// passes made it orthogonal.
 pub const RECORD: usize = 4;
 
 /// F64 of the estimates of a space of `basis` vectors.
@@ -168,7 +168,7 @@ pub fn step_workspace(dtype: DType, blocks: usize, columns: usize) -> Result<usi
     product("sums", &[16, step_numbers(dtype, columns), blocks])
 }
 
-/// What follows the product in a step of the Lanczos process.
+/// The part of a step of the Lanczos process after the product.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
     /// The product, and the vectors that it is made orthogonal to.
@@ -228,7 +228,8 @@ pub struct Watch<'a> {
     pub epsilon: f64,
 }
 
-/// Takes away what the vectors before have along the product, where that is due, and divides by the norm.
+/// Subtracts the product's components along the earlier vectors, where reorthogonalisation is due, and divides by the
+/// norm.
 pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
     let array = |what: &str, region: Region<'_>| region.array(what, step.rows, dtype.size());
     let (column, three, [space, before, last, vector]) = match step.columns {
@@ -286,7 +287,7 @@ pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Resu
     let kernel = kernel(dtype, gpu, "step")?;
     let own = step.rows.div_ceil(step.blocks.max(1)).next_multiple_of(32);
     let (sums, rows) = (step_shared(dtype, columns), product("rows", &[own, dtype.size()])?.next_multiple_of(8));
-    // All blocks have to be there at once, with what they hold too.
+    // All blocks must be resident at once, with their shared memory.
     let held = sums.saturating_add(rows);
     let is_held = held <= kernel.most_shared()
         && kernel.resident_blocks(c::LANCZOS_STEP_THREADS.unsigned_abs(), held)? >= blocks(step.blocks)?;

@@ -1,5 +1,5 @@
-//! A safe function for each kernel of `cuda/`: it checks the lengths of what it is given, fills the parameter struct
-//! and launches.
+//! A safe function for each kernel of `cuda/`: it checks the lengths of its arguments, fills the parameter struct and
+//! launches.
 
 pub mod dense;
 pub mod dwi;

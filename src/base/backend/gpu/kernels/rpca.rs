@@ -28,7 +28,7 @@ pub struct Entries<'a> {
     pub dtype: DType,
     /// Elements from one index of the slow axis to the next.
     pub slow: usize,
-    /// What every entry is multiplied with.
+    /// Factor of every entry.
     pub scale: f64,
 }
 
@@ -56,11 +56,11 @@ pub struct Panel<'a> {
     pub y: Option<Region<'a>>,
     /// The matrix M over this panel.
     pub entries: Entries<'a>,
-    /// What is observed, if not all.
+    /// The mask of the observed entries, if not all are.
     pub mask: Option<Mask<'a>>,
     /// F64, [`sums_bytes`] of them.
     pub sums: Region<'a>,
-    /// F64 [[`SUMS`]]: what the sums are added to, if they are wanted.
+    /// F64 [[`SUMS`]]: the sums are added to these, if they are wanted.
     pub totals: Option<Region<'a>>,
 }
 
@@ -86,7 +86,7 @@ pub struct Update<'a> {
     pub mu_next: f64,
     /// Weight of the sparse part.
     pub lambda: f64,
-    /// What counts as an entry of S.
+    /// Entries of a larger modulus count as entries of S.
     pub threshold: f64,
     /// Whether X becomes L and Y becomes S.
     pub last: bool,

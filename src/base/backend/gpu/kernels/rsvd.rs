@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::to_i64;
 
-/// Doubles of a record: a mean and a sum of squares, or what is subtracted and a factor.
+/// Doubles of a record: a mean and a sum of squares, or the number that is subtracted and a factor.
 pub const RECORD: usize = size(c::RSVD_RECORD);
 
 /// Doubles of a tally.
@@ -25,7 +25,7 @@ fn name(dtype: DType, what: &str) -> Result<String> {
     Ok(format!("purlin_rsvd_{what}_{}", suffix_of(dtype)?))
 }
 
-/// What the kernels call a type of entries.
+/// The ending of kernel names for a type of entries.
 fn number(dtype: DType) -> Result<i32> {
     Ok(match dtype {
         DType::U8 => c::FDK_U8,
@@ -74,7 +74,7 @@ pub enum Axis {
     Outer,
 }
 
-/// What is subtracted from each entry, and divides it, in records along one axis.
+/// The numbers subtracted from each entry, and its divisors, in records along one axis.
 #[derive(Clone, Copy)]
 pub struct Centre<'a> {
     /// A record for each place along `axis`.
@@ -94,7 +94,7 @@ pub struct Convert<'a> {
     pub dtype: DType,
     /// Where they go, with as many lines as long; may be the source, if the types are the same. Nowhere: the tally alone.
     pub output: Option<Lines<'a>>,
-    /// What is subtracted; `None` for nothing.
+    /// The numbers that are subtracted; `None` for none.
     pub centre: Option<Centre<'a>>,
     /// The power of two that entries and means are multiplied by before they are subtracted.
     pub factor: f64,
@@ -150,7 +150,7 @@ impl Convert<'_> {
         // By the sizes alone, so that sums have the same order on every device.
         let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
         let grid = Grid::row(small("blocks", blocks)?.unsigned_abs(), c::RSVD_THREADS.unsigned_abs(), 0);
-        // SAFETY: source, output and means were checked against what the kernel touches; the tallies hold a
+        // SAFETY: source, output and means were checked against the range that the kernel touches; the tallies hold a
         // record of each of the most blocks.
         unsafe { launch(&kernel, stream, grid, &parameters) }?;
         let Some((_, record)) = self.tally else { return Ok(()) };

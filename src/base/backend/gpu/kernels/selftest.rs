@@ -19,7 +19,7 @@ const _: () = assert!(size_of::<SelftestParams>() == 24);
 // SAFETY: the same members in the same order as in cuda/selftest.cu, without padding.
 unsafe impl Parameters for SelftestParams {}
 
-/// Runs a kernel that kills the device's context, to test what purlin says afterwards.
+/// Runs a kernel that kills the device's context, to test purlin's messages afterwards.
 #[cfg(test)]
 pub(in crate::backend::gpu) fn trap(gpu: &Gpu, stream: &GpuStream) -> Result<()> {
     let parameters = SelftestParams { output: 0, count: 0, scale: 1, words: 0 };

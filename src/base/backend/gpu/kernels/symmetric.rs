@@ -12,7 +12,7 @@ use crate::shape::to_i64;
 /// Most axes of a dense tensor.
 pub const MAX_ORDER: usize = size(c::SYMMETRIC_MAX_ORDER);
 
-/// What a conversion does to the entries.
+/// The operation of a conversion on the entries.
 #[derive(Clone, Copy)]
 pub enum Scale<'a> {
     /// It copies the entries.
@@ -200,7 +200,7 @@ pub struct EntryPlaces<'a> {
     pub starts: Region<'a>,
 }
 
-/// What becomes of the places of an entry.
+/// The output of a pass over the places of each entry.
 #[derive(Clone, Copy)]
 pub enum Packing<'a> {
     /// Their mean goes to the packed tensors.

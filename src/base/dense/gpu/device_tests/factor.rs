@@ -56,7 +56,7 @@ fn a_cholesky_step_that_fails_leaves_everything<T: Scalar>(mut ops: GpuAlgebra, 
         let after = Host::from(&mut ops, &x);
         assert!(bits(&after) == bits(&bad));
     }
-    // A shift makes it positive definite: what remains is bounded and finite.
+    // A shift makes it positive definite: the factor is bounded and finite.
     let mut x = a.to::<T>(&mut ops);
     let mut r = Algebra::<T>::zeros(&mut ops, "test", cols, cols).unwrap();
     let Step::Done { spread } = ops.cholesky_step(&mut x, 1e-10, &mut r).unwrap() else { panic!("shifted") };

@@ -1,4 +1,4 @@
-//! Tests that need a GPU: `cargo test -- --ignored`. What is right is computed by plain loops in double precision.
+//! Tests that need a GPU: `cargo test -- --ignored`. Plain loops in double precision compute the expected results.
 
 mod factor;
 mod singular;
@@ -177,7 +177,7 @@ fn products_equal_plain_loops<T: Scalar>() {
                 let mut old = Host::random::<T>(p, q, 3);
                 let mut c = old.to::<T>(&mut ops);
                 if beta == 0.0 {
-                    // Nothing of C is read, not even what is no number.
+                    // No entry of C is read, not even a NaN.
                     c = Host::new(p, q, |_, _| C64::new(f64::NAN, f64::NAN)).to(&mut ops);
                     old.at.fill(C64::default());
                 }
@@ -207,7 +207,7 @@ fn products() {
 fn parts_and_rows_are_multiplied<T: Scalar>() {
     let mut ops = algebra();
     let (a, w) = (Host::random::<T>(41, 23, 1), Host::random::<T>(23, 5, 2));
-    // The transpose of a row-major matrix is what its memory holds by columns.
+    // The transpose of a row-major matrix is its memory read by columns.
     let by_rows = Host::new(23, 41, |i, j| a.get(j, i)).to::<T>(&mut ops);
     let (on_a, on_w) = (a.to::<T>(&mut ops), w.to::<T>(&mut ops));
     let (plain, bound) = (Transpose::Plain, 200.0 * eps::<T>());
@@ -232,7 +232,7 @@ fn parts_and_rows_are_multiplied<T: Scalar>() {
     assert!(on_a.view().part::<T>((30, 0), (12, 1)).is_err() && on_a.view().columns::<T>(23, 1).is_err());
     assert!(on_a.view().rows::<T>(41, 0).is_ok() && on_a.view().columns::<T>(23, 0).is_ok());
 
-    // A rank update, which leaves what is not the lower triangle alone. 41 roundings of sums that reach 82.
+    // A rank update, which changes the lower triangle alone. 41 roundings of sums that reach 82.
     let bound = 41.0 * 82.0 * eps::<T>();
     let g = Host::random::<T>(23, 23, 4).to::<T>(&mut ops);
     ops.blas().rank_update::<T>(1.0, on_a.view(), false, 0.0, g.view()).unwrap();
@@ -397,7 +397,7 @@ fn memory_is_charged_and_given_back() {
     let gpu = context.gpu("test").unwrap().clone();
     let stream = gpu.create_stream().unwrap();
     {
-        // The workspace of cuBLAS takes at most an eighth of what is left, so that several fit.
+        // The workspace of cuBLAS takes at most an eighth of the free memory, so that several fit.
         let mut ops = GpuAlgebra::new(&context, &gpu, &stream).unwrap();
         let one = context.device_budget().used();
         assert!((64 << 10..=(6 << 20) + 1024).contains(&one), "{one} bytes");

@@ -14,7 +14,7 @@ use super::{Kernel, Lanes, Mask, Simd};
 use crate::real::Real;
 use registers::*;
 
-/// The right to use AVX2 and FMA, and what came with them: POPCNT, LZCNT, BMI1 and BMI2.
+/// The right to use AVX2 and FMA, and the extensions of the same processors: POPCNT, LZCNT, BMI1 and BMI2.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     _private: (),

@@ -1,4 +1,4 @@
-//! What there is no single intrinsic for, on one register.
+//! Operations on one register for which there is no single intrinsic.
 //!
 //! As in the module above, whoever holds a register runs on a processor that has it.
 
@@ -19,7 +19,7 @@ pub(super) use op;
 
 /// Rounding towards minus infinity without exceptions, to whole numbers.
 pub(super) const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-/// Moves bit 3 of an index to the sign, which is what a blend looks at.
+/// Moves bit 3 of an index to the sign, by which a blend selects.
 pub(super) const TO_SIGN: i32 = 28;
 
 #[inline(always)]

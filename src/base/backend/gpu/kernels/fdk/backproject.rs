@@ -11,8 +11,8 @@ use crate::shape::to_i64;
 /// F64 numbers of a view in the back-projection's table.
 pub const VIEW_NUMBERS: usize = size(c::FDK_VIEW);
 
-/// A view's numbers in the back-projection's table: the matrix from voxel indices (i, j, k, 1) to (column w, row w, w), and
-/// what a sample counts over w^2.
+/// A view's numbers in the back-projection's table: the matrix from voxel indices (i, j, k, 1) to (column w, row w, w),
+/// and the weight of a sample, which is divided by w^2.
 pub fn view_numbers(matrix: &[[f64; 4]; 3], weight: f64) -> [f64; VIEW_NUMBERS] {
     let mut numbers = [0.0; VIEW_NUMBERS];
     for (row, out) in matrix.iter().zip(numbers.chunks_mut(4)) {
@@ -56,8 +56,8 @@ pub struct Backprojection<'a> {
     pub size: [usize; 3],
     /// Rows of the whole panel.
     pub panel_rows: usize,
-    /// What is added to. Unless all rows of the panel are stored, it begins where tiles do ([`Shape::walked`]), and stored
-    /// rows hold all that it is seen through.
+    /// The slab to which the views are added. Unless all rows of the panel are stored, it begins where tiles do
+    /// ([`Shape::walked`]), and the stored rows hold every sample of it.
     pub slab: Slab<'a>,
     /// With a plane of symmetry: the slab's mirror image, made at the same time. Without it `slab` is looked up for both
     /// halves, so a slab on one side of the plane takes twice as long.

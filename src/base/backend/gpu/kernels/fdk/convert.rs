@@ -46,7 +46,7 @@ pub struct PixelWeights<'a> {
     pub index: Region<'a>,
     /// Rows of the whole panel, of which the numbers may have a range.
     pub panel_rows: usize,
-    /// Parker's weights: half of what the arc is longer than half a circle. Half fan: half width of the strip that both
+    /// Parker's weights: half of the excess of the arc over half a circle. Half fan: half width of the strip that both
     /// sides see. Rad.
     pub ramp: f64,
     /// Half fan: the sign of angles on the long side; 0 for Parker's weights.
@@ -70,17 +70,17 @@ pub struct Convert<'a> {
     pub rows: usize,
     /// Views, of `columns` by `rows` numbers each.
     pub views: usize,
-    /// What to make of counts; `None` if the numbers are line integrals.
+    /// Conversion of counts; `None` if the numbers are line integrals.
     pub counts: Option<Counts<'a>>,
-    /// Replace what is not finite by 0.
+    /// Replace numbers that are not finite by 0.
     pub sanitize: bool,
     /// Largest modulus of a line integral; a larger one is too large, and counts as not finite.
     pub largest: f32,
-    /// What line integrals are multiplied with, if anything.
+    /// Weights that multiply the line integrals, if any.
     pub weights: Option<PixelWeights<'a>>,
-    /// F32 [columns, rows, views]; may be the source if that is F32. `None` only counts what is not finite.
+    /// F32 [columns, rows, views]; may be the source if that is F32. `None` only counts numbers that are not finite.
     pub output: Option<Region<'a>>,
-    /// U64 `[COUNTERS]`: what is not finite, clamped, too bright and too large is added to these.
+    /// U64 `[COUNTERS]`: the counts of numbers not finite, clamped, too bright and too large are added to these.
     pub counters: Region<'a>,
 }
 

@@ -66,7 +66,7 @@ pub fn roots(length: usize) -> Result<Vec<f32>> {
     Ok(roots)
 }
 
-/// What the mirror image of a row's end is multiplied with, sample by sample.
+/// Factors of the mirror image of a row's end, sample by sample.
 pub fn falls(extrapolated: usize) -> Result<Vec<f32>> {
     let mut falls = crate::alloc::with_capacity("extrapolation", extrapolated)?;
     falls.extend((1..=extrapolated).map(|k| {

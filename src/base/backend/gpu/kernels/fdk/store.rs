@@ -1,4 +1,4 @@
-//! Finished slices to what is stored.
+//! Conversion of finished slices to the stored type.
 
 use super::super::mirrors::FdkStoreParams;
 use super::super::{constants as c, product};
@@ -26,11 +26,11 @@ pub struct Store<'a> {
     pub source: Region<'a>,
     /// Voxels of a slice along x and y, and slices.
     pub size: [usize; 3],
-    /// What each value is multiplied with first; in double precision for F64.
+    /// Factor of each value; applied in double precision for F64.
     pub scale: f64,
-    /// What is added after the multiplication.
+    /// Added after the multiplication.
     pub offset: f64,
-    /// What lies outside becomes `offset`.
+    /// Voxels outside become `offset`.
     pub fov: Option<Fov>,
     /// [nx, ny, slices] of `number`; may be the source for F32.
     pub output: Region<'a>,

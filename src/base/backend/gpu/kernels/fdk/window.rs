@@ -10,7 +10,7 @@ const TILE: usize = size(c::FDK_TILE);
 /// Rows and columns by which a tile may stick out of the panel and still need its window: the bounds hold up to there.
 const BEYOND: f64 = 128.0;
 
-/// Shared memory for the windows of a block, bytes: within what every supported GPU has.
+/// Shared memory for the windows of a block, bytes: every supported GPU has as much.
 const MOST_SHARED: usize = 96 * 1024;
 
 /// A back-projection kernel, by the views and windows that it takes.
@@ -62,7 +62,7 @@ pub struct Shape {
     pub mirror: Option<Mirror>,
 }
 
-/// What a view's matrix takes the grid to.
+/// The image of the grid under a view's matrix.
 struct Reach {
     /// Least homogeneous coordinate w of a voxel.
     depth: f64,
@@ -144,9 +144,9 @@ impl Shape {
         }
     }
 
-    /// The slices, of the volume's `slices`, whose rows must be stored for a slab of `count` from `first` on. A column's walk
-    /// begins where its tile does, and what it has rounded on the way to the slab stays in it: with these rows the bits are
-    /// the same whatever the slab.
+    /// The slices, of the volume's `slices`, whose rows must be stored for a slab of `count` from `first` on. A
+    /// column's walk begins where its tile does, and its rounding on the way to the slab stays in it: with these rows
+    /// the bits are the same whatever the slab.
     pub fn walked(&self, first: usize, count: usize, slices: usize) -> Range<usize> {
         let (mut start, mut end) = (first, (first + count).min(slices));
         if self.kind != Kind::Column || start >= end {
@@ -179,7 +179,7 @@ impl Shape {
     }
 
     /// Zeros that the kernel needs around an image: columns and rows. An even number of rows, as lines are filtered in
-    /// pairs, and the partner of a panel row must not depend on what else is stored.
+    /// pairs, and the partner of a panel row must not depend on the other stored rows.
     pub(super) fn border(&self) -> (usize, usize) {
         match self.kind {
             Kind::Plain => (4, 2),

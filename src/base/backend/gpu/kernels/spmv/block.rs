@@ -22,9 +22,9 @@ pub struct Vectors<'a> {
     pub stride: usize,
 }
 
-/// What `finish` makes of A times `gathered` for `width` vectors; its x and y have rows of the strides given last, and it has
-/// no factors on the device and no third vector. Tiles have no more than [`block_entries`] entries, and partials hold `width`
-/// numbers a piece.
+/// Computes `finish` of A times `gathered` for `width` vectors; its x and y have rows of the strides given last, and it
+/// has no factors on the device and no third vector. Tiles have no more than [`block_entries`] entries, and partials
+/// hold `width` numbers a piece.
 #[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
 pub fn block(
     dtype: DType,
@@ -66,7 +66,7 @@ pub fn block(
     unsafe { launch(&kernel(dtype, gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 
-/// What becomes of the sums, without what products gather.
+/// The finish of the sums, without the gathered vectors.
 fn finished(
     dtype: DType,
     rows: usize,
@@ -96,7 +96,7 @@ fn finished(
     })
 }
 
-/// What `finish` makes of sums that are 0, for `rows` rows of `width` numbers, with strides as [`block`] has them.
+/// Computes `finish` of sums that are 0, for `rows` rows of `width` numbers, with strides as [`block`] has them.
 pub fn rest_block(
     dtype: DType,
     gpu: &Gpu,

@@ -2,7 +2,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | this one | a matrix, what becomes of its sums, products with one vector |
+//! | this one | a matrix, the finish of its sums, products with one vector |
 //! | `sweeps` | products by columns, summed by rows |
 //! | `block` | products with several vectors |
 //! | `pixels` | products with the graph of an image |
@@ -73,8 +73,8 @@ impl Rows<'_> {
     }
 }
 
-/// What becomes of the sum s of row i: y_i = alpha f r_i s + (shift + weight d_i) x_i + gamma g z_i + beta y_i. With
-/// beta = 0 nothing of y is read.
+/// The result of the sum s of row i: y_i = alpha f r_i s + (shift + weight d_i) x_i + gamma g z_i + beta y_i. With beta
+/// = 0 nothing of y is read.
 #[derive(Clone, Copy)]
 pub struct Finish<'a> {
     /// y, as many numbers as there are rows.
@@ -223,7 +223,7 @@ fn params(dtype: DType, a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>)
     })
 }
 
-/// What `finish` makes of A times `gathered`.
+/// Computes `finish` of A times `gathered`.
 ///
 /// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
@@ -278,7 +278,7 @@ pub fn multiply(
     Ok(())
 }
 
-/// What `finish` makes of sums that are 0: nothing of a matrix is read.
+/// Computes `finish` of sums that are 0: nothing of a matrix is read.
 pub fn rest(dtype: DType, gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
     let finish = finish.params(dtype, rows)?;
     let p = SpmvParams { rows: to_i64(rows), lanes: 1, finish, ..SpmvParams::default() };

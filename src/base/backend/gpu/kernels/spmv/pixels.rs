@@ -23,7 +23,7 @@ pub struct Pixels<'a> {
     pub size: (usize, usize),
 }
 
-/// What `finish` makes of W times `gathered`.
+/// Computes `finish` of W times `gathered`.
 pub fn pixels(
     dtype: DType,
     gpu: &Gpu,

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::scalar::DType;
 use crate::shape::to_i64;
 
-/// What the two sweeps know of a matrix.
+/// The form of a matrix that the two sweeps read.
 #[derive(Clone, Copy)]
 pub struct Swept<'a> {
     /// Tiles of up to `capacity` entries, and their end.
@@ -26,7 +26,7 @@ pub struct Swept<'a> {
     pub columns: Region<'a>,
     /// U32: the entry of the matrix.
     pub sources: Region<'a>,
-    /// Entries, with what is between the blocks.
+    /// Entries, with the gaps between the blocks.
     pub entries: usize,
     /// Blocks that the columns are divided into.
     pub blocks: usize,
@@ -91,7 +91,7 @@ pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, tot
 pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, begins: Region<'_>) -> Result<()> {
     let p = swept.prepare(a, begins)?;
     let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), c::SPMV_THREADS.unsigned_abs(), swept.blocks * 8);
-    // SAFETY: the counts were those of the same matrix, and blocks begin so that what they count fits.
+    // SAFETY: the counts were those of the same matrix, and blocks begin so that their counts fit.
     unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_place")?, stream, grid, &p) }
 }
 
@@ -120,7 +120,7 @@ pub fn collect_shared(dtype: DType, blocks: usize, capacity: usize) -> usize {
     capacity * (dtype.size() + 2) + blocks * 4 + (blocks + 1) * 2
 }
 
-/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums.
+/// The two sweeps: products by columns, with `units` of them; then `finish` of their sums.
 #[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
 pub fn sweep(
     dtype: DType,

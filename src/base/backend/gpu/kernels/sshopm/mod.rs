@@ -164,7 +164,7 @@ pub struct Solve<'a> {
     pub batch: Batch<'a>,
     /// U8 `[T]`: 0 leaves a tensor out.
     pub mask: Option<Region<'a>>,
-    /// Real [U, U]: what is applied to the entries when they are read; fused kernels only.
+    /// Real [U, U]: the transform that is applied to the entries when they are read; fused kernels only.
     pub transform: Option<Region<'a>>,
     /// Start vectors of all tensors.
     pub starts: Starts<'a>,
