@@ -49,8 +49,8 @@ module purlin_execution
 
 contains
 
-  !> Creates the context, destroying the one held before. `options` come first, then the three that have a
-  !> keyword of their own replace what they say.
+  !> Creates the context, destroying the one held before. `options` come first, then the three that have a keyword of
+  !> their own replace their members.
   subroutine context_create(self, options, backend, device, threads, stat, errmsg)
     class(purlin_context), intent(inout) :: self
     type(purlin_context_options), intent(in), optional :: options

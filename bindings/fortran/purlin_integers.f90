@@ -7,13 +7,13 @@ module purlin_integers
   private
   public :: widen, narrow, narrow_new, narrowed
 
-  !> What a call returned, in 32 bits. A value that does not fit is refused by the name of its argument. After another
+  !> The results of a call, in 32 bits. A value that does not fit is refused by the name of its argument. After another
   !> failure than PURLIN_ERROR_NO_CONVERGENCE nothing is written.
   interface narrow
     module procedure narrow_number, narrow_list
   end interface
 
-  !> The same for what the call allocates.
+  !> The same for arrays that the call allocates.
   interface narrow_new
     module procedure narrow_new_list, narrow_new_table
   end interface

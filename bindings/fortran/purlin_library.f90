@@ -61,7 +61,7 @@ contains
     text = string_from_pointer(c_status_string(status))
   end function
 
-  !> What went wrong in this thread's last call of the library; empty after a success.
+  !> The message of the error in this thread's last call of the library; empty after a success.
   function purlin_last_error_message() result(text)
     character(:), allocatable :: text
     text = string_from_pointer(c_last_error_message())

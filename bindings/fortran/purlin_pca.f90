@@ -13,7 +13,7 @@ module purlin_pca_module
   private
   public :: purlin_pca
 
-  !> What a fit found. It holds its components and means, and needs neither the data nor the session any more.
+  !> The result of a fit. It holds its components and means, and needs neither the data nor the session any more.
   type :: purlin_pca
     private
     type(c_ptr) :: key = c_null_ptr
@@ -34,7 +34,7 @@ module purlin_pca_module
 
 contains
 
-  !> Fits `x` with the rank, method and seed of `session`. `scores` takes what transform would give of `x`.
+  !> Fits `x` with the rank, method and seed of `session`. `scores` receives the result of transform on `x`.
   subroutine pca_fit(self, session, x, options, scores, info, stream, stat, errmsg)
     class(purlin_pca), intent(inout) :: self
     type(purlin_rsvd), intent(inout) :: session
@@ -87,7 +87,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What each feature is divided by: ones unless scaled.
+  !> Divisor of each feature: 1 unless scaled.
   subroutine pca_scale(self, context, values, stat, errmsg)
     class(purlin_pca), intent(in) :: self
     type(purlin_context), intent(in) :: context

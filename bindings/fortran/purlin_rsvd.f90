@@ -101,7 +101,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> An orthonormal basis `q`, m x l, of the range of A, and `b` = Q^H A, l x n; `q` says what l is.
+  !> An orthonormal basis `q`, m x l, of the range of A, and `b` = Q^H A, l x n; l is the number of columns of `q`.
   subroutine rsvd_range(self, a, q, b, info, stream, stat, errmsg)
     class(purlin_rsvd), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a

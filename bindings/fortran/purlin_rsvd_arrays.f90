@@ -194,7 +194,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Borrows what the forms with leading dimensions are given.
+  !> Borrows the arrays of the forms with leading dimensions.
   subroutine run_leading(o, context, dtype, m, n, k, a, lda, values, u, ldu, v, ldv, options, info)
     type(outcome), intent(inout) :: o
     type(purlin_context), intent(in) :: context

@@ -152,7 +152,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Row i of the result is row rows(i), column j column cols(j); what is not given stays.
+  !> Row i of the result is row rows(i), column j column cols(j); without a list the order stays.
   subroutine purlin_permute(a, matrix, rows, cols, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     type(purlin_matrix), intent(inout) :: matrix
@@ -172,7 +172,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Rows and columns multiplied by numbers of the matrix's type; what is not given stays. Every entry has a value then.
+  !> Rows and columns multiplied by numbers of the matrix's type; without a list the factors are 1. Every entry has a
+  !> value then.
   subroutine purlin_scale(a, matrix, rows, cols, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     type(purlin_matrix), intent(inout) :: matrix
@@ -191,7 +192,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The rows and columns listed, in that order; what is not given stays.
+  !> The rows and columns listed, in that order; without a list all stay.
   subroutine purlin_select(a, matrix, rows, cols, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     type(purlin_matrix), intent(inout) :: matrix

@@ -275,7 +275,7 @@ contains
     if (present(list)) address = c_loc(list)
   end function
 
-  !> What every dense `borrow` does once the type of the array is known.
+  !> The common part of every dense `borrow`, for a known type of the array.
   subroutine borrow_dense(self, context, dtype, dims, packed, address, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
@@ -295,7 +295,7 @@ contains
     end if
   end subroutine
 
-  !> The same for a symmetric batch: `elements` is what the array holds, a whole number of tensors.
+  !> The same for a symmetric batch: `elements` is the size of the array, a whole number of tensors.
   subroutine borrow_packed(self, context, dtype, order, dimension, elements, packed, address, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context

@@ -208,7 +208,7 @@ contains
     train%context = context
   end subroutine
 
-  !> Whether the elements of a train are complex; false for what is none, which the next call refuses.
+  !> Whether the elements of a train are complex; false for an invalid handle, which the next call refuses.
   function tt_is_complex(train) result(complex_elements)
     type(purlin_tt), intent(in) :: train
     logical :: complex_elements
@@ -402,7 +402,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What every `borrow_flat` does with the addresses of its cores.
+  !> The common part of every `borrow_flat`, for the addresses of its cores.
   subroutine whole(self, o, context, dtype, modes, ranks, addresses, flags, stat, errmsg)
     class(purlin_tt), intent(inout) :: self
     type(outcome), intent(in) :: o

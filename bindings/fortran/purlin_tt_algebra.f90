@@ -302,7 +302,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The train of smallest ranks within options%epsilon of x; `discarded`(d - 1) is what was dropped at each bond.
+  !> The train of smallest ranks within options%epsilon of x; `discarded`(d - 1) is the norm of the part dropped at each
+  !> bond, over the norm of x.
   subroutine purlin_tt_round(x, z, options, info, discarded, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     type(purlin_tt), intent(inout) :: z

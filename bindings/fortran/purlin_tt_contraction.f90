@@ -448,7 +448,7 @@ contains
 
   include 'generated/object_tt_contraction.inc'
 
-  !> A real result of numbers that may be complex is not what was asked for.
+  !> Refuses a real result for numbers that may be complex.
   subroutine expect_real_numbers(o, complex_numbers)
     type(outcome), intent(inout) :: o
     logical, intent(in) :: complex_numbers

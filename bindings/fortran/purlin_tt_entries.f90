@@ -383,7 +383,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> What every `svd` does with a tensor over its array, which it destroys.
+  !> The common part of every `svd`, for a tensor over its array, which it destroys.
   subroutine decompose(o, context, given, z, options, modes, info)
     type(outcome), intent(inout) :: o
     type(purlin_context), intent(in) :: context

@@ -86,8 +86,9 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a two-site
-  !> step. What does not depend on these cores is kept. The trains before are not needed any longer.
+  !> Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a
+  !> two-site step. Environments that do not depend on these cores are kept. The trains before are not needed any
+  !> longer.
   subroutine environments_set_trains(self, y, x, first, last, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     type(purlin_tt), intent(in) :: y, x

@@ -374,7 +374,7 @@ contains
       is_contiguous(array), c_loc(array), stream, stat, errmsg)
   end subroutine
 
-  !> Whether the elements of a TT-matrix are complex; false for what is none, which the next call refuses.
+  !> Whether the elements of a TT-matrix are complex; false for an invalid handle, which the next call refuses.
   function tt_matrix_is_complex(matrix) result(complex_elements)
     type(purlin_tt_matrix), intent(in) :: matrix
     logical :: complex_elements

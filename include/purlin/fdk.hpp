@@ -55,8 +55,8 @@ inline purlin_fdk_info fresh_info() {
 
 }  // namespace detail
 
-/// A checked geometry, grid and options on a context: made once, used for many scans. What the context's log function
-/// throws during its calls is thrown by the next call that is given the context.
+/// A checked geometry, grid and options on a context: made once, used for many scans. An exception of the context's log
+/// function during its calls is thrown by the next call that is given the context.
 class reconstruction {
  public:
   reconstruction() noexcept = default;

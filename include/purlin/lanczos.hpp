@@ -21,12 +21,13 @@ struct options : purlin_lanczos_options {
 };
 
 /// A solve's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
-/// `count` of the outputs are then what was found.
+/// `count` of the outputs are then valid.
 struct info : purlin_lanczos_info {
   info() : purlin_lanczos_info{} { check(purlin_lanczos_info_init(this, sizeof(purlin_lanczos_info))); }
 };
 
-/// What is known before a solve; what is empty is not.
+/// Optional inputs of a solve: start vector, vectors to keep out of the search, and the solver with A - sigma I. NULL
+/// members are not given.
 struct given {
   const tensor* start = nullptr;
   const matrix* known = nullptr;
@@ -72,7 +73,7 @@ inline std::vector<double> singular_values(const context& on, const matrix& a, c
   return found;
 }
 
-/// Has what was found before a call threw that not all converged, and lets it go on.
+/// Runs `call`. If it throws `PURLIN_ERROR_NO_CONVERGENCE`, shortens the outputs to the pairs found and rethrows.
 namespace detail {
 template <class Call, class Cut>
 void cut_after(Call&& call, const info& report, Cut&& cut) {
@@ -102,7 +103,8 @@ inline std::vector<double> values(const context& on, const matrix& a, const opti
   return found;
 }
 
-/// Coefficients of the plain recurrence: the diagonal, and what is beside it with the last that leads out.
+/// Coefficients of the plain recurrence: the diagonal, and the subdiagonal followed by the coefficient that leads out
+/// of the space.
 struct recurrence {
   std::vector<double> alpha;
   std::vector<double> beta;
@@ -166,7 +168,8 @@ class session {
     return report;
   }
 
-  /// At most `steps` steps of the plain recurrence, of which `kind`, `shift` and `seed` of the options say what with.
+  /// At most `steps` steps of the plain recurrence, with the operator of `kind` and `shift` of the options, and the
+  /// start vector of `seed` unless `start` is given.
   recurrence tridiagonalize(const matrix& a, std::int64_t steps, const tensor& start = {}, const stream& queue = {}) {
     recurrence found{std::vector<double>(purlin::detail::size(steps)),
                      std::vector<double>(purlin::detail::size(steps))};
@@ -188,14 +191,14 @@ class session {
     return report;
   }
 
-  /// Ends a call on this session: throws what its progress function or a function behind `a` threw, else the error of
-  /// `status`. The wrappers of these headers call it.
+  /// Ends a call on this session: rethrows the exception of its progress function or of a function behind `a`, else
+  /// throws the error of `status`. The wrappers of these headers call it.
   void finish(const matrix& a, purlin_status status) const {
     rethrow(a);
     check(status);
   }
 
-  /// The same, and throws what the log function of `on` threw.
+  /// The same, and rethrows an exception of the log function of `on`.
   void finish(const matrix& a, const context& on, purlin_status status) const {
     rethrow(a);
     on.finish(status);

@@ -34,7 +34,7 @@ struct csr_view {
 template <class T>
 using apply_function = std::function<void(bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y)>;
 
-/// The same with vectors on the device: what `x` points to is ready in the order of `cuda_stream`, a `CUstream`
+/// The same with vectors on the device: the vectors at `x` are ready in the order of `cuda_stream`, a `CUstream`
 /// (`cudaStream_t`), and the work is enqueued on it.
 template <class T>
 using device_apply_function = std::function<void(bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y,

@@ -16,13 +16,13 @@ struct options : purlin_pca_options {
   options() : purlin_pca_options{} { check(purlin_pca_options_init(this, sizeof(purlin_pca_options))); }
 };
 
-/// What a fit found. It holds its components and means, and needs neither the data nor the session any more.
+/// The result of a fit. It holds its components and means, and needs neither the data nor the session any more.
 class model {
  public:
   model() noexcept = default;
 
-  /// Fits `x` with the rank, method and seed of `run`. `scores` takes what `transform` would give of `x`, if it is not
-  /// empty.
+  /// Fits `x` with the rank, method and seed of `run`. `scores`, if not empty, receives the result of `transform` on
+  /// `x`.
   static model fit(rsvd::session& run, const matrix& x, const options& settings = {}, const matrix& scores = {},
                    const stream& queue = {}) {
     model result;
@@ -40,7 +40,7 @@ class model {
   purlin_pca* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What the run of the fit did.
+  /// Report of the fit's run.
   const purlin_rsvd_info& run() const noexcept { return run_; }
 
   purlin_pca_info properties() const {
@@ -61,7 +61,7 @@ class model {
     return numbers(on, properties().rank, purlin_pca_explained_variance_ratio);
   }
 
-  /// What each feature is divided by: ones unless scaled.
+  /// Divisor of each feature: 1 unless scaled.
   std::vector<double> scale(const context& on) const { return numbers(on, properties().features, purlin_pca_scale); }
 
   /// 1 for each feature that is constant and contributes nothing to scores, 0 for the others.

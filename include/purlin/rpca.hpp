@@ -27,9 +27,9 @@ struct info : purlin_rpca_info {
 };
 
 /// Options and contexts, for matrices of any shape; one run at a time. An output that is not wanted is an empty object.
-/// `mask`, U8 and like M, is 0 where an entry was not observed. What a function behind a matrix or a sink throws is thrown by
-/// the call that used it. A run that did not meet its tolerance throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold
-/// the last iterate, and `last_info` reports it.
+/// `mask`, U8 and like M, is 0 where an entry was not observed. An exception of a function behind a matrix or a sink is
+/// thrown by the call that used it. A run that did not meet its tolerance throws `PURLIN_ERROR_NO_CONVERGENCE`; the
+/// outputs then hold the last iterate, and `last_info` reports it.
 class session {
  public:
   session() noexcept = default;
@@ -50,8 +50,8 @@ class session {
   purlin_rpca* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What is known of a run on `m` before it starts: bytes and blocks. Nothing is read, and what is accepted runs inside the
-  /// limits of the contexts.
+  /// The plan of a run on `m`: bytes and blocks. No entry is read. A run that the plan accepts stays inside the limits
+  /// of the contexts.
   info plan(const matrix& m, const matrix& mask = {}) const {
     info known;
     check(purlin_rpca_plan(get(), m.get(), mask.get(), &known));
@@ -106,7 +106,7 @@ class session {
   void cancel() const { check(purlin_rpca_cancel(get())); }
 
  private:
-  /// Throws what a function behind the call threw, else the error of `status`.
+  /// Rethrows the exception of a function behind the call, else throws the error of `status`.
   void finish(const matrix& m, const matrix& mask, purlin_status status) const {
     if (progress_) progress_->rethrow();
     m.rethrow();

@@ -62,14 +62,14 @@ struct real<std::complex<T>> {
 template <class T>
 using real_of = typename detail::real<T>::type;
 
-/// What an estimate found: ||A - U S V^H|| in either norm.
+/// Estimates of ||A - U S V^H|| in either norm.
 struct residual_norms {
   double frobenius;
   double spectral;
 };
 
-/// Options, work space and contexts, for matrices of any shape. An output that is not wanted is an empty object. What a
-/// function behind a matrix throws is thrown by the call that used it.
+/// Options, work space and contexts, for matrices of any shape. An output that is not wanted is an empty object. An
+/// exception of a function behind a matrix is thrown by the call that used it.
 class session {
  public:
   session() noexcept = default;
@@ -101,9 +101,10 @@ class session {
     return info;
   }
 
-  /// A ~ U diag(s) V^H: `u` m x k, `s` of k elements on the host, `v` n x k, or k x n where `right` is `PURLIN_RSVD_VH`.
-  /// With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold something. One that is
-  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last_info` reports it.
+  /// A ~ U diag(s) V^H: `u` m x k, `s` of k elements on the host, `v` n x k, or k x n where `right` is
+  /// `PURLIN_RSVD_VH`. With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold
+  /// something. One that is not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold the triplets of the
+  /// largest rank, and `last_info` reports it.
   purlin_rsvd_info compute(const matrix& a, const matrix& u, const tensor& s, const matrix& v,
                            const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();
@@ -159,8 +160,8 @@ class session {
   /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_rsvd_cancel(get())); }
 
-  /// Ends a call on this session: throws what its progress function or a function behind `a` threw, else the error of
-  /// `status`. The wrappers of these headers call it.
+  /// Ends a call on this session: rethrows the exception of its progress function or of a function behind `a`, else
+  /// throws the error of `status`. The wrappers of these headers call it.
   void finish(const matrix& a, purlin_status status) const {
     if (progress_) progress_->rethrow();
     a.rethrow();

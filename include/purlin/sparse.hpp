@@ -193,7 +193,7 @@ inline double norm(const matrix& a, std::int32_t kind = PURLIN_NORM_FROBENIUS) {
   return value;
 }
 
-/// Throws if the entries are not what `checks`, a set of `PURLIN_CHECK_*`, asks for.
+/// Throws if the entries fail one of `checks`, a set of `PURLIN_CHECK_*`.
 inline void check_entries(const matrix& a, std::int32_t checks = PURLIN_CHECK_FULL) {
   check(purlin_matrix_check(a.get(), checks));
 }

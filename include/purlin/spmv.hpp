@@ -67,7 +67,7 @@ class plan {
   }
 
  private:
-  /// What the caller's own operator threw goes on; else what the call reports.
+  /// Rethrows the exception of the caller's own operator, else throws the error of the call.
   static void finish(const matrix& a, purlin_status status) {
     a.rethrow();
     check(status);

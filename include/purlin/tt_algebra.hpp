@@ -21,7 +21,7 @@ struct round_options : purlin_tt_round_options {
   }
 };
 
-/// A truncated train and what was dropped.
+/// A truncated train, and the report of the truncation.
 struct truncated {
   tt::train train;
   purlin_tt_round_info info;

@@ -310,7 +310,7 @@ class contraction {
   /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_tt_contraction_cancel(get())); }
 
-  /// Ends a call on this object: throws what its progress function threw, else the error of `status`.
+  /// Ends a call on this object: rethrows the exception of its progress function, else throws the error of `status`.
   void finish(purlin_status status) const {
     if (progress_) progress_->rethrow();
     check(status);

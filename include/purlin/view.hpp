@@ -62,7 +62,7 @@ std::int64_t length(const C& container) noexcept {
 
 [[noreturn]] inline void refuse(const std::string& text) { throw error(PURLIN_ERROR_INVALID_ARGUMENT, text); }
 
-/// a * b + c for non-negative arguments; refuses what does not fit.
+/// a * b + c for non-negative arguments; throws if the result does not fit.
 inline std::int64_t multiply_add(std::int64_t a, std::int64_t b, std::int64_t c) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   if (a != 0 && b > (most - c) / a) refuse("dims: the number of elements is over 2^63");

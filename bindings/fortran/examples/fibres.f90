@@ -54,7 +54,7 @@ contains
     call counts%borrow(context, count)
     call purlin_dwi_csa_once(context, signals, b, g, PURLIN_SH_MRTRIX3, sh)
 
-    ! Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to.
+    ! Maxima at least half as high as the voxel's highest, and 25 degrees apart: the usual choice of the field.
     call purlin_init(options)
     options%basis = PURLIN_SH_MRTRIX3
     options%relative_threshold = 0.5_real64

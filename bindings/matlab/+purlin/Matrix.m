@@ -5,7 +5,7 @@ classdef Matrix < handle
 %   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
 %   M = purlin.Matrix(array, 'dtype', 'single') keeps a sparse matrix in single precision, which MATLAB's own are not:
 %   products and solvers work in it.
-%   M = purlin.Matrix(W) of what purlin.graph_operator_of_image made keeps that.
+%   M = purlin.Matrix(W) keeps the operator W of purlin.graph_operator_of_image.
 %
 %   gather(M) is the matrix again, describe(M) has rows, cols, nnz, storage, location and dtype, whether it is complex or a pattern,
 %   delete(M) gives the memory back. Copies of the variable are the same object.

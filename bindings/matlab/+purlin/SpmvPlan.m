@@ -3,17 +3,17 @@ classdef SpmvPlan < handle
 %   P = purlin.SpmvPlan(A) copies A, or takes a purlin.Matrix, and looks at the lengths of its rows; a logical A is a pattern whose
 %   entries are 1. P = purlin.SpmvPlan(A, name, value, ...) with 'method' and 'ordering' as purlin.spmv has them, 'op' for 'plain'
 %   (default), 'transpose' or 'adjoint', 'symmetric' true where A is known to be so, which saves the copy that a transpose takes, and
-%     'kind'   what is multiplied by, never formed: 'matrix' (default), 'laplacian' (D - A, D being the row sums),
+%     'kind'   the operator, never formed: 'matrix' (default), 'laplacian' (D - A, D being the row sums),
 %              'normalized_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalized_adjacency', 'modularity',
 %              'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'  added to the diagonal of that
 %     'degree', 'lower', 'upper'  with a degree d the Chebyshev filter T_d((2*Op - (lower + upper)*I) / (upper - lower)) of that:
 %              within 1 where its spectrum is between lower and upper, and large beyond
 %     'dtype'  'single' for a copy of a sparse A in single precision; X and Y are then single, too
-%   A may be what purlin.graph_operator_of_image made, too, which is never formed.
+%   A may be an operator of purlin.graph_operator_of_image, too, which is never formed.
 %
 %   apply(P, X) is A*X, and apply(P, X, alpha, beta, Y) alpha*A*X + beta*Y. update(P, B) has products with B, of A's structure, from
-%   then on: new values, say. describe(P) has what was found and chosen, delete(P) gives the memory back. Copies of the variable
+%   then on: new values, say. describe(P) reports the plan's choices, delete(P) gives the memory back. Copies of the variable
 %   are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.

@@ -6,7 +6,7 @@ classdef TTEnvironments < handle
 %   build(e, side, bond)       a step of a sweep: the environment of 'left' or 'right' at a bond, and those on the way
 %   update_core(e, k)          core K of the bra or of the ket has changed
 %   set_trains(e, y, x, first, last)   other trains from now on, which differ in the cores FIRST to LAST and in the ranks
-%                              between these alone: a two-site step; what does not depend on these cores is kept
+%                              between these alone: a two-site step; environments that do not depend on them are kept
 %   [E, q] = get(e, side, bond)   the environment, ranks of bra, operator, boundary and ket, to be multiplied with 2^q
 %   [w, q] = apply(e, k, v)    the effective operator of 0, 1 or 2 sites from K on times V, rank by modes by rank
 %   [w, q] = apply(e, k, v, sites)   with the number of sites, needed where V fits several: a rank of 1 at its right end,

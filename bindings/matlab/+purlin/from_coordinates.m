@@ -1,5 +1,5 @@
 function A = from_coordinates(i, j, values, m, n, duplicates)
-%FROM_COORDINATES  A sparse matrix from its entries, with a say in what becomes of several at one place.
+%FROM_COORDINATES  A sparse matrix from its entries, with a rule for several entries at one place.
 %   A = purlin.from_coordinates(i, j, values, m, n, duplicates) is sparse(i, j, values, m, n) where DUPLICATES is 'sum' (the
 %   default); 'first', 'last' and 'max' (by modulus if complex) keep one of them, 'refuse' is an error that names two.
 %   An empty VALUES stands for ones.

@@ -7,7 +7,7 @@ function [V, D, info] = lanczos(A, varargin)
 %   modulus of each is positive.
 %   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also has residuals, products, restarts. Without WHICH the
 %   names may follow K. Names:
-%     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalized_laplacian',
+%     'kind'       the operator: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalized_laplacian',
 %                  'signless_laplacian', 'normalized_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'      added to the diagonal
 %     'sigma'      where eigenvalues are looked for, with 'nearest'
@@ -17,11 +17,11 @@ function [V, D, info] = lanczos(A, varargin)
 %     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
 %     'known'      vectors to keep out of the search, as columns
 %     'start'      start vector
-%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and dtype ('double') as for
+%     'solve'      with 'nearest': the solver of (A - sigma*I)*x = b, a struct with apply, size and dtype ('double') as for
 %                  purlin.rsvd
 %     'ordering'   'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then has the
-%                  most rows and entries of one, and what goes from one to another in a product
+%                  most rows and entries of one, and the bytes that move between them in a product
 %     'dtype'  'single': a sparse A is copied, and iterated with, in single precision
 %     'check_symmetry'  true: two products are to show that A is symmetric, as for one that is known by its products
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonalization' ('full' or 'partial'), 'filter' ('off'

@@ -1,7 +1,7 @@
 function info = lanczos_plan(A, varargin)
 %LANCZOS_PLAN  The plan of purlin.lanczos: method and why, vectors of the space, memory, rows of each GPU.
-%   info = purlin.lanczos_plan(A, k, which, name, value, ...) takes the arguments of purlin.lanczos but 'dtype', and refuses what
-%   that would refuse for its options. K is 6 and WHICH 'largest' if not given. INFO has the fields of the report of
+%   info = purlin.lanczos_plan(A, k, which, name, value, ...) takes the arguments of purlin.lanczos but 'dtype', and refuses
+%   the same options. K is 6 and WHICH 'largest' if not given. INFO has the fields of the report of
 %   purlin.lanczos: method, reason, basis, degree, host_bytes and device_bytes; with 'devices' the contexts, the most rows
 %   (part_rows) and entries (part_entries) of one, the numbers that go from one to another in a product (halo) and their bytes
 %   (halo_bytes), and the most bytes that one reads and writes in a product (product_bytes). The rest is 0.

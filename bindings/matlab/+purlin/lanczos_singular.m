@@ -4,7 +4,7 @@ function varargout = lanczos_singular(A, varargin)
 %   s = purlin.lanczos_singular(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
 %   [U, S, V] = purlin.lanczos_singular(...) has A*V = U*S with S diagonal, as svds does; the columns of U and V are orthonormal.
 %   [U, S, V, info] = purlin.lanczos_singular(A, k, which, name, value, ...) also has residuals, products, restarts. Names:
-%     'kind'   what is tried first: 'matrix' (default), A'*A or A*A', whichever is smaller, for the largest values; 'gram',
+%     'kind'   the first method: 'matrix' (default), A'*A or A*A', whichever is smaller, for the largest values; 'gram',
 %              that for the smallest too; or 'augmented', [0 A; A' 0], for the largest alone. Golub-Kahan-Lanczos follows
 %              where the residuals are too large, and takes the smallest values of 'matrix': all are accurate to eps*norm(A)
 %     'start'  start vector, min(size(A)) elements of the class of A, also real ones if A is complex: of V if A has

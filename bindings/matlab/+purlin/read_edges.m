@@ -5,7 +5,7 @@ function [A, vertices] = read_edges(path, varargin)
 %   A = purlin.read_edges(path, true) takes the values of a third column.
 %   [A, vertices] = purlin.read_edges(...) numbers the vertices in the order in which they first come: row k is the vertex that
 %   the file calls vertices(k). The way for numbers with gaps.
-%   purlin.read_edges(path, name, value, ...): 'weighted', false by default, and 'duplicates', what becomes of the values of an
+%   purlin.read_edges(path, name, value, ...): 'weighted', false by default, and 'duplicates', the rule for the values of an
 %   edge that is listed several times: 'first' (default), 'sum', 'last', 'max' or 'refuse'.
 %
 %   Errors: purlin:io (with the number of a malformed line), purlin:invalidArgument.

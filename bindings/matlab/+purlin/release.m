@@ -1,6 +1,6 @@
 function release()
 %RELEASE  Gives the context of the library back, with its threads and memory.
-%   purlin.release() forgets what purlin.configure has set; the next call starts afresh. Objects of purlin.Tensor
+%   purlin.release() forgets the settings of purlin.configure; the next call starts afresh. Objects of purlin.Tensor
 %   and purlin.Matrix live on until they are deleted, but no later call takes them.
 %
 %   Example

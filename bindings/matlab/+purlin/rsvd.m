@@ -2,7 +2,7 @@ function varargout = rsvd(A, k, varargin)
 %RSVD  The largest singular values and vectors of a matrix, by random projection.
 %   s = purlin.rsvd(A, k) is a column of the K largest singular values.
 %   [U, S, V] = purlin.rsvd(A, k) has A ~ U*S*V' with S diagonal, as svds does.
-%   [U, S, V, info] = purlin.rsvd(A, k, name, value, ...) also has what was done: method and why, passes, bytes,
+%   [U, S, V, info] = purlin.rsvd(A, k, name, value, ...) also has the report: method and why, passes, bytes,
 %   seconds, errors.
 %
 %   A is
@@ -16,7 +16,7 @@ function varargout = rsvd(A, k, varargin)
 %     returns the COUNT elements from FIRST on, in the size's order; each pass asks for each block
 %     a struct with the products: apply, size ([rows cols]), dtype ('double'), complex. Y = apply(X, adjoint) is A*X or,
 %     if ADJOINT is true, A'*X
-%     What a function returns is converted to its dtype, which is computed with: doubles are rounded where that is
+%     The result of a function is converted to its dtype, which is computed with: doubles are rounded where that is
 %     'single'; integers that the dtype does not hold, fractions where it is one of integers, and overflow are refused
 %   Names:
 %     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most;

@@ -4,7 +4,7 @@ function Y = spmv(A, X, varargin)
 %   Y = purlin.spmv(A, X, 'method', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
 %   Y = purlin.spmv(A, X, 'ordering', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
-%   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
+%   Y = purlin.spmv(A, X, 'kind', name) multiplies by an operator that purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
 %   identity, never formed; 'degree', 'lower', 'upper' and 'dtype' are as there.
 %   A logical A is a pattern whose entries are 1.
 %

@@ -14,7 +14,7 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %     basins     K-by-T       int32, starts that ended in the pair
 %     status     1-by-T       int32, see purlin.codes
 %     morse_sum, morse_expected  1-by-T, int32: the sum of (-1)^k over the pairs, k the number of negative
-%                eigenvalues of the projected Hessian, and what it is for a complete set (intmin: not known, as with a
+%                eigenvalues of the projected Hessian, and its value for a complete set (intmin: not known, as with a
 %                degenerate pair). A set that differs is incomplete. So is one whose numbers of pairs with each k
 %                violate the Morse inequalities, and one with a pair that fewer than four starts reached: see status.
 %     info       totals: starts, iterations, truncated_tensors, seconds, ..

@@ -15,7 +15,7 @@ function fibres(folder)
 
   % The file holds volume after volume: the measurements run along the last extent.
   odf = purlin.dwi_csa(volume, bvals, bvecs, 4, 'mrtrix3', 'layout', 'last');
-  % Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to.
+  % Maxima at least half as high as the voxel's highest, and 25 degrees apart: the usual choice of the field.
   result = purlin.dwi_peaks(odf.sh, 4, 'basis', 'mrtrix3', 'peaks', 3, 'relative_threshold', 0.5, ...
                             'min_separation', 25 * pi / 180);
 

@@ -1,4 +1,4 @@
-/* Sources and sinks from MATLAB: an array, the name of a file whose ending says what it is, or a struct that describes a
+/* Sources and sinks from MATLAB: an array, the name of a file whose ending tells its format, or a struct that describes a
  * raw file or has a function. */
 #include <string.h>
 
@@ -140,7 +140,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
     int64_t rows = (int64_t)mxGetN(value), cols = (int64_t)mxGetM(value);
     const mwIndex *starts = mxGetJc(value);
     int32_t index_type = sizeof(mwIndex) == 8 ? PURLIN_I64 : PURLIN_I32;
-    /* A logical one is a pattern: what it stores is true. */
+    /* A logical one is a pattern: every stored entry is true. */
     int pattern = mxIsLogical(value);
     if (!pattern && !mxIsDouble(value)) fail("invalidArgument", "%s: is sparse and not of class double or logical", name);
     if (pattern) dtype = PURLIN_F64;

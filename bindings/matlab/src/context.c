@@ -2,7 +2,7 @@
 #include "gateway.h"
 
 static purlin_context *context;
-/* What purlin.configure asked for; a context is made of it when one is needed. */
+/* The settings of purlin.configure; a context is made of them when one is needed. */
 static purlin_context_options wanted;
 static int configured;
 

@@ -102,7 +102,7 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-/* What peaks are searched in, as the option basis says. */
+/* The input of a search for peaks, read as the option basis says. */
 static batch peaks_input(const mxArray *input, int64_t order, const purlin_dwi_options *o, int last) {
   if (o->basis == 0 && mxIsNumeric(input) && !mxIsUint64(input))
     fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
@@ -110,7 +110,7 @@ static batch peaks_input(const mxArray *input, int64_t order, const purlin_dwi_o
   return borrow_symmetric("input", input, order, 3, last);
 }
 
-/* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, says what the input is; a purlin.Tensor that
+/* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, tells the kind of the input; a purlin.Tensor that
    is symmetric says so itself */
 static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[3];

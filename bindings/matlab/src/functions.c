@@ -1,6 +1,6 @@
 /* MATLAB functions that the library calls: readers, writers and products. MATLAB runs on one thread and the library
  * calls from its own, so a command that takes such functions makes its library call on a second thread, while MATLAB's
- * waits for what is asked of it and does that. Wrappers in purlin.internal return errors instead of raising them: an
+ * waits for requests and serves them. Wrappers in purlin.internal return errors instead of raising them: an
  * error must not jump through the library. */
 #include <pthread.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ mxArray *call_matlab(int nout, mxArray *out[], int nin, mxArray *in[]) {
 
 int is_calling(void) { return calling; }
 
-/* Calls a wrapper, which returns what it makes and what was raised. Takes over the arguments; NULL after an error. */
+/* Calls a wrapper, which returns its result and the error that was raised. Takes over the arguments; NULL after an error. */
 static mxArray *call_wrapper(const function *f, int count, mxArray *arguments[]) {
   mxArray *in[4], *out[2] = {NULL, NULL}, *trap;
   in[0] = f->handle;
@@ -130,7 +130,7 @@ static size_t bytes_of(int32_t dtype) {
   }
 }
 
-/* Copies out what a wrapper has made, which has made sure of class and number. */
+/* Copies out the result of a wrapper, which has checked class and number. */
 static int take(const function *f, mxArray *made, void *to, size_t elements) {
   size_t bytes = elements * bytes_of(f->dtype);
   if (!made) return 1;

@@ -1,4 +1,4 @@
-/* What the files of the gateway share. Users call the functions of +purlin; these call
+/* Declarations that the files of the gateway share. Users call the functions of +purlin; these call
  * purlin_mex('command', ...), and purlin_mex.c finds the command below. No two files call each other, directly or by way of
  * others.
  *
@@ -36,7 +36,7 @@ void check_and_destroy(purlin_status status, purlin_stream *stream);
 purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);
 purlin_sink *temporary_sink(purlin_sink *sink);
-/* The source alone: a matrix made of it keeps what it needs. */
+/* Releases the source alone: a matrix made of it keeps the data that it needs. */
 void release_source(void);
 /* Most further devices of one command. */
 enum { MAX_DEVICES = 64 };
@@ -52,7 +52,7 @@ purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
 SINGLE_OBJECTS(DECLARED)
 #undef DECLARED
 void release_temporaries(void);
-/* What else is released with them. */
+/* Sets a function that is called when they are released. */
 void at_release(void (*what)(void));
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -62,11 +62,11 @@ void forget_train_matrix(purlin_tt_matrix *matrix);
 
 /* ---- context.c ---- */
 
-/* The context of all calls, created on first use with what purlin.configure has set. */
+/* The context of all calls, created on first use with the settings of purlin.configure. */
 purlin_context *gateway_context(void);
 /* Another one like it, on another device. */
 purlin_context *another_context(int32_t device);
-/* What purlin.configure has set, or the defaults. */
+/* The settings of purlin.configure, or the defaults. */
 purlin_context_options configured_options(void);
 /* Makes the context with these options, which later ones have, too. */
 void configure_context(const purlin_context_options *options);
@@ -76,7 +76,7 @@ void forget_configuration(void);
 
 /* ---- arguments.c ---- */
 
-/* A word and what it means in purlin.h; lists end with {NULL, 0}. */
+/* A word and its constant of purlin.h; lists end with {NULL, 0}. */
 typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice norms[], packings[], bases[], locations[], endiannesses[], orders[], classes[], precisions[];
 /* The lists of options and reports. */
@@ -176,13 +176,13 @@ void check_watched(const watch *w, purlin_status status);
 
 /* ---- functions.c ---- */
 
-/* Runs what touches MATLAB's objects on MATLAB's thread, from any thread of a call. */
+/* Runs a function that touches MATLAB's objects on MATLAB's thread, from any thread of a call. */
 void on_matlab_thread(void (*what)(void *), void *of);
 /* Makes a library call that takes its arguments out of an array; where the command has been given functions, on a
- * second thread, and `w` then has what went wrong. */
+ * second thread, and `w` then has the error. */
 typedef purlin_status library_call(void *arguments[]);
 purlin_status call_library(watch *w, library_call *call, void *arguments[]);
-/* feval; what it raised, or NULL. Until it returns no other command can run. */
+/* feval; the error that it raised, or NULL. Until it returns no other command can run. */
 mxArray *call_matlab(int nout, mxArray *out[], int nin, mxArray *in[]);
 int is_calling(void);
 /* Structs with `read`, `write` or `apply`, a function handle; see the help of purlin.fdk_reconstruct and purlin.rsvd. */
@@ -253,9 +253,9 @@ purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count,
 purlin_lanczos *solver_of(const purlin_lanczos_options *o);
 purlin_lanczos_info fresh_lanczos_info(void);
 mxArray *lanczos_report(const purlin_lanczos_info *i);
-/* What has converged is a result; whoever calls looks at `converged`. */
+/* Pairs that have converged are a result, so no error is raised: the caller looks at `converged`. */
 void check_lanczos(const watch *w, purlin_status status);
-/* The order of what `kind` makes of a matrix. */
+/* The order of the operator that `kind` makes of a matrix. */
 int64_t operator_order(const purlin_matrix_info *shape, int32_t kind);
 
 /* ---- sparse.c ---- */

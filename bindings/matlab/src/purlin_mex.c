@@ -88,7 +88,7 @@ static void properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)prhs;
 }
 
-/* Destroys the context and forgets what was configured. */
+/* Destroys the context and forgets the settings. */
 static void release(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   at_exit();
   forget_configuration();
@@ -143,7 +143,7 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 #undef TABLE
   char name[64];
   static int registered;
-  /* What the running command keeps must not go. */
+  /* The temporaries of the running command must stay. */
   if (is_calling()) mexErrMsgIdAndTxt("purlin:busy", "purlin: called by a function that purlin is calling");
   /* Left over only if MATLAB itself jumped out of a command, for want of memory. */
   release_temporaries();

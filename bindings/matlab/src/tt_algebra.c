@@ -46,7 +46,7 @@ static void tt_scale(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   (void)nrhs;
 }
 
-/* What makes one train of one other and nothing else. */
+/* Commands that make one train of one other train and of nothing else. */
 static void tt_unary(const mxArray *x, mxArray *plhs[],
                      purlin_status (*call)(const purlin_context *, const purlin_stream *, const purlin_tt *, purlin_tt **)) {
   purlin_tt *made = NULL;

@@ -10,7 +10,7 @@ static purlin_tt_contraction_options options_of(const mxArray *options, watch *w
   purlin_tt_contraction_options o;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
   READ_TT_CONTRACTION_OPTIONS(options, &o);
-  /* Bonds count from 1 here; what is not given stays "the cheapest". */
+  /* Bonds count from 1 here; without the option it stays "the cheapest". */
   if (option(options, "cut")) o.cut = integer_argument("cut", option(options, "cut"), 1, INT64_MAX) - 1;
   watch_from(options, w, &o.progress, &o.progress_user);
   o.group = read_group(options);

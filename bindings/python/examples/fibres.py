@@ -52,7 +52,7 @@ def read_scheme(bvals: Path, bvecs: Path) -> tuple[npt.NDArray[np.float64], npt.
 
 
 def on(context: purlin.Context) -> str:
-    """What a context runs on, in words."""
+    """The device of a context, in words."""
     info = context.properties
     if info.backend == "cuda":
         return f"GPU {info.device}, {info.device_name}"
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> None:
     start = time.perf_counter()
     orientation = purlin.dwi.csa(signals, bvals, bvecs, 4, "mrtrix3")
     middle = time.perf_counter()
-    # Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to.
+    # Maxima at least half as high as the voxel's highest, and 25 degrees apart: the usual choice of the field.
     found = purlin.dwi.peaks(
         orientation.sh, 3, basis="mrtrix3", relative_threshold=0.5, min_separation=np.radians(25), missing="zero"
     )

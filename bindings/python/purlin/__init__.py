@@ -7,7 +7,7 @@ NVIDIA GPUs.
     peaks = purlin.dwi.peaks(coefficients, basis="mrtrix3") # (.., coefficients) -> directions (.., K, 3)
     volume = purlin.fdk.reconstruct(projections, geometry)  # (views, rows, columns) -> (z, y, x)
     U, s, Vt = purlin.rsvd.compute(A, 50)                   # the 50 largest singular triplets
-    L, S = purlin.rpca.compute(frames)                      # what stands still and what moves
+    L, S = purlin.rpca.compute(frames)                      # the background and the moving objects
     values, X = purlin.lanczos.solve(W, 10)                 # eigenpairs of a sparse symmetric matrix
     labels = purlin.graph.cluster(W, 3).labels              # clusters of a graph
 

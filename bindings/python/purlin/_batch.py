@@ -57,7 +57,7 @@ class Batch:
 
 
 class Source(Protocol):
-    """What a call reads, and with it where its results go."""
+    """The input of a call: it also decides where the results go."""
 
     @property
     def context(self) -> Context: ...

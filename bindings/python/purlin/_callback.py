@@ -25,7 +25,7 @@ LogFunction = Callable[[int, str], object]
 
 
 def expect_function(name: str, given: object) -> None:
-    """Refuses what is neither a function nor None."""
+    """Refuses a value that is neither a function nor None."""
     if given is not None and not callable(given):
         raise TypeError(f"{name}: is {given!r}, expected a function or None")
 

@@ -1,4 +1,4 @@
-"""DLPack capsules around what the library exports."""
+"""DLPack capsules around tensors that the library exports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._memory import (
     api,
 )
 
-# What exported tensors need until their consumer calls the deleter: the struct, the library's own one, and the Python
+# Kept for each exported tensor until its consumer calls the deleter: the struct, the library's own one, and the Python
 # objects whose memory it shows.
 _exported: dict[int, tuple[Any, int, object]] = {}
 

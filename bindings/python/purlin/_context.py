@@ -123,7 +123,7 @@ class Handle:
     def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
         self._handle = handle
         self._keep = keep
-        # The finalizer holds what the library still points at, so that it goes after the handle.
+        # The finalizer holds the objects that the library still points at, so that they outlive the handle.
         self._finalizer = weakref.finalize(self, _destroy, destroy, handle, os.getpid(), keep)
 
     @property

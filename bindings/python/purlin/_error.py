@@ -18,7 +18,7 @@ class Error(RuntimeError):
         self.status = status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A process pool sends what a worker raised: with the status, and with what subclasses add.
+        # A process pool pickles the exception of a worker: with the status, and with the members of subclasses.
         return (type(self), (self.status, str(self)), dict(self.__dict__))
 
 

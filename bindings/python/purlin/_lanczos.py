@@ -29,7 +29,7 @@ Info = _reports.LanczosInfo
 THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
 _OPTIONS = known(Options)
 
-# SciPy's words, and what they are called here.
+# SciPy's words, and their names here.
 _SCIPY_WHICH = {
     "LA": "'largest'",
     "SA": "'smallest'",
@@ -106,7 +106,7 @@ def operand(a: Any, context: Context | None, name: str = "a", kind: str = "matri
         text = f"{name}: is {shape[0]} x {shape[1]}, a square matrix is needed"
         raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
     if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
-        # What is not finite is named by its row and column.
+        # An entry that is not finite is named by its row and column, so it takes the other path.
         return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
     return of(a, context, name=name)
 
@@ -118,7 +118,7 @@ def wording(matrix: str = "a", count: str = "k") -> Wording:
 
 
 class Call:
-    """What the calls that solve share: options, progress, report."""
+    """Options, progress function and report of a call that solves."""
 
     def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
         self.options = initialised(LanczosOptions, "lanczos_options")
@@ -153,8 +153,8 @@ def read_info(raw: Any) -> Info:
 
 
 def solver_of(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Matrix:
-    """What solves (A - sigma I) x = b as a matrix: one that stands for a matrix itself, an object with a method `solve`, such
-    as SciPy's SuperLU, or a function."""
+    """The solver of (A - sigma I) x = b as a matrix. `solve` stands for a matrix itself, has a method `solve`, as SciPy's
+    SuperLU does, or is a function."""
     if isinstance(solve, (Matrix, np.ndarray)) or hasattr(solve, "tocsr"):
         return of(solve, context, name="solve")
     if hasattr(solve, "matmat"):

@@ -177,8 +177,8 @@ def _shares(value: object) -> bool:
 
 
 def require_writable(name: str, value: object, *, as_matrix: bool = False) -> None:
-    """Refuses what results would not be written to in place, and says why: every array that a caller gives for results
-    comes through here. `as_matrix`: the library takes it with one leading dimension."""
+    """Refuses a value to which results cannot be written in place, and says why: every array that a caller gives for
+    results comes through here. `as_matrix`: the library takes it with one leading dimension."""
     if on_cuda(value):
         return
     if isinstance(value, np.ma.MaskedArray):
@@ -261,7 +261,7 @@ def floating_sparse(name: str, matrix: Any) -> Any:
 
 
 def fill_block(name: str, block: Array, values: object) -> None:
-    """Writes what a caller's function returned to `block`, if its shape is the block's and its type loses nothing there:
+    """Writes the values that a caller's function returned to `block`, if their shape and type fit without loss:
     integers that the type holds, and floating point of another precision, which is rounded."""
     values = without_mask(name, values)
     try:
@@ -410,8 +410,9 @@ def memory_of(value: object, stream: int | None = None, name: str = "array") -> 
 
 
 def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"] | None = "C") -> Array:
-    """An array of a type, in row-major order, or without `order` in its own. Conversions that lose a part of each number are refused: complex numbers to
-    real ones, fractions to integers, integers that do not fit or that floating point would round, and what is no array of numbers."""
+    """An array of a type, in row-major order, or without `order` in its own. Conversions that lose a part of each number
+    are refused: complex numbers to real ones, fractions to integers, integers that do not fit or that floating point
+    would round. So is a value that is no array of numbers."""
     kind = np.dtype(dtype)
     value = without_mask(name, value)
     try:

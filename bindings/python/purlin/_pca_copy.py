@@ -28,7 +28,7 @@ class Numbers(NamedTuple):
     divisor: Array  # infinite for constant features
     constant: Array
     values: Array
-    stretch: Array  # what scores are divided by; 0 along directions without variance
+    stretch: Array  # divisors of the scores; 0 along directions without variance
     scales: bool
     whitens: bool
     by_rows: bool  # whether a sample is a row of the caller's data
@@ -71,8 +71,8 @@ def _kind(dtype: np.dtype[Any]) -> str:
 
 
 def _expect(rows: Any, name: str, model: Numbers, length: int, what: str) -> None:
-    """Refuses what a model would, in its words: another length, types that are not converted, and numbers that are not
-    finite."""
+    """Refuses the same rows as a model, in its words: another length, types that are not converted, and numbers that are
+    not finite."""
     is_sparse, own = hasattr(rows, "tocsr"), model.components.dtype
 
     def refused(problem: str) -> InvalidArgument:

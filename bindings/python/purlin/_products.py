@@ -57,7 +57,7 @@ class _CachedTensors:
             self._held[at] = None
             held[1].close()
         where = memory.memory_of(array, None)
-        # The array may go: what lies at its address then is not looked at before another array with that address is given.
+        # The array may be freed: its memory is not read before another array with the same address is given.
         made = Tensor.from_memory(dataclasses.replace(where, base=None), context)
         self._held[at] = (key, made)
         return made

@@ -37,13 +37,13 @@ def _packed(where: Memory) -> bool:
     return True
 
 
-# Of a core: the copy, and what it is a copy of.
+# Of a core: the copy, and the array that was copied.
 Copies = dict[int, tuple[Any, object]]
 
 
 def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[list[Memory], Copies]:
-    """The cores in place; what is not packed with the first index fastest, or not of one type, is copied once. Also what
-    may have been copied."""
+    """The cores in place; one that is not packed with the first index fastest, or not of the common type, is copied once.
+    Also the copies."""
     if len(cores) == 0:
         raise ValueError("cores: are none, at least 1 is needed")
     on_device = [memory.on_cuda(core) for core in cores]
@@ -93,7 +93,7 @@ T = TypeVar("T", bound="_Cores")
 
 
 class _Cores(Handle):
-    """What trains and TT-matrices have in common."""
+    """The common part of trains and TT-matrices."""
 
     _destroy: Any
     _properties: Any

@@ -23,8 +23,8 @@ _SPREADS = {"auto": c.TT_SPREAD_AUTO, "first": c.TT_SPREAD_FIRST, "even": c.TT_S
 
 
 class Truncated(NamedTuple):
-    """A truncated train: `error` bounds ||A - TT|| / ||A||, `log_norm` is ln ||A||, and `discarded` what was dropped at
-    each bond over the norm."""
+    """A truncated train: `error` bounds ||A - TT|| / ||A||, `log_norm` is ln ||A||, and `discarded` is the norm of the part
+    dropped at each bond over ||A||."""
 
     train: Train
     error: float

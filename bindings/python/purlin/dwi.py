@@ -405,7 +405,7 @@ def peaks_into(
     **options: Unpack[PeaksOptions],
 ) -> Info:
     """`peaks` on tensors of the library, host or device, as in C: `peaks` is [4, K, T] or [3, K, T]. A symmetric `source`
-    needs no basis, its type says what it is."""
+    needs no basis: its type determines it."""
     given: Any = options if basis is None else {**options, "basis": basis}
     with _once(context or source.context, progress, given, _PEAKS_OPTIONS) as dwi:
         return dwi.peaks_into(source, peaks, count=count, status=status, mask=mask, stream=stream)

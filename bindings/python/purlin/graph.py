@@ -197,7 +197,7 @@ def cluster(
     **options: Unpack[Options],
 ) -> Clusters:
     """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
-    has no starts. Options or `solver`, and what does not converge, as for `embed`; labels are -1 where fewer than
+    has no starts. Options or `solver`, and the error without convergence, as for `embed`; labels are -1 where fewer than
     `clusters` pairs were found."""
     way = choice("how", how, _ASSIGNMENTS)
     if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
@@ -252,7 +252,7 @@ def fiedler(
     **options: Unpack[Options],
 ) -> Fiedler:
     """The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the
-    degrees. Options or `solver`, for one pair, and what does not converge, as for `embed`; NaN where no pair was
+    degrees. Options or `solver`, for one pair, and the error without convergence, as for `embed`; NaN where no pair was
     found."""
     graph = _real(w, _home(solver, context, options))
     vector, value = np.full(graph.shape[0], np.nan), c_double(np.nan)

@@ -102,7 +102,7 @@ def run(
         inverse.raise_caught()
 
     def solution(m: int) -> Solution:
-        # Of all of them what was given, which slices of other libraries' arrays are not.
+        # With all pairs the caller's own array is returned: a slice of another library's array is a new object.
         cut = found if found is None or m == k else found[:, :m]
         return Solution(Pairs(values[:m], cut), residuals[:m], call.info())
 
@@ -129,8 +129,8 @@ def solve(
     column-major), where the vectors of a context on a GPU then stay.
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"`
-    is what solves (A - sigma I) x = b: a function of a vector b that returns x, an object with such a method `solve` (SciPy's
-    SuperLU), a `LinearOperator`, or what stands for a matrix. With `ordering="degree"`, for power-law graphs, or
+    solves (A - sigma I) x = b: a function of a vector b that returns x, an object with such a method `solve` (SciPy's
+    SuperLU), a `LinearOperator`, or anything that stands for a matrix. With `ordering="degree"`, for power-law graphs, or
     "cuthill_mckee", for meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later
     calls. The contexts of the option `group` share the rows of a sparse A, and `run` reports the share of each.
     `progress` is called with the pairs that have converged, k, and the largest residual. Raises `Unfinished` if not all have converged."""

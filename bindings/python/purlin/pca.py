@@ -225,7 +225,7 @@ class PCA:
         return self._model is None and hasattr(self, "components_")
 
     def _stretch(self) -> Array:
-        """What scores are divided by; 0 along directions without variance, by the rule of docs/rsvd.md."""
+        """Divisors of the scores; 0 along directions without variance, by the rule of docs/rsvd.md."""
         if not self._flags[2]:
             return np.ones(self.n_components_)
         return np.where(self._values > self._rounding, self._values / np.sqrt(self.n_samples_ - 1), 0)

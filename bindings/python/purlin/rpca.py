@@ -92,8 +92,8 @@ class Rpca(Solver[Info]):
         return super().last_info()
 
     def plan(self, m: object, *, mask: object | None = None) -> Info:
-        """What is known of a run on `m` before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is
-        read, and what is accepted runs inside the limits of the contexts."""
+        """The plan of a run on `m`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the
+        plan accepts stays inside the limits of the contexts."""
         matrix, seen = self._observed(m, mask)
         return self._planned(matrix.handle, seen.handle if seen else None)
 
@@ -188,8 +188,8 @@ def plan(
     context: Context | None = None,
     **options: Unpack[Options],
 ) -> Info:
-    """What is known of `compute` before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is read, and
-    what is accepted runs inside the limits of the contexts."""
+    """The plan of `compute`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the plan
+    accepts stays inside the limits of the contexts."""
     with Rpca(context=context, **options) as rpca:
         return rpca.plan(m, mask=mask)
 
@@ -221,10 +221,11 @@ def compute(
 ) -> Parts:
     """L and S with M ~ L + S.
 
-    M is anything that stands for a matrix (see `purlin.Matrix.of`) but a sparse one; its entries times `scale` are what is
-    split. `mask`, uint8 or bool like M, is 0 where an entry was not observed; a masked array of NumPy has it itself. With `sparse="csr"` S is a `Matrix` of the
-    entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is called with the iteration, the most
-    there may be, and the residual. Raises `Unfinished` when `max_iterations` were not enough."""
+    M is anything that stands for a matrix (see `purlin.Matrix.of`) but a sparse one; its entries times `scale` are split.
+    `mask`, uint8 or bool like M, is 0 where an entry was not observed; a masked array of NumPy has it itself. With
+    `sparse="csr"` S is a `Matrix` of the entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is
+    called with the iteration, the most there may be, and the residual. Raises `Unfinished` when `max_iterations` were not
+    enough."""
     return run(
         m, mask=mask, sparse=sparse, progress=progress, context=context, stream=stream, **options
     )[0]

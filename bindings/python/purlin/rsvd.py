@@ -66,7 +66,7 @@ def read_info(raw: Any) -> Info:
 
 
 def raw_options(rank: int, options: Options) -> tuple[Any, object]:
-    """The C options, and what has to stay alive with them."""
+    """The C options, and an object that must stay alive as long as they do."""
     raw = initialised(RsvdOptions, "rsvd_options")
     raw.rank = rank
     raw.right = c.RSVD_VH
@@ -133,7 +133,7 @@ class Rsvd(Solver[Info]):
         return self._planned(matrix.handle, wording=self._wording)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
-        """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs. Raises
+        """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and its cost. Raises
         `Unfinished` for a tolerance that `max_rank` triplets do not meet."""
         stream = queue_for(a, stream, self.context)
         matrix = Matrix.of(a, context=self.context, stream=stream)
@@ -293,7 +293,7 @@ def qb(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> tuple[Any, Any]:
-    """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses what `range_finder` refuses."""
+    """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, stream=stream)
 

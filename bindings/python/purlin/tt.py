@@ -101,7 +101,7 @@ class Contraction(Handle):
         status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, group, self._relay)
         self.context.finish(status)
-        # What the library works in lives as long as this does.
+        # The library's workspace lives as long as this object.
         self._workspace: memory.Memory | None = None
 
     def last_info(self) -> Info:

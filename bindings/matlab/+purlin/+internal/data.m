@@ -1,5 +1,5 @@
 function value = data(array, name)
-%DATA  What the gateway takes for an array: the array itself, or the key of a purlin.Tensor.
+%DATA  An array in the form that the gateway takes: the array itself, or the key of a purlin.Tensor.
   if isa(array, 'purlin.Tensor')
     value = array.key;
     return;

@@ -1,5 +1,5 @@
 function value = matrix(array, name)
-%MATRIX  What the gateway takes for a matrix: an array in place, the transpose of a sparse one, a key, a file, or functions.
+%MATRIX  A matrix in the form that the gateway takes: an array in place, a sparse one transposed, a key, a file, or functions.
   if isa(array, 'purlin.Matrix')
     value = array.key;
   elseif ischar(array) || isstruct(array)

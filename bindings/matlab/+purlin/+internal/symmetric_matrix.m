@@ -1,5 +1,5 @@
 function value = symmetric_matrix(array, name)
-%SYMMETRIC_MATRIX  What the gateway takes for a symmetric matrix: of a sparse one compressed columns are compressed rows.
+%SYMMETRIC_MATRIX  A symmetric matrix for the gateway, a sparse one in place: its compressed columns are compressed rows.
   if issparse(array) && isreal(array) && size(array, 1) == size(array, 2) && isfinite(full(sum(sum(array))))
     value = array;
     if ~islogical(array)

@@ -1,5 +1,5 @@
 function value = train(given)
-%TRAIN  What the gateway takes for a train or a TT-matrix: a cell array of cores in place, or a key.
+%TRAIN  A train or a TT-matrix in the form that the gateway takes: a cell array of cores in place, or a key.
   if isa(given, 'purlin.TT') || isa(given, 'purlin.TTMatrix')
     value = given.key;
   else

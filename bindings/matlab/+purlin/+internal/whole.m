@@ -1,5 +1,5 @@
 function whole(value, name, least)
-%WHOLE  Refuses what is not a real whole scalar of at least LEAST.
+%WHOLE  Refuses a value that is not a real whole scalar of at least LEAST.
   found = '';
   if ~isnumeric(value)
     found = ['is of class ', class(value)];
