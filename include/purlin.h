@@ -78,7 +78,7 @@
 #define PURLIN_LOG_WARN 2
 
 /**
- * What was chosen, and why.
+ * The choices that purlin made, with the reason.
  */
 #define PURLIN_LOG_INFO 3
 
@@ -469,10 +469,9 @@
 #define PURLIN_FDK_WINDOW_HANN 4
 
 /**
- * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the same
- * angle have none), or of more than half a circle, else HALF_FAN
- * for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
- * both sides of the axis counts.
+ * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the
+ * same angle have none), or of more than half a circle, else HALF_FAN for a panel whose centre is more than a tenth of
+ * its width off the projected axis, else FULL. The width counts that all views cover on both sides of the axis.
  */
 #define PURLIN_FDK_REDUNDANCY_AUTO 0
 
@@ -561,7 +560,7 @@
 #define PURLIN_RSVD_METHOD_BASIC 1
 
 /**
- * Published: BASIC with every second pass backwards, so that what was read last is used first.
+ * Published: BASIC with every second pass backwards, so that the block that was read last is used first.
  */
 #define PURLIN_RSVD_METHOD_FIFO 2
 
@@ -622,7 +621,7 @@
 #define PURLIN_RSVD_METHOD_RAYLEIGH 13
 
 /**
- * CholeskyQR2, and what is safer wherever that does not hold.
+ * CholeskyQR2, and a safer method where its result is not orthonormal.
  */
 #define PURLIN_RSVD_ORTH_AUTO 0
 
@@ -833,8 +832,9 @@
 #define PURLIN_TT_MATH_TF32 1
 
 /**
- * GPU: F32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts, smaller ones as
- * DEFAULT, which is faster there. Closer than TF32, but tensor cores cut sums off, and what that costs adds up along a train.
+ * GPU: F32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts,
+ * smaller ones as DEFAULT, which is faster there. Closer than TF32, but tensor cores cut sums off, and that error adds
+ * up along a train.
  */
 #define PURLIN_TT_MATH_TF32X3 2
 
@@ -1185,9 +1185,9 @@
 #define PURLIN_LANCZOS_FILTER_OFF 0
 
 /**
- * A Chebyshev polynomial of it, which lifts what is wanted out of the rest: one end of the spectrum (Zhou and Saad, SIAM J.
- * Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
- * `degree` products a step.
+ * A Chebyshev polynomial of it, which separates the wanted eigenvalues from the others: one end of the spectrum (Zhou
+ * and Saad, SIAM J. Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J.
+ * Sci. Comput. 41, 2019). `degree` products a step.
  */
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
@@ -1382,7 +1382,7 @@ typedef struct purlin_lanczos purlin_lanczos;
 typedef struct purlin_matrix purlin_matrix;
 
 /**
- * The principal components of a matrix of samples, with what transforms others.
+ * The principal components of a matrix of samples, with the mean and the scale that transforms of other samples need.
  */
 typedef struct purlin_pca purlin_pca;
 
@@ -1398,8 +1398,8 @@ typedef struct purlin_rpca purlin_rpca;
 typedef struct purlin_rsvd purlin_rsvd;
 
 /**
- * An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
- * be larger than memory.
+ * An array of up to four axes that a run writes in blocks: a tensor, a file, or a caller's function that takes the
+ * blocks. It may be larger than memory.
  *
  * A file is written under a provisional name in its folder, made durable, and renamed when the run has succeeded. A
  * failed or cancelled run, or a sink that is destroyed unused, leaves the old file as it was. A path names no file, a
@@ -1416,8 +1416,8 @@ typedef struct purlin_rsvd purlin_rsvd;
 typedef struct purlin_sink purlin_sink;
 
 /**
- * An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
- * may be larger than memory. It may be used again and again, by one run at a time.
+ * An array of up to four axes that a run reads in blocks: a tensor, a file, or a caller's function that delivers the
+ * blocks. It may be larger than memory. It may be used again and again, by one run at a time.
  *
  * A file is a regular file, or a symbolic link to one. Directories, FIFOs, sockets and devices are refused with
  * `PURLIN_ERROR_IO` before they are opened; to read one, take purlin_source_from_callback. This holds for every file that
@@ -1583,7 +1583,7 @@ typedef struct purlin_context_options {
 } purlin_context_options;
 
 /**
- * What a context runs on.
+ * Backend, device, threads, limits and memory use of a context.
  */
 typedef struct purlin_context_info {
   /**
@@ -1633,7 +1633,7 @@ typedef struct purlin_context_info {
 } purlin_context_info;
 
 /**
- * What a group consists of.
+ * Number of the members of a group.
  */
 typedef struct purlin_group_info {
   /**
@@ -1797,9 +1797,9 @@ typedef int32_t (*purlin_progress_fn)(int64_t step,
                                       void *user);
 
 /**
- * How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all). Either
- * call refuses, by name, what only the other uses: `max_starts`, and `goal`, `method`, `shift_kind`, `shift`, `test`, `warmup`,
- * `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
+ * How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all).
+ * Either call refuses, by name, the options that only the other uses: `max_starts`, and `goal`, `method`,
+ * `shift_kind`, `shift`, `test`, `warmup`, `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
  */
 typedef struct purlin_sshopm_options {
   /**
@@ -1835,9 +1835,10 @@ typedef struct purlin_sshopm_options {
    */
   int32_t compatibility;
   /**
-   * 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector. 0: always
-   * on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps for n = 3, whose
-   * steps are the same on both, and for TENSOR_TOOLBOX, which iterates on A: 0 is what is done there, and is not refused.
+   * 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector.
+   * 0: always on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps
+   * for n = 3, whose steps are the same on both, and for TENSOR_TOOLBOX, which always iterates on A and does not
+   * refuse 0.
    */
   int32_t remove_isotropic;
   /**
@@ -2024,7 +2025,8 @@ typedef struct purlin_sshopm_info {
    */
   double seconds;
   /**
-   * 1 if the tolerance asked for is below what the element type can reach and was raised.
+   * 1 if the tolerance of the options was below the smallest that the element type can reach, and was raised to
+   * that.
    */
   int32_t tolerance_raised;
   /**
@@ -2052,8 +2054,8 @@ typedef struct purlin_sshopm_info {
 } purlin_sshopm_info;
 
 /**
- * How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa), and
- * peaks found (purlin_dwi_peaks). Each call refuses, by name, what it does not use.
+ * How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa),
+ * and peaks found (purlin_dwi_peaks). Each call refuses, by name, the options that it does not use.
  */
 typedef struct purlin_dwi_options {
   /**
@@ -2069,8 +2071,9 @@ typedef struct purlin_dwi_options {
    */
   int32_t nonpositive;
   /**
-   * Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
-   * symmetric batch allows, whose type says what it is. purlin_dwi_csa takes its own argument of that value.
+   * Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not stated,
+   * which only a symmetric batch allows, since its type determines it. purlin_dwi_csa takes its own argument of that
+   * value.
    */
   int32_t basis;
   /**
@@ -2157,7 +2160,7 @@ typedef struct purlin_dwi_options {
 } purlin_dwi_options;
 
 /**
- * What a source or a file holds.
+ * Element type, shape, spacing and position of the array that a source or a file holds.
  */
 typedef struct purlin_array_info {
   /**
@@ -2252,7 +2255,7 @@ typedef struct purlin_fdk_geometry {
    */
   double column_pitch;
   /**
-   * Distance of two rows, positive; with matrices 0, or what they hold to 5 %.
+   * Distance of two rows, positive; with matrices 0, or within 5 % of the pitch that each matrix implies.
    */
   double row_pitch;
   /**
@@ -2375,8 +2378,8 @@ typedef struct purlin_fdk_options {
    */
   int32_t mode;
   /**
-   * 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
-   * them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
+   * 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind them,
+   * as long as the box of the columns that every view sees does not: only that box is reconstructed, and the volume
    * is a tensor in host memory or a sink.
    */
   int32_t fov_mask;
@@ -2414,8 +2417,8 @@ typedef struct purlin_fdk_options {
    */
   double output_offset;
   /**
-   * Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
-   * memory limits and the memory that is free.
+   * Slices that are worked on at once, rounded up to a multiple of the slices that a kernel takes together; 0, the
+   * default, chooses by the memory limits and the memory that is free.
    */
   int64_t slab;
   /**
@@ -2443,7 +2446,7 @@ typedef struct purlin_fdk_options {
 } purlin_fdk_options;
 
 /**
- * What was chosen for a scan, and what its last run did. Times are of work, waiting left out; stages overlap, so they
+ * The choices for a scan, and the report of its last run. Times are of work, waiting left out; stages overlap, so they
  * add up to more than the total.
  */
 typedef struct purlin_fdk_info {
@@ -2796,8 +2799,9 @@ typedef struct purlin_rsvd_options {
 } purlin_rsvd_options;
 
 /**
- * What was chosen for a matrix, what a run did and how good its result is. purlin_rsvd_plan fills in what is known
- * beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the total.
+ * The choices for a matrix, the work of a run and the error of its result. purlin_rsvd_plan fills in the members that
+ * are known beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the
+ * total.
  */
 typedef struct purlin_rsvd_info {
   /**
@@ -2889,9 +2893,9 @@ typedef struct purlin_rsvd_info {
    */
   int64_t bytes_read;
   /**
-   * What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
-   * CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is used. 0
-   * where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
+   * Predicted bytes of the data's transfers, known once the data are cut into blocks: `bytes_to_device` equals it
+   * or, on the CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is
+   * used. 0 where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
    */
   int64_t bytes_predicted;
   /**
@@ -2962,13 +2966,14 @@ typedef struct purlin_rsvd_info {
    */
   double seconds_predicted;
   /**
-   * Why this method, and what else there is to say; terminated.
+   * Why this method was chosen, and remarks on the run; terminated.
    */
   char reason[128];
 } purlin_rsvd_info;
 
 /**
- * What is analysed. The rank, and how it is computed, are the session's options.
+ * Options of a fit: layout, centring, scaling and whitening of the samples. The rank, and how it is computed, are the
+ * session's options.
  */
 typedef struct purlin_pca_options {
   /**
@@ -3045,9 +3050,9 @@ typedef struct purlin_pca_info {
    */
   double total_variance;
   /**
-   * What the components leave of the total variance over min(count, features) - rank, as in scikit-learn: the noise
+   * Total variance less that of the components, over min(count, features) - rank, as in scikit-learn: the noise
    * variance of Tipping and Bishop (J. R. Stat. Soc. B 61, 1999) where there are as many samples as features; 0 if
-   * nothing is left.
+   * rank is min(count, features).
    */
   double noise_variance;
   /**
@@ -3079,7 +3084,7 @@ typedef struct purlin_rpca_options {
    */
   double mu;
   /**
-   * What the penalty grows by in each iteration, more than 1; default 1.5.
+   * Factor by which the penalty grows in each iteration, more than 1; default 1.5.
    */
   double rho;
   /**
@@ -3087,7 +3092,7 @@ typedef struct purlin_rpca_options {
    */
   double threshold;
   /**
-   * What entries are multiplied with as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
+   * Factor of the entries as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
    */
   double scale;
   /**
@@ -3275,7 +3280,8 @@ typedef struct purlin_rpca_info {
 } purlin_rpca_info;
 
 /**
- * What a tensor train or a TT-matrix is. Its sizes are in purlin_tt_shape and purlin_tt_matrix_shape.
+ * Type, location, number of cores and size of a tensor train or a TT-matrix. purlin_tt_shape and
+ * purlin_tt_matrix_shape give the modes and ranks.
  */
 typedef struct purlin_tt_info {
   /**
@@ -3353,7 +3359,7 @@ typedef struct purlin_tt_contraction_options {
    */
   int32_t norm_method;
   /**
-   * 1: the real part alone of what is real for a Hermitian operator; default 0.
+   * 1: of results that are real for a Hermitian operator the real part alone is computed; default 0.
    */
   int32_t assume_hermitian;
   /**
@@ -3398,7 +3404,7 @@ typedef struct purlin_tt_contraction_options {
 } purlin_tt_contraction_options;
 
 /**
- * The plan of a contraction, and what came of it.
+ * Report of a contraction: its plan and its outcome.
  */
 typedef struct purlin_tt_contraction_info {
   /**
@@ -3410,7 +3416,7 @@ typedef struct purlin_tt_contraction_info {
    */
   int32_t method;
   /**
-   * One of PURLIN_TT_KERNEL_*: what does the arithmetic.
+   * The kernel that does the arithmetic, one of PURLIN_TT_KERNEL_*.
    */
   int32_t kernel;
   /**
@@ -3538,7 +3544,7 @@ typedef struct purlin_tt_round_info {
    */
   double error;
   /**
-   * Natural logarithm of the Frobenius norm of what was truncated.
+   * Natural logarithm of the Frobenius norm of the train or tensor before the truncation.
    */
   double log_norm;
   /**
@@ -3578,10 +3584,10 @@ typedef struct purlin_spmv_options {
    */
   int32_t ordering;
   /**
-   * What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
-   * PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
-   * also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
-   * `ordering`.
+   * Operator made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default,
+   * to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts
+   * if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the
+   * adjoint and take neither `op` nor `ordering`.
    */
   int32_t kind;
   /**
@@ -3681,7 +3687,7 @@ typedef struct purlin_spmv_info {
    */
   int32_t ordering;
   /**
-   * What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
+   * Operator made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
    */
   int32_t kind;
   /**
@@ -3691,7 +3697,7 @@ typedef struct purlin_spmv_info {
 } purlin_spmv_info;
 
 /**
- * Which eigenpairs of what, and how they are found.
+ * Which eigenpairs of which operator are computed, and how.
  */
 typedef struct purlin_lanczos_options {
   /**
@@ -3707,7 +3713,7 @@ typedef struct purlin_lanczos_options {
    */
   int32_t which;
   /**
-   * What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
+   * Operator made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
    */
   int32_t kind;
   /**
@@ -3926,7 +3932,7 @@ typedef struct purlin_lanczos_accepted {
 } purlin_lanczos_accepted;
 
 /**
- * A function of a real number; `user` is what the call was given.
+ * A function of a real number; `user` is the pointer that was passed to the call.
  */
 typedef double (*purlin_function_fn)(double x,
                                      void *user);
@@ -4050,9 +4056,9 @@ PURLIN_MUST_USE
 const char *purlin_status_string(int32_t status);
 
 /**
- * What went wrong in this thread's last call: one line of UTF-8 that names the argument, what was found and what was
- * expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL; valid
- * until this thread's next purlin call.
+ * Message of the error in this thread's last call: one line of UTF-8 with the argument, the value found and the value
+ * expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
+ * valid until this thread's next purlin call.
  *
  * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
  * thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks included, and so
@@ -4159,7 +4165,7 @@ purlin_status purlin_context_info_init(struct purlin_context_info *info,
                                        size_t size);
 
 /**
- * What a context runs on, and the memory it holds.
+ * Backend, device, threads and limits of a context, and the memory that its objects hold.
  *
  * @param      context  the context.
  * @param[out] info     filled in; initialise it with purlin_context_info_init.
@@ -4192,10 +4198,11 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
 
 /**
  * Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
- * and frees what it held. Later calls are not touched. May be called from any thread and from a progress function.
+ * and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
  *
- * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices, products with
- * them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and what else makes a train).
+ * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices,
+ * products with them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and the other
+ * functions that make a train).
  *
  * @param context  the context.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
@@ -4238,7 +4245,7 @@ purlin_status purlin_stream_wrap(const struct purlin_context *context,
  * Waits until all work enqueued on a stream is done.
  *
  * @param stream  the stream.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, or what an asynchronous call failed with.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, or the status with which an asynchronous call failed.
  */
 PURLIN_MUST_USE
 purlin_status purlin_stream_synchronize(const struct purlin_stream *stream);
@@ -4771,13 +4778,14 @@ purlin_status purlin_matrix_properties(const struct purlin_matrix *matrix,
 purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
 
 /**
- * Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle. Products
- * and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are converted once);
- * what looks at the structure uses a copy of the indices on the host, which is made and checked here. The indices must stay
- * as they are; values that the caller writes are those of the next call. The matrix is read-only, and functions that read
- * values on the host refuse it.
+ * Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle.
+ * Products and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are
+ * converted once); functions that need the structure use a copy of the indices on the host, which is made and checked
+ * here. The indices must stay as they are; values that the caller writes are those of the next call. The matrix is
+ * read-only, and functions that read values on the host refuse it.
  *
- * What other streams write to the arrays must be done before this and each other call with the matrix.
+ * Work on other streams that writes to the arrays must be complete before this call and before each later call with
+ * the matrix.
  *
  * @param      context       a context on the GPU of that memory.
  * @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
@@ -5227,8 +5235,8 @@ purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
  * @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
  * @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
  * @param      morse_sum       I32, T: the sum found; may be NULL.
- * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known, as with a degenerate pair;
- *                             may be NULL.
+ * @param      morse_expected  I32, T: the sum of a complete set, -2147483648 where the theory predicts none: odd order
+ *                             in even dimension, or a degenerate pair; may be NULL.
  * @param[out] info            may be NULL.
  * @return as purlin_sshopm_solve.
  *
@@ -5361,8 +5369,9 @@ purlin_status purlin_dwi_cancel(const struct purlin_dwi *dwi);
  * @param      dwi    the object; its options are those of peaks.
  * @param      input  as purlin_dwi_peaks.
  * @param[out] info   filled in; initialise it with purlin_sshopm_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, what
- * purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
+ * space does not fit).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -5546,7 +5555,7 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
  *                      the most peaks of a voxel.
  * @param      count    I32, T: peaks of each voxel; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
@@ -5574,7 +5583,7 @@ purlin_status purlin_dwi_peaks(const struct purlin_dwi *dwi,
  * @param      peaks    as purlin_dwi_peaks.
  * @param      count    as purlin_dwi_peaks; may be NULL.
  * @param      status   as purlin_dwi_peaks; may be NULL.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_peaks.
  *
  * @pre `options` and `info` are NULL or initialised structs.
@@ -5591,7 +5600,7 @@ purlin_status purlin_dwi_peaks_once(const struct purlin_context *context,
                                     struct purlin_sshopm_info *info);
 
 /**
- * Sets `struct_size` and what is not known.
+ * Sets `struct_size`, `spacing` and `origin` to NaN, and the rest to 0.
  *
  * @param[out] info  the struct.
  * @param      size  `sizeof *info`.
@@ -5649,9 +5658,9 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
                                       struct purlin_source **source);
 
 /**
- * The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a mapped file
- * that becomes shorter ends the process, and one that is read is an error. What the system still holds of the file from an
- * earlier pass is not read from the disk again by either.
+ * The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a
+ * mapped file that becomes shorter ends the process, and one that is read is an error. Neither reads pages from the
+ * disk again that the system still caches from an earlier pass.
  *
  * @param      context     the context it belongs to.
  * @param      path        the file.
@@ -5998,8 +6007,8 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
- * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
- * for writing; `options->progress` may be called with its user pointer while the object lives.
+ * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
+ * valid for writing; `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_create(const struct purlin_context *context,
@@ -6017,10 +6026,11 @@ purlin_status purlin_fdk_create(const struct purlin_context *context,
 purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
 
 /**
- * What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
- * where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or the scan was
- * cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
- * thread while another call runs: it waits for nothing and gives what stood before that call.
+ * The choices that were made, and the plan of a run from a source to a sink. A run with arrays takes less memory, and
+ * may fit where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or
+ * the scan was cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with
+ * every push. Counts, bytes and times of a run are 0. May be called from any thread while another call runs: it does
+ * not wait, and gives the plan from before that call.
  *
  * @param      fdk   the reconstruction.
  * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -6034,9 +6044,9 @@ purlin_status purlin_fdk_plan(const struct purlin_fdk *fdk,
                               struct purlin_fdk_info *info);
 
 /**
- * What the last run of a reconstruction did, of a whole scan or of one that was pushed: the `info` of the call that ended it
- * with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any thread; it waits for
- * nothing.
+ * Report of the last run of a reconstruction, of a whole scan or of one that was pushed: the `info` of the call that
+ * ended it with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any
+ * thread; it waits for nothing.
  *
  * @param      fdk   the reconstruction.
  * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -6105,14 +6115,14 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
  *                          purlin_fdk_set_counts; of any element type.
  * @param      volume       sink of [nx, ny, nz], of any element type. One to a MetaImage without spacing or origin gets
  *                          those of the grid.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
- * context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type does not
- * take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
- * `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
- * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
- * another run.
+ * context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type
+ * does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
+ * `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
+ * error that the caller's function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`
+ * (not even the smallest slab fits; the message says how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided
+ * device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6133,7 +6143,7 @@ purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
  *                          purlin_fdk_set_counts; any element type but complex and 64-bit integers; any strides on the
  *                          host, packed on the device.
  * @param      volume       nx x ny x nz, likewise; integers are rounded to the nearest and held to their range.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_fdk_reconstruct_to_sink.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -6156,10 +6166,10 @@ purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
  * @param      grid         likewise; NULL for the standard grid.
  * @param      options      NULL for the defaults.
  * @param      volume       as for purlin_fdk_reconstruct.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_fdk_create and purlin_fdk_reconstruct.
  *
- * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+ * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_reconstruct_once(const struct purlin_context *context,
@@ -6172,7 +6182,7 @@ purlin_status purlin_fdk_reconstruct_once(const struct purlin_context *context,
                                           struct purlin_fdk_info *info);
 
 /**
- * Begins a scan whose views are pushed as they are measured: allocates what the volume needs. A scan that was begun
+ * Begins a scan whose views are pushed as they are measured: allocates the memory of the volume. A scan that was begun
  * before and not finished is dropped.
  *
  * @param fdk     the reconstruction.
@@ -6218,7 +6228,7 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
  *
  * @param      fdk     the reconstruction, after purlin_fdk_begin.
  * @param      volume  sink of [nx, ny, nz], of any element type.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
  * used up; `output_scale` and `output_offset`), `PURLIN_ERROR_NUMERICAL` (as purlin_fdk_reconstruct_to_sink),
@@ -6239,7 +6249,7 @@ purlin_status purlin_fdk_finish_to_sink(struct purlin_fdk *fdk,
  *
  * @param      fdk     the reconstruction, after purlin_fdk_begin.
  * @param      volume  nx x ny x nz, as purlin_fdk_reconstruct.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return as purlin_fdk_finish_to_sink.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -6345,8 +6355,8 @@ purlin_status purlin_fdk_filter(const struct purlin_fdk *fdk,
                                 struct purlin_tensor *filtered);
 
 /**
- * Back-projection: adds to every voxel what it sees of the filtered views, each times its distance and angular weight.
- * The volume is not scaled.
+ * Back-projection: adds to every voxel its value in each filtered view, interpolated where the voxel projects, times
+ * the distance and angular weight of that view. The volume is not scaled.
  *
  * @param     fdk       the reconstruction.
  * @param     stream    NULL for the context's own.
@@ -6400,7 +6410,8 @@ purlin_status purlin_fdk_shepp_logan(double radius,
                                      struct purlin_tensor *ellipsoids);
 
 /**
- * The ellipsoids themselves at the centres of the voxels: what a perfect reconstruction would be.
+ * The ellipsoids themselves, sampled at the centres of the voxels: the exact volume that a reconstruction
+ * approximates.
  *
  * @param fdk         the reconstruction.
  * @param ellipsoids  as purlin_fdk_ellipsoids.
@@ -6428,7 +6439,7 @@ purlin_status purlin_fdk_ellipsoid_volume(const struct purlin_fdk *fdk,
  * number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run
  * reads from it), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `matrix` is NULL or valid for writing; what was promised of the source holds while the matrix lives.
+ * @pre `matrix` is NULL or valid for writing; the promises made for the source hold while the matrix lives.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_from_source(const struct purlin_context *context,
@@ -6439,8 +6450,8 @@ purlin_status purlin_matrix_from_source(const struct purlin_context *context,
 /**
  * A matrix that is known by its products with vectors.
  *
- * With products on the device the eigensolvers keep their vectors there and wait for nothing; what works on host
- * vectors (randomized decompositions) has them copied.
+ * With products on the device the eigensolvers keep their vectors there and do not wait for a product; for methods on
+ * host vectors (randomized decompositions) the vectors are copied.
  *
  * @param      context   the context it belongs to.
  * @param      dtype     element type of the vectors: PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
@@ -6550,13 +6561,14 @@ purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
                                      const struct purlin_matrix *omega);
 
 /**
- * What would be done for a matrix: the method and why, passes, blocks, bytes and seconds. Nothing is read.
+ * The plan of purlin_rsvd_compute for a matrix: the method and why, passes, blocks, bytes and seconds. No entry is
+ * read.
  *
  * @param      rsvd  the decomposition.
  * @param      a     the matrix, of any storage.
  * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * what purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -6567,9 +6579,9 @@ purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
                                struct purlin_rsvd_info *info);
 
 /**
- * What the last run of a decomposition did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
- * that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing. May be called
- * from any thread; it waits for nothing.
+ * Report of the last run of a decomposition that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the
+ * `info` of that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing.
+ * May be called from any thread; it does not wait.
  *
  * @param      rsvd  the decomposition.
  * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
@@ -6583,8 +6595,8 @@ purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
                                     struct purlin_rsvd_info *info);
 
 /**
- * Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j) is what
- * the sketch of a matrix with more than i columns has there.
+ * Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j)
+ * is the same for every matrix with more than i columns.
  *
  * @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
  * @param      stream  NULL for the context's own.
@@ -6605,10 +6617,10 @@ purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
  *
  * Costs 2 to 2q + 2 passes over A by method; a pass multiplies by l = k + oversampling columns, 2 m n l operations (4
  * where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block
- * before is worked on; what fits stays on the device.
+ * before is worked on; as many rows as fit stay on the device.
  *
- * With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is
- * 0, of which info.rank hold something and the others are 0.
+ * With a tolerance the rank is the smallest found that meets it. The factors have `max_rank` columns, or min(m, n)
+ * where that is 0: the first info.rank hold the result and the others are 0.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -6617,17 +6629,17 @@ purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
  *                     (in the order of the stream); NULL if not wanted, which may save a pass.
  * @param      s       k values, F64 or F32, on the host; NULL if not wanted.
  * @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH, as `u`; NULL if not wanted.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
- * or more than min(m, n); sizes, types, read-only outputs, overlap, another
- * context, struct_size; a method that is not for this call; a restart file of another run; an entry that is NaN or infinite:
- * the message names the block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
- * `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold that rank),
- * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a
- * combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not
- * hold: it overflows, or it counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
- * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
+ * or more than min(m, n); sizes, types, read-only outputs, overlap, another context, struct_size; a method that is not
+ * for this call; a restart file of another run; an entry that is NaN or infinite: the message names the block),
+ * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is
+ * not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
+ * error that the caller's function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and
+ * options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not hold: it overflows, or it
+ * counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not
+ * even the smallest block fits; the message says how many bytes are needed), `PURLIN_ERROR_CUDA`. After a failure the
+ * object is ready for another call.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6650,7 +6662,7 @@ purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
  * @param      u        as for purlin_rsvd_compute; NULL if not wanted.
  * @param      s        likewise; NULL if not wanted.
  * @param      v        likewise; NULL if not wanted.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_rsvd_create and purlin_rsvd_compute.
  *
  * @pre `options` and `info` are NULL or initialised structs, the `restart_path` of `options` is NULL or a terminated string.
@@ -6674,7 +6686,7 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
  * @param      a       m x n, as for purlin_rsvd_compute.
  * @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
  * @param      b       dense, l x n, likewise; NULL if not wanted.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a `method`
  * other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
  * `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
@@ -6699,7 +6711,7 @@ purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
  * @param      a       n x n, as for purlin_rsvd_compute.
  * @param      lambda  k values by modulus, not increasing, F64 or F32, on the host; NULL if not wanted.
  * @param      v       dense, n x k, as `u` of purlin_rsvd_compute; NULL if not wanted.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, and
  * `PURLIN_ERROR_NUMERICAL` for NYSTROM of a matrix that is not positive semidefinite, where that shows.
  *
@@ -6727,7 +6739,7 @@ purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
  * @param[out] spectral   upper bound of the same in the spectral norm, false with a probability of 10^-probes and
  *                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); with
  *                        PURLIN_RSVD_ERROR_POWER an estimate from below by power iteration instead; may be NULL.
- * @param[out] info       what was done; may be NULL.
+ * @param[out] info       report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
  *
  * @pre `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialised struct.
@@ -6754,7 +6766,7 @@ purlin_status purlin_rsvd_error(struct purlin_rsvd *rsvd,
  * @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH.
  * @param      left    k values ||A v_j - s_j u_j||, F64 or F32, on the host.
  * @param      right   k values ||A^H u_j - s_j v_j||, likewise.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -6800,8 +6812,8 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
  * less its mean, which is never formed; a sparse matrix stays sparse.
  *
- * Rank, method, seed, the type of computing and what is found of the error are the session's options. What is centred and
- * scaled is an option of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
+ * Rank, method, seed, the computing type and the estimate of the error are the session's options. Centring and scaling
+ * are options of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
  * `scale` and `sign` are refused unless they are the defaults. Its `right` is not used.
  *
  * @param      rsvd     the decomposition to use.
@@ -6813,7 +6825,7 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  *                      samples in the components' coordinates, as purlin_pca_transform gives them but for rounding;
  *                      NULL if not wanted.
  * @param[out] pca      the components; destroy them with purlin_pca_destroy.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
  * `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
  *
@@ -6864,7 +6876,7 @@ purlin_status purlin_pca_mean(const struct purlin_pca *pca,
                               struct purlin_tensor *mean);
 
 /**
- * What each feature is divided by; ones where it is not.
+ * Divisor of each feature; 1 for features that are not scaled.
  *
  * @param pca    the analysis.
  * @param scale  `features` elements, F64 or F32, on the host.
@@ -6943,7 +6955,7 @@ purlin_status purlin_pca_components(const struct purlin_pca *pca,
  * @param      x       any number of samples, orientation and number of features as fitted, of any storage.
  * @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
  *                     computed with, on the host (complete on return) or the device.
- * @param[out] info    what was done; may be NULL.
+ * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7038,15 +7050,16 @@ PURLIN_MUST_USE
 purlin_status purlin_rpca_cancel(const struct purlin_rpca *rpca);
 
 /**
- * What is known of a run before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. Nothing is
- * read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part of
- * purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come on top.
+ * The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. No entry is read. A run that
+ * the plan accepts stays inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part
+ * of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come
+ * on top.
  *
  * @param      rpca  the robust PCA.
  * @param      m     as for purlin_rpca_compute.
  * @param      mask  likewise; NULL: all entries are observed.
- * @param[out] info  what is known; the rest is 0. May be NULL.
- * @return as purlin_rpca_compute, for what does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * @param[out] info  the five members above; the rest is 0. May be NULL.
+ * @return as purlin_rpca_compute; a run that does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7058,9 +7071,9 @@ purlin_status purlin_rpca_plan(const struct purlin_rpca *rpca,
                                struct purlin_rpca_info *info);
 
 /**
- * What the last run of a robust PCA did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
- * that call. A run that is under way, or that ended in another way, changes nothing. May be called from any thread; it waits
- * for nothing.
+ * Report of the last run of a robust PCA that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info`
+ * of that call. A run that is under way, or that ended in another way, changes nothing. May be called from any thread;
+ * it does not wait.
  *
  * @param      rpca  the robust PCA.
  * @param[out] info  filled in; initialise it with purlin_rpca_info_init.
@@ -7076,7 +7089,7 @@ purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
 /**
  * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
  * Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
- * whose frames are the columns, L is the background and S what moves before it.
+ * whose frames are the columns, L is the background and S the objects that move before it.
  *
  * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
  * passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
@@ -7090,16 +7103,15 @@ purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
  *                       S is 0 and L follows from the other entries. NULL: all are observed.
  * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
  * @param      sparse    S, likewise; NULL if not wanted.
- * @param[out] info      what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size,
- * sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale`
- * is beyond the largest number of the computing type),
- * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
- * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
- * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond
- * the largest number of its type, before any is written; entries that all vanish in the precision of the run),
- * `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
+ * @param[out] info      report of the call; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, sizes, types,
+ * read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale` is beyond the
+ * largest number of the computing type), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
+ * `PURLIN_ERROR_NO_CONVERGENCE` (after `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_IO` (a file, or an error that the caller's function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage),
+ * `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond the largest number of its type, before any is written; entries
+ * that all vanish in the precision of the run), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -7122,7 +7134,7 @@ purlin_status purlin_rpca_compute(struct purlin_rpca *rpca,
  * @param      options   NULL for the defaults.
  * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
- * @param[out] info      what was done; may be NULL.
+ * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_create and purlin_rpca_compute.
  *
  * @pre `options` and `info` are NULL or initialised structs.
@@ -7147,7 +7159,7 @@ purlin_status purlin_rpca_compute_once(const struct purlin_context *context,
  * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
  * @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
  *                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
- * @param[out] info      what was done; may be NULL.
+ * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
  *
  * @pre `sparse` is NULL or valid for writing, `info` is NULL or an initialised struct.
@@ -7173,7 +7185,7 @@ purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
  *                       M. Integers are rounded to the nearest and held to their range, which is no error; an entry
  *                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
- * @param[out] info      what was done; may be NULL.
+ * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7350,7 +7362,7 @@ purlin_status purlin_tt_info_init(struct purlin_tt_info *info,
                                   size_t size);
 
 /**
- * What a tensor train is. Its sizes are in purlin_tt_shape.
+ * Type, location, number of cores and size of a tensor train. purlin_tt_shape gives its modes and ranks.
  *
  * @param      tt    the train.
  * @param[out] info  filled in; initialise it with purlin_tt_info_init.
@@ -7503,7 +7515,7 @@ purlin_status purlin_tt_matrix_core(const struct purlin_tt_matrix *matrix,
                                     struct purlin_tensor *core);
 
 /**
- * What a TT-matrix is. Its sizes are in purlin_tt_matrix_shape.
+ * Type, location, number of cores and size of a TT-matrix. purlin_tt_matrix_shape gives its modes and ranks.
  *
  * @param      matrix  the TT-matrix.
  * @param[out] info    filled in; initialise it with purlin_tt_info_init.
@@ -7637,11 +7649,11 @@ purlin_status purlin_tt_contraction_last_info(const struct purlin_tt_contraction
  * @param      contraction  the contraction.
  * @param      x            the bra.
  * @param      y            the ket.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
- *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
- *                          single results are not counted, nor what cuBLAS works in, 32 MiB at most.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the
+ *                          most that the call will use; on a GPU, copies of cores that lie elsewhere, tables of
+ *                          addresses and single results are not counted, nor the workspace of cuBLAS, 32 MiB at most.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
+ * the arguments that purlin_tt_inner refuses, a `workspace_limit` that is too small among them), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7658,7 +7670,7 @@ purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
  * @param      contraction  the contraction.
  * @param      x            the train.
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
- * @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+ * @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` in the cases of purlin_tt_norm.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -7733,8 +7745,8 @@ purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
  * @param      h            the operator.
  * @param      x            the ket.
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
- * @return as purlin_tt_plan_inner, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
- * `repeat`).
+ * @return as purlin_tt_plan_inner, with the refusals of purlin_tt_sandwich; `PURLIN_ERROR_NOT_SUPPORTED` (an operator
+ * on a device, `repeat`).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -7775,14 +7787,14 @@ purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
  * @param      y            the ket; may be `x`, and then half the work is saved.
  * @param[out] result       2 elements: real and imaginary part, in the precision of the trains; the second is 0 where
  *                          both are real.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes: the message
  * names the core; precision, another context, a core that has not been set, options that do not fit the trains, NULL
- * pointer, struct_size; a `workspace_limit` that is less than what the message says is needed),
- * `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a core
- * holds what is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
- * After a failure the object is ready for another call.
+ * pointer, struct_size; a `workspace_limit` that is too small: the message says how many bytes are needed),
+ * `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a
+ * core holds a number that is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
  * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
  */
@@ -7804,7 +7816,7 @@ purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
  * @param      y        the ket; may be `x`.
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_inner.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
@@ -7825,9 +7837,9 @@ purlin_status purlin_tt_inner_once(const struct purlin_context *context,
  * @param      stream       NULL for the context's own.
  * @param      x            the bra.
  * @param      y            the ket; may be `x`.
- * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds what is
- *                          not finite, which info.outcome says.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds a number
+ *                          that is not finite; info.outcome is then NONFINITE.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -7847,7 +7859,7 @@ purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
  * @param      stream       NULL for the context's own.
  * @param      x            the train.
  * @param[out] result       the norm, real and not negative.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -7868,7 +7880,7 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
  * @param      x        the train.
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_norm.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
@@ -7888,7 +7900,7 @@ purlin_status purlin_tt_norm_once(const struct purlin_context *context,
  * @param      stream       NULL for the context's own.
  * @param      x            the train.
  * @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -7909,7 +7921,7 @@ purlin_status purlin_tt_norm_scaled(struct purlin_tt_contraction *contraction,
  * @param      x            a train.
  * @param      y            another of the same mode sizes and precision.
  * @param[out] result       the distance, not negative.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -7932,7 +7944,7 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
  * @param      y        the other.
  * @param      options  NULL for the defaults.
  * @param[out] result   as purlin_tt_distance.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
  *
  * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
@@ -7954,7 +7966,7 @@ purlin_status purlin_tt_distance_once(const struct purlin_context *context,
  * @param      x            a train.
  * @param      y            another of the same mode sizes and precision.
  * @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -7968,9 +7980,9 @@ purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contractio
                                         struct purlin_tt_contraction_info *info);
 
 /**
- * Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several streams, and
- * graphs that captured them, use the same memory: the caller sees that they do not run at the same time, and that what other
- * programs enqueued for the memory is done before, or comes first in the order of the call's stream.
+ * Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several
+ * streams, and graphs that captured them, use the same memory: the caller ensures that they do not run at the same
+ * time, and that other work on the memory is complete, or ordered before the call in its stream.
  *
  * @param contraction  the contraction.
  * @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
@@ -8005,7 +8017,7 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
  *                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
  *                          NULL to report the workspace alone.
- * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+ * @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
  * another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
  * needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
@@ -8023,9 +8035,10 @@ purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
                                       struct purlin_tt_contraction_info *info);
 
 /**
- * Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
- * has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
- * it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
+ * Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of
+ * that, which has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where
+ * the sums of a ring cancel it has more. The rules for cuBLAS in captured streams (purlin_tt_inner_enqueue) hold for
+ * cuSOLVER, too.
  *
  * @param      contraction  the contraction; `conjugate` in its options has no effect.
  * @param      stream       NULL for the context's own.
@@ -8070,10 +8083,10 @@ purlin_status purlin_tt_distance_enqueue(struct purlin_tt_contraction *contracti
 /**
  * Enqueues an operator between two trains and returns: purlin_tt_sandwich, whose result goes to device memory.
  *
- * The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host, and its
- * numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other numbers in the
- * cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its products, in one queue. What
- * purlin_tt_inner_enqueue says of capturing and of the workspace holds here.
+ * The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host,
+ * and its numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other
+ * numbers in the cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its
+ * products, in one queue. The rules of purlin_tt_inner_enqueue for capturing and for the workspace hold here.
  *
  * @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
  * @param      stream       NULL for the context's own.
@@ -8082,7 +8095,7 @@ purlin_status purlin_tt_distance_enqueue(struct purlin_tt_contraction *contracti
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
  * @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to report the
  *                          workspace alone.
- * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+ * @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
  * @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.
  *
  * @pre As purlin_tt_inner_enqueue; the operator is not needed once the call has returned.
@@ -8132,11 +8145,11 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
  *                          exponents.
  * @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
  *                          for plain numbers.
- * @param[out] info         what was done; may be NULL.
- * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
- * core holds what is not finite, or beyond the range of the trains' type, to which plain numbers are rounded as those of
- * purlin_tt_inner are; all the same `values` are written. With `exponents` the call
- * succeeds, the mantissa is NaN and info.outcome NONFINITE.
+ * @param[out] info         report of the call; may be NULL.
+ * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN,
+ * because a core holds a number that is not finite, or beyond the range of the trains' type, to which plain numbers
+ * are rounded as those of purlin_tt_inner are; all the same `values` are written. With `exponents` the call succeeds,
+ * the mantissa is NaN and info.outcome NONFINITE.
  *
  * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
  */
@@ -8163,7 +8176,7 @@ purlin_status purlin_tt_inner_batch(struct purlin_tt_contraction *contraction,
  * @param      values       rows x cols on the host, of CF64, or of F64 for the real parts; of mantissas where there are
  *                          exponents.
  * @param      exponents    rows x cols of I64 on the host, as for purlin_tt_inner_batch; may be NULL.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_batch.
  *
  * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
@@ -8193,7 +8206,7 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  * @param      h            the operator.
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
  * @param[out] result       2 elements: real and imaginary part.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
  *
  * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
@@ -8215,9 +8228,9 @@ purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
  * @param      y            the bra.
  * @param      h            the operator.
  * @param      x            the ket; may be `y`.
- * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
- *                          `h` holds what is not finite, which info.outcome says.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+ *                          of `h` holds a number that is not finite; info.outcome is then NONFINITE.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
  *
  * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
@@ -8242,7 +8255,7 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
  *                          check of it; 0 with `assume_hermitian`.
  * @param[out] numerator    <x|H|x>; may be NULL.
  * @param[out] denominator  <x|x>; may be NULL.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_sandwich; `PURLIN_ERROR_NUMERICAL` also where <x|x> is 0, and then nothing is written.
  *
  * @pre `quotient` is NULL or valid for 2 elements, `numerator` and `denominator` are NULL or valid for writing, `info` NULL or
@@ -8270,9 +8283,10 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  * @param      count        number of sites.
  * @param[in]  sites        their numbers, 0 to d - 1.
  * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
- * `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
+ * `PURLIN_ERROR_INVALID_ARGUMENT` also for a site out of range and dimensions. A `workspace_limit` below the need of
+ * the environments of all bonds is refused with the bytes needed.
  *
  * @pre `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
  */
@@ -8296,7 +8310,7 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
  * @param      a            the operator A, n x n, as for purlin_tt_expect_local.
  * @param      b            the operator B, likewise; may be `a`, and then half the work is saved.
  * @param      values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_expect_local.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -8423,8 +8437,8 @@ purlin_status purlin_tt_matrix_from_terms(const struct purlin_context *context,
  * They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too, until
  * purlin_tt_environments_set_trains: a call after one of them was destroyed is refused.
  *
- * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
- *                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
+ * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this
+ *                           call. While it lives, purlin_tt_contraction_cancel cancels calls of the environments.
  * @param      y             the bra, on the host or the context's device.
  * @param      h             the operator; NULL for the identity.
  * @param      x             the ket, likewise; may be `y`. The environments are computed and kept where the trains are, on
@@ -8464,7 +8478,8 @@ purlin_status purlin_tt_environments_build(struct purlin_tt_environments *enviro
                                            int64_t bond);
 
 /**
- * Says that core k of the bra or of the ket has changed: what depends on it is computed anew when it is needed.
+ * Declares that core k of the bra or of the ket has changed: environments that depend on it are computed anew when
+ * they are needed.
  *
  * @param environments  the environments.
  * @param k             the core, 0 to d - 1.
@@ -8475,8 +8490,9 @@ purlin_status purlin_tt_environments_update_core(struct purlin_tt_environments *
                                                  int64_t k);
 
 /**
- * Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the ranks
- * between these: what a two-site step of DMRG makes. Environments that depend on none of these cores are kept.
+ * Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the
+ * ranks between these: the change of a two-site step of DMRG. Environments that depend on none of these cores are
+ * kept.
  *
  * The trains before may be destroyed then. Numbers of the other cores must be the same; only their sizes are checked.
  *
@@ -8537,8 +8553,8 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
                                          int64_t *exponent);
 
 /**
- * Applies the effective operator of 0, 1 or 2 sites from k on to a vector: what a local eigensolver needs. Environments
- * that are missing are built.
+ * Applies the effective operator of 0, 1 or 2 sites from k on to a vector: the product of a local eigensolver.
+ * Environments that are missing are built.
  *
  * With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
  *
@@ -8577,8 +8593,8 @@ purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *enviro
  * @param      environments  the environments.
  * @param      stream        NULL for the context's own.
  * @param      bond          0 to d.
- * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
- *                           the operator holds what is not finite.
+ * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+ *                           of the operator holds a number that is not finite.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
  *
  * @pre `result` is NULL or valid for writing.
@@ -8596,8 +8612,8 @@ purlin_status purlin_tt_environments_value(struct purlin_tt_environments *enviro
  * @param      stream        NULL for the context's own.
  * @param      k             the site, 0 to d - 1.
  * @param      op            the operator, n x n, as for purlin_tt_expect_local.
- * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
- *                           the operator holds what is not finite.
+ * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+ *                           of the operator holds a number that is not finite.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
  * real trains, environments with an operator.
  *
@@ -8854,8 +8870,9 @@ purlin_status purlin_tt_round_info_init(struct purlin_tt_round_info *info,
  * @param      x          an open train; purlin_tt_to_open makes one of a ring.
  * @param      options    NULL for the defaults, which drop rounding noise alone.
  * @param[out] tt         the result, which lies where `x` does; destroy it with purlin_tt_destroy.
- * @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
- * @param[out] info       what was done; may be NULL.
+ * @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
+ *                        the input; may be NULL.
+ * @param[out] info       report of the truncation; may be NULL.
  * @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
  * range and numbers that are not finite.
  *
@@ -8880,7 +8897,7 @@ purlin_status purlin_tt_round(const struct purlin_context *context,
  * @param      y        another of the same mode sizes and precision.
  * @param      options  NULL for the defaults, which drop rounding noise alone.
  * @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the truncation; may be NULL.
  * @return as purlin_tt_round.
  *
  * @pre As for purlin_tt_round.
@@ -8904,7 +8921,7 @@ purlin_status purlin_tt_hadamard_round(const struct purlin_context *context,
  * @param      x        a train whose mode sizes are the columns of `h`.
  * @param      options  NULL for the defaults, which drop rounding noise alone.
  * @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
- * @param[out] info     what was done; may be NULL.
+ * @param[out] info     report of the truncation; may be NULL.
  * @return as purlin_tt_round.
  *
  * @pre As for purlin_tt_round.
@@ -8928,8 +8945,9 @@ purlin_status purlin_tt_apply_round(const struct purlin_context *context,
  * @param[in]  modes      d mode sizes of as many elements together, the first index fastest; NULL where `length` is 0.
  * @param      options    NULL for the defaults, which drop rounding noise alone.
  * @param[out] tt         the train, which lies where `values` does; destroy it with purlin_tt_destroy.
- * @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
- * @param[out] info       what was done; may be NULL.
+ * @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
+ *                        the input; may be NULL.
+ * @param[out] info       report of the truncation; may be NULL.
  * @return as purlin_tt_round.
  *
  * @pre As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
@@ -9353,10 +9371,10 @@ purlin_status purlin_matrix_drop_zeros(const struct purlin_matrix *a,
                                        struct purlin_matrix **matrix);
 
 /**
- * A copy of a sparse matrix in memory of purlin's own: on the host, where functions that make matrices of others need it, or on
- * the context's GPU, where products and solvers read it in place, and indices stay on the host too. It has the values that `a`
- * has now; purlin_matrix_set_values gives it others, and nobody else does, so that what solvers keep with it stays right.
- * O(rows + nnz).
+ * A copy of a sparse matrix in memory of purlin's own: on the host, where functions that make matrices of others need
+ * it, or on the context's GPU, where products and solvers read it in place, and indices stay on the host too. It has
+ * the values that `a` has now; only purlin_matrix_set_values changes them, so that data which solvers cache with the
+ * matrix stay valid. O(rows + nnz).
  *
  * @param      a         sparse, anywhere; its queues' work is done.
  * @param      location  PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
@@ -9381,10 +9399,10 @@ purlin_status purlin_matrix_copy_to(const struct purlin_matrix *a,
  * @param[in]  path     the file.
  * @param      dtype    type of the values, a floating-point one, or PURLIN_DTYPE_OF_FILE.
  * @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element type;
- * a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the line of
- * what is missing, malformed or beyond the type is named; integers of a modulus above 2^53, and those that single precision
- * would round, are), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element
+ * type; a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the
+ * message names the line of an entry that is missing, malformed or beyond the range of the type; integers of a modulus
+ * above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `path` is NULL or a terminated string; `matrix` is NULL or valid for writing.
  */
@@ -9458,9 +9476,9 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
                                         int32_t symmetric);
 
 /**
- * An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
- * `order[i]` of `a`, which is what purlin_matrix_permute makes with this list for rows and columns. By degree O(rows
- * log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
+ * An order of the vertices of a graph that brings the entries together that a product gathers: row i of the reordered
+ * matrix is row `order[i]` of `a`. purlin_matrix_permute makes that matrix with this list for rows and columns. By
+ * degree O(rows log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
  *
  * @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
  * @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
@@ -9608,12 +9626,12 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
                                     size_t size);
 
 /**
- * Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
- * rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); what is in host memory is copied to a
- * GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
- * order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
- * keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
- * purlin_spmv_update renews.
+ * Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths
+ * of its rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); arrays in host memory are
+ * copied to a GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose,
+ * O(nnz), with an order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums,
+ * O(nnz). On the CPU the plan keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in
+ * host memory. purlin_spmv_update renews the values that it keeps.
  *
  * RANDOM_WALK_LAPLACIAN is the same of rows in any unit. Where a row's largest weight is beyond 2^256 or below 2^-256, in single
  * precision 2^32, the plan also keeps a copy whose rows are multiplied by powers of two. LAPLACIAN, SIGNLESS_LAPLACIAN and
@@ -9673,7 +9691,7 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * outlive it; of two instances of one such graph only one may run at a time.
  *
  * @param      plan    the plan.
- * @param      stream  NULL for the context's own. What is in host memory is complete on return.
+ * @param      stream  NULL for the context's own. Outputs in host memory are complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
  * @param      a       the matrix that was planned for, or a sparse one of the same structure.
  * @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
@@ -9697,11 +9715,11 @@ purlin_status purlin_spmv_apply(const struct purlin_spmv *plan,
 
 /**
  * Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
- * their columns, and what an entry of A gathers lies together: the way for 2 to 16 columns. Column-major ones, of any
- * leading dimension, take a product a column.
+ * their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for 2 to 16 columns.
+ * Column-major ones, of any leading dimension, take a product a column.
  *
  * @param      plan    the plan.
- * @param      stream  NULL for the context's own. What is in host memory is complete on return.
+ * @param      stream  NULL for the context's own. Outputs in host memory are complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
  * @param      a       the matrix that was planned for, or a sparse one of the same structure.
  * @param      x       dense, columns of op(A) x b, of A's type.
@@ -9824,14 +9842,14 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
                                        struct purlin_lanczos_info *info);
 
 /**
- * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and of a
- * square sparse matrix how its rows are distributed over the solver's contexts and what a product moves. If only
- * purlin can change the values (purlin_matrix_copy_csr, patterns), the matrix caches the parts, copies of the rows,
- * for the solve. O(nnz); no products.
+ * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and
+ * of a square sparse matrix how its rows are distributed over the solver's contexts and how much data a product moves.
+ * If only purlin can change the values (purlin_matrix_copy_csr, patterns), the matrix caches the parts, copies of the
+ * rows, for the solve. O(nnz); no products.
  *
- * What purlin_lanczos_solve refuses for its options and inputs the plan refuses with the same status and message, and it accepts
- * the rest. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite show in the
- * solve.
+ * The plan refuses the same options and inputs as purlin_lanczos_solve, with the same status and message, and accepts
+ * all others. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite
+ * show in the solve.
  *
  * @param      lanczos  the solver.
  * @param      a        the matrix, as for purlin_lanczos_solve.
@@ -9859,11 +9877,11 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * never formed (`options->kind`).
  *
  * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
- * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
- * orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space of one
- * vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
- * returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one
- * with values on the device by two products with random vectors.
+ * the same pairs as ARPACK with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
+ * orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
+ * of one vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed
+ * from the vectors returned, and a pair for which they contradict the iteration counts as not converged. A sparse
+ * matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
  *
  * On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
  * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
@@ -9893,14 +9911,14 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  *                        and positive; NULL if not wanted.
  * @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
  *                        not wanted.
- * @param[out] info       what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
- * or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the matrix is too small
- * for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
- * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
- * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
- * `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision 3.4e38, row sums
- * as for purlin_spmv_create, residuals that show that the operator is not symmetric),
+ * @param[out] info       report of the call; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
+ * square or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the
+ * matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
+ * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; the
+ * rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
+ * `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision
+ * 3.4e38, row sums as for purlin_spmv_create, residuals that show that the operator is not symmetric),
  * `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
@@ -9931,7 +9949,7 @@ purlin_status purlin_lanczos_solve(struct purlin_lanczos *lanczos,
  * @param      values     k elements of PURLIN_F64 on the host: eigenvalues.
  * @param      vectors    dense, n x k, as for purlin_lanczos_solve; NULL if not wanted.
  * @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
- * @param[out] info       what was done; may be NULL.
+ * @param[out] info       report of the call; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_solve.
  *
  * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
@@ -9977,14 +9995,15 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
  * @param      v          dense, cols x k, as `u`: right vectors.
  * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
  *                        the vectors; NULL if not wanted.
- * @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call does not use or the matrix is
- * too small for, another kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
- * in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
- * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm
- * above 1.3e154, in single precision 3.4e38), `PURLIN_ERROR_IO` (the
- * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for
- * another call.
+ * @param[out] info       report of the call: a product counts one with A and one with A^H, and `norm` is that of A;
+ *                        may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
+ * does not use or the matrix is too small for, another kind, sizes, types, overlap; a start vector that is 0 or not
+ * finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first `info->converged` of
+ * them good; the rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
+ * PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm above 1.3e154, in single
+ * precision 3.4e38), `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -10011,7 +10030,7 @@ purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
  * @param      values     k elements of PURLIN_F64 on the host: singular values.
  * @param      v          dense, cols x k, as `u`; NULL if not wanted.
  * @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
- * @param[out] info       what was done; may be NULL.
+ * @param[out] info       report of the call; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_singular.
  *
  * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
@@ -10124,7 +10143,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
  * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalized Laplacian, ascending; NULL if not
  *                          wanted.
- * @param[out] info         what was done; may be NULL.
+ * @param[out] info         report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -10150,7 +10169,7 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
  *                       has none.
  * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
  * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
- * @param[out] info      what the eigensolver did; may be NULL.
+ * @param[out] info      report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
  * has k pairs, and as they were if not.
  *
@@ -10221,7 +10240,7 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * @param      normalized  0: of D - W; 1: of the normalized Laplacian, its entries over the roots of the degrees.
  * @param[out] value       the eigenvalue: with `normalized` 0 the algebraic connectivity; may be NULL.
  * @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
- * @param[out] info        what was done; may be NULL.
+ * @param[out] info        report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve.
  *
  * @pre `info` is NULL or an initialised struct; `value` is NULL or valid for writing.
@@ -10318,11 +10337,12 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
                                     struct purlin_matrix **graph);
 
 /**
- * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
- * 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
- * purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
- * purlin_graph_density and purlin_lanczos_tridiagonalize take it as a graph; what needs entries, as purlin_graph_bisect does, does
- * not. Products are formed where the context is. One call at a time uses it.
+ * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and
+ * no indices, 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with
+ * PURLIN_LANCZOS_MATRIX to MODULARITY, and purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed,
+ * purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalize take it as a
+ * graph; functions that need entries, such as purlin_graph_bisect, do not. Products are formed where the context is.
+ * One call at a time uses it.
  *
  * @param      context    the context it belongs to.
  * @param      image      as for purlin_graph_of_image.
@@ -10371,7 +10391,8 @@ purlin_status purlin_graph_density_trace(int64_t count,
                                          double *trace);
 
 /**
- * Shares of a spectrum in equal parts of an interval, from its density; what lies outside is in the first and the last.
+ * Shares of a spectrum in equal parts of an interval, from its density; points below and above the interval count in
+ * the first and the last part.
  *
  * @param      count    number of points, not negative.
  * @param[in]  points   `count` numbers, as purlin_graph_density gives them.

@@ -19,7 +19,7 @@ pub const PURLIN_LITTLE_ENDIAN: i32 = 0;
 /// The most significant byte of a number comes first.
 pub const PURLIN_BIG_ENDIAN: i32 = 1;
 
-/// What a source or a file holds.
+/// Element type, shape, spacing and position of the array that a source or a file holds.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_array_info {
@@ -63,7 +63,7 @@ impl purlin_array_info {
     }
 }
 
-/// Sets `struct_size` and what is not known.
+/// Sets `struct_size`, `spacing` and `origin` to NaN, and the rest to 0.
 ///
 /// @param[out] info  the struct.
 /// @param      size  `sizeof *info`.
@@ -83,7 +83,7 @@ pub(super) fn axes(values: &[usize]) -> [i64; MAX_AXES] {
     std::array::from_fn(|k| values.get(k).map_or(0, |v| to_i64(*v)))
 }
 
-/// What a caller's function returned.
+/// The result of a caller's function: an error for any code but 0.
 pub(super) fn outcome(name: &str, code: i32, block: &Block) -> Result<()> {
     if code == 0 {
         return Ok(());

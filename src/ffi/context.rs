@@ -18,7 +18,7 @@ pub struct purlin_context {
     _private: [u8; 0],
 }
 
-/// What a handle of a context stands for.
+/// The object behind a handle of a context.
 pub(super) type ContextObject = Arc<Context>;
 
 /// The GPU if there is one, else the CPU; a GPU with a `device` other than 0.
@@ -43,7 +43,7 @@ pub const PURLIN_LOG_OFF: i32 = 0;
 pub const PURLIN_LOG_ERROR: i32 = 1;
 /// Something is not as asked, but the call goes on.
 pub const PURLIN_LOG_WARN: i32 = 2;
-/// What was chosen, and why.
+/// The choices that purlin made, with the reason.
 pub const PURLIN_LOG_INFO: i32 = 3;
 /// Details for developers; no message has this level yet.
 pub const PURLIN_LOG_DEBUG: i32 = 4;
@@ -78,7 +78,7 @@ pub struct purlin_context_options {
 
 versioned!(purlin_context_options, first = size_of::<Self>());
 
-/// What a context runs on.
+/// Backend, device, threads, limits and memory use of a context.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_context_info {
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn purlin_context_info_init(info: *mut purlin_context_info
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// What a context runs on, and the memory it holds.
+/// Backend, device, threads and limits of a context, and the memory that its objects hold.
 ///
 /// @param      context  the context.
 /// @param[out] info     filled in; initialise it with purlin_context_info_init.
@@ -292,10 +292,11 @@ pub unsafe extern "C" fn purlin_context_set_log(
 }
 
 /// Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
-/// and frees what it held. Later calls are not touched. May be called from any thread and from a progress function.
+/// and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
 ///
-/// Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices, products with
-/// them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and what else makes a train).
+/// Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices,
+/// products with them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and the other
+/// functions that make a train).
 ///
 /// @param context  the context.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.

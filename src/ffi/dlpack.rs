@@ -201,7 +201,7 @@ unsafe fn import(context: &Arc<Context>, owned: Owned) -> Result<Tensor> {
     Tensor::from_memory(context, dtype, layout, memory, flags & FLAG_READ_ONLY != 0, None)
 }
 
-/// What an exported capsule keeps alive, and its shape arrays.
+/// The tensor that an exported capsule keeps alive, and the arrays of its shape.
 struct Export {
     _tensor: Arc<handle::Lock<Tensor>>,
     dims: Vec<i64>,

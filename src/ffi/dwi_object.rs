@@ -20,7 +20,7 @@ pub struct purlin_dwi {
     _private: [u8; 0],
 }
 
-/// What a handle stands for: the object, and the caller's progress function. Calls only read it.
+/// The object behind a handle, and the caller's progress function. Calls only read it.
 pub(super) struct DwiObject {
     dwi: Dwi,
     /// As the caller wrote it: the core has one name for tensors and for no basis.
@@ -268,8 +268,9 @@ pub extern "C" fn purlin_dwi_cancel(dwi: *const purlin_dwi) -> purlin_status {
 /// @param      dwi    the object; its options are those of peaks.
 /// @param      input  as purlin_dwi_peaks.
 /// @param[out] info   filled in; initialise it with purlin_sshopm_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, what
-/// purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
+/// space does not fit).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -503,7 +504,7 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 ///                      the most peaks of a voxel.
 /// @param      count    I32, T: peaks of each voxel; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
 /// `PURLIN_ERROR_CUDA`.
@@ -539,7 +540,7 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
 /// @param      peaks    as purlin_dwi_peaks.
 /// @param      count    as purlin_dwi_peaks; may be NULL.
 /// @param      status   as purlin_dwi_peaks; may be NULL.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_dwi_create and purlin_dwi_peaks.
 ///
 /// # Safety

@@ -39,8 +39,8 @@ pub const PURLIN_MISSING_NAN: i32 = 0;
 /// All numbers of an absent peak are 0.
 pub const PURLIN_MISSING_ZERO: i32 = 1;
 
-/// How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa), and
-/// peaks found (purlin_dwi_peaks). Each call refuses, by name, what it does not use.
+/// How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa),
+/// and peaks found (purlin_dwi_peaks). Each call refuses, by name, the options that it does not use.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_dwi_options {
@@ -50,8 +50,9 @@ pub struct purlin_dwi_options {
     pub weighting: i32,
     /// Fit: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
     pub nonpositive: i32,
-    /// Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
-    /// symmetric batch allows, whose type says what it is. purlin_dwi_csa takes its own argument of that value.
+    /// Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not stated,
+    /// which only a symmetric batch allows, since its type determines it. purlin_dwi_csa takes its own argument of that
+    /// value.
     pub basis: i32,
     /// Peaks: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
     pub format: i32,

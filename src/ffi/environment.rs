@@ -1,8 +1,8 @@
 //! The calling thread's floating-point environment during a call.
 //!
 //! A host may round upward, flush small numbers to zero or trap on overflow (MATLAB, Fortran with `-ffast-math`). Rust
-//! code assumes the standard environment, and what a call computes on its caller's thread (start vectors, design
-//! matrices, tolerances) would otherwise depend on the host's choice. Pool threads have the standard one anyway.
+//! code assumes the standard environment. Without it, numbers that a call computes on its caller's thread (start
+//! vectors, design matrices, tolerances) would depend on the host's choice. Pool threads have the standard one anyway.
 
 /// The standard environment, as long as this value lives; then the caller's again.
 pub(super) struct Standard {
@@ -34,7 +34,7 @@ mod machine {
     use std::arch::asm;
 
     pub(super) type Word = u32;
-    /// All but the six flags that say what has happened.
+    /// All bits but the six exception flags.
     pub(super) const CONTROL: Word = !0x3f;
     /// Round to nearest, keep subnormal numbers, trap nothing.
     pub(super) const STANDARD: Word = 0x1f80;

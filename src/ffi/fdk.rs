@@ -20,8 +20,8 @@ pub struct purlin_fdk {
     _private: [u8; 0],
 }
 
-/// What a handle of a reconstruction stands for. It is only ever locked for reading, so that a cancellation gets in
-/// while a call runs; calls lock the reconstruction inside.
+/// The object behind a handle of a reconstruction. The handle is only ever locked for reading, so that another thread
+/// can cancel a call; calls lock the reconstruction inside.
 pub(super) struct FdkObject {
     context: Arc<Context>,
     cancel: Cancellation,
@@ -45,7 +45,7 @@ impl FdkObject {
         self.report.run(body)
     }
 
-    /// Cancels what runs, without waiting for it.
+    /// Cancels the running call, without waiting for it.
     pub(super) fn cancel(&self) {
         self.cancel.cancel();
     }
@@ -62,7 +62,7 @@ impl FdkObject {
 /// The caller's geometry, grid and options on a context, and the progress function in them.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
 pub(super) unsafe fn made(
     context: *const purlin_context,
     geometry: *const purlin_fdk_geometry,
@@ -111,8 +111,8 @@ pub(super) unsafe fn made(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
-/// for writing; `options->progress` may be called with its user pointer while the object lives.
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
+/// valid for writing; `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_create(
@@ -149,10 +149,11 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
     guard::run(|| handle::remove::<FdkObject, _>("fdk", fdk))
 }
 
-/// What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
-/// where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or the scan was
-/// cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
-/// thread while another call runs: it waits for nothing and gives what stood before that call.
+/// The choices that were made, and the plan of a run from a source to a sink. A run with arrays takes less memory, and
+/// may fit where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or
+/// the scan was cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with
+/// every push. Counts, bytes and times of a run are 0. May be called from any thread while another call runs: it does
+/// not wait, and gives the plan from before that call.
 ///
 /// @param      fdk   the reconstruction.
 /// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -171,9 +172,9 @@ pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purl
     })
 }
 
-/// What the last run of a reconstruction did, of a whole scan or of one that was pushed: the `info` of the call that ended it
-/// with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any thread; it waits for
-/// nothing.
+/// Report of the last run of a reconstruction, of a whole scan or of one that was pushed: the `info` of the call that
+/// ended it with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any
+/// thread; it waits for nothing.
 ///
 /// @param      fdk   the reconstruction.
 /// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut
     })
 }
 
-/// Writes what `of` an object is asked for.
+/// Writes the report that `of` gives of the object.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

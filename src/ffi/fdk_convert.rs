@@ -1,4 +1,4 @@
-//! Cone-beam CT: the structs' init functions, and what the structs say in the core's terms.
+//! Cone-beam CT: the structs' init functions, and conversions of the structs to the core's types.
 
 use super::fdk_types::*;
 use super::options::{self, Struct as _, expect_zero, flag};
@@ -145,7 +145,7 @@ pub(super) fn read_options(o: &purlin_fdk_options) -> Result<Options> {
 }
 
 impl purlin_fdk_info {
-    /// What is known of a reconstruction.
+    /// A report or plan of a reconstruction as C has it.
     pub(super) fn of(i: &Info) -> Self {
         let mut made = Self::zeroed();
         made.set(i);

@@ -148,8 +148,8 @@ pub unsafe extern "C" fn purlin_fdk_filter(
     })
 }
 
-/// Back-projection: adds to every voxel what it sees of the filtered views, each times its distance and angular weight.
-/// The volume is not scaled.
+/// Back-projection: adds to every voxel its value in each filtered view, interpolated where the voxel projects, times
+/// the distance and angular weight of that view. The volume is not scaled.
 ///
 /// @param     fdk       the reconstruction.
 /// @param     stream    NULL for the context's own.
@@ -229,7 +229,8 @@ pub extern "C" fn purlin_fdk_shepp_logan(radius: f64, ellipsoids: *mut purlin_te
     })
 }
 
-/// The ellipsoids themselves at the centres of the voxels: what a perfect reconstruction would be.
+/// The ellipsoids themselves, sampled at the centres of the voxels: the exact volume that a reconstruction
+/// approximates.
 ///
 /// @param fdk         the reconstruction.
 /// @param ellipsoids  as purlin_fdk_ellipsoids.

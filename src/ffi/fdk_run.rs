@@ -27,14 +27,14 @@ use crate::fdk::{Fdk, Projections, Volume};
 ///                          purlin_fdk_set_counts; of any element type.
 /// @param      volume       sink of [nx, ny, nz], of any element type. One to a MetaImage without spacing or origin gets
 ///                          those of the grid.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
-/// context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type does not
-/// take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
-/// `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
-/// another run.
+/// context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type
+/// does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
+/// `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
+/// error that the caller's function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`
+/// (not even the smallest slab fits; the message says how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided
+/// device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
     })
 }
 
-/// Runs `body` on what a sink writes to; a tensor is locked meanwhile.
+/// Runs `body` on the target of a sink; a tensor is locked meanwhile.
 fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R>) -> Result<R> {
     match target {
         Target::Tensor(tensor) => {
@@ -99,7 +99,7 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
 ///                          purlin_fdk_set_counts; any element type but complex and 64-bit integers; any strides on the
 ///                          host, packed on the device.
 /// @param      volume       nx x ny x nz, likewise; integers are rounded to the nearest and held to their range.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_fdk_reconstruct_to_sink.
 ///
 /// # Safety
@@ -130,11 +130,11 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct(
 /// @param      grid         likewise; NULL for the standard grid.
 /// @param      options      NULL for the defaults.
 /// @param      volume       as for purlin_fdk_reconstruct.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_fdk_create and purlin_fdk_reconstruct.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
     })
 }
 
-/// A whole scan from a tensor to a tensor, and what there is to report.
+/// A whole scan from a tensor to a tensor. Returns the report.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -179,7 +179,7 @@ unsafe fn reconstruct(
     unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
 }
 
-/// Begins a scan whose views are pushed as they are measured: allocates what the volume needs. A scan that was begun
+/// Begins a scan whose views are pushed as they are measured: allocates the memory of the volume. A scan that was begun
 /// before and not finished is dropped.
 ///
 /// @param fdk     the reconstruction.
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn purlin_fdk_push(
 ///
 /// @param      fdk     the reconstruction, after purlin_fdk_begin.
 /// @param      volume  sink of [nx, ny, nz], of any element type.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
 /// used up; `output_scale` and `output_offset`), `PURLIN_ERROR_NUMERICAL` (as purlin_fdk_reconstruct_to_sink),
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn purlin_fdk_finish_to_sink(
 ///
 /// @param      fdk     the reconstruction, after purlin_fdk_begin.
 /// @param      volume  nx x ny x nz, as purlin_fdk_reconstruct.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return as purlin_fdk_finish_to_sink.
 ///
 /// # Safety

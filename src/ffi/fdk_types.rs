@@ -17,10 +17,9 @@ pub const PURLIN_FDK_WINDOW_HAMMING: i32 = 3;
 /// The ramp times (1 + cos(pi x)) / 2.
 pub const PURLIN_FDK_WINDOW_HANN: i32 = 4;
 
-/// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the same
-/// angle have none), or of more than half a circle, else HALF_FAN
-/// for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
-/// both sides of the axis counts.
+/// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the
+/// same angle have none), or of more than half a circle, else HALF_FAN for a panel whose centre is more than a tenth of
+/// its width off the projected axis, else FULL. The width counts that all views cover on both sides of the axis.
 pub const PURLIN_FDK_REDUNDANCY_AUTO: i32 = 0;
 /// Every ray is measured once: all weights 1.
 pub const PURLIN_FDK_REDUNDANCY_NONE: i32 = 1;
@@ -80,7 +79,7 @@ pub struct purlin_fdk_geometry {
     pub source_to_detector: f64,
     /// Distance of two columns, positive; with matrices too, where it scales the filter.
     pub column_pitch: f64,
-    /// Distance of two rows, positive; with matrices 0, or what they hold to 5 %.
+    /// Distance of two rows, positive; with matrices 0, or within 5 % of the pitch that each matrix implies.
     pub row_pitch: f64,
     /// Shift of the panel along e_u; default 0; 0 with matrices.
     pub column_offset: f64,
@@ -153,8 +152,8 @@ pub struct purlin_fdk_options {
     pub precision: i32,
     /// One of PURLIN_FDK_MODE_*; default FDK.
     pub mode: i32,
-    /// 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
-    /// them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
+    /// 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind them,
+    /// as long as the box of the columns that every view sees does not: only that box is reconstructed, and the volume
     /// is a tensor in host memory or a sink.
     pub fov_mask: i32,
     /// 1: a streamed scan may be finished with views missing, which count as zero; default 0.
@@ -176,8 +175,8 @@ pub struct purlin_fdk_options {
     pub output_scale: f64,
     /// Then this is added; default 0. Likewise.
     pub output_offset: f64,
-    /// Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
-    /// memory limits and the memory that is free.
+    /// Slices that are worked on at once, rounded up to a multiple of the slices that a kernel takes together; 0, the
+    /// default, chooses by the memory limits and the memory that is free.
     pub slab: i64,
     /// Views that are filtered and back-projected together; 0, the default, chooses.
     pub view_batch: i64,
@@ -195,7 +194,7 @@ pub struct purlin_fdk_options {
 
 versioned!(purlin_fdk_options, first = size_of::<Self>(), of = crate::fdk::options::Options);
 
-/// What was chosen for a scan, and what its last run did. Times are of work, waiting left out; stages overlap, so they
+/// The choices for a scan, and the report of its last run. Times are of work, waiting left out; stages overlap, so they
 /// add up to more than the total.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
+//! Spectral methods for graphs: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
 
 use super::handle;
 use super::lanczos::{LanczosObject, purlin_lanczos};
@@ -48,7 +48,7 @@ pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 /// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
 /// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalized Laplacian, ascending; NULL if not
 ///                          wanted.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the eigensolver; may be NULL.
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 ///                       has none.
 /// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
 /// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
-/// @param[out] info      what the eigensolver did; may be NULL.
+/// @param[out] info      report of the eigensolver; may be NULL.
 /// @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
 /// has k pairs, and as they were if not.
 ///
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// @param      normalized  0: of D - W; 1: of the normalized Laplacian, its entries over the roots of the degrees.
 /// @param[out] value       the eigenvalue: with `normalized` 0 the algebraic connectivity; may be NULL.
 /// @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
-/// @param[out] info        what was done; may be NULL.
+/// @param[out] info        report of the eigensolver; may be NULL.
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
@@ -400,11 +400,12 @@ unsafe fn of_pixels(
     })
 }
 
-/// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
-/// 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
-/// purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
-/// purlin_graph_density and purlin_lanczos_tridiagonalize take it as a graph; what needs entries, as purlin_graph_bisect does, does
-/// not. Products are formed where the context is. One call at a time uses it.
+/// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and
+/// no indices, 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with
+/// PURLIN_LANCZOS_MATRIX to MODULARITY, and purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed,
+/// purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalize take it as a
+/// graph; functions that need entries, such as purlin_graph_bisect, do not. Products are formed where the context is.
+/// One call at a time uses it.
 ///
 /// @param      context    the context it belongs to.
 /// @param      image      as for purlin_graph_of_image.

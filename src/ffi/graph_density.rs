@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::density;
 use crate::shape;
 
-/// A function of a real number; `user` is what the call was given.
+/// A function of a real number; `user` is the pointer that was passed to the call.
 pub type purlin_function_fn = Option<unsafe extern "C" fn(x: f64, user: *mut c_void) -> f64>;
 
 /// Points and weights of a caller's.
@@ -65,7 +65,8 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
     })
 }
 
-/// Shares of a spectrum in equal parts of an interval, from its density; what lies outside is in the first and the last.
+/// Shares of a spectrum in equal parts of an interval, from its density; points below and above the interval count in
+/// the first and the last part.
 ///
 /// @param      count    number of points, not negative.
 /// @param[in]  points   `count` numbers, as purlin_graph_density gives them.

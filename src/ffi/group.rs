@@ -17,7 +17,7 @@ pub struct purlin_group {
     _private: [u8; 0],
 }
 
-/// What a handle of a group stands for.
+/// The object behind a handle of a group.
 pub(super) type GroupObject = Arc<Group>;
 
 /// The group of the option `group`: `context` alone for NULL.
@@ -30,7 +30,7 @@ pub(super) fn of(group: *const purlin_group, context: &Arc<Context>) -> Result<G
     Ok(Arc::clone(&group))
 }
 
-/// What a group consists of.
+/// Number of the members of a group.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_group_info {

@@ -39,8 +39,8 @@ thread_local! {
     static ALIVE: Alive = const { Alive };
 }
 
-/// What the guard knows of a thread, in one object: the address of each costs a function call in a shared library. It has no
-/// destructor: the C library keeps it until the thread has ended.
+/// State that the guard keeps for a thread, in one object: the address of each costs a function call in a shared
+/// library. It has no destructor: the C library keeps it until the thread has ended.
 struct Thread {
     /// Calls that this thread is in: more than one where a callback makes another.
     inside: Cell<u32>,
@@ -102,9 +102,9 @@ impl Drop for Alive {
 
 /// Runs `body`, records its error for this thread, and lets no panic out.
 ///
-/// A thread that ends, or a process that exits, destroys what Rust code keeps for each thread before the host's last
-/// destructors and `atexit` handlers run. A call from there runs on a thread of its own, and so does one from a thread whose
-/// stack is short.
+/// A thread that ends, or a process that exits, destroys Rust's thread-local objects before the host's last destructors
+/// and `atexit` handlers run. A call from there runs on a thread of its own, and so does one from a thread whose stack
+/// is short.
 pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
     let mut body = Some(body);
     run_once(&mut || body.take().map_or(Ok(()), |body| body()))
@@ -141,10 +141,11 @@ fn run_on(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> purlin_statu
     }
 }
 
-/// What a call that fails leaves behind.
+/// Status and message of a call that failed.
 type Failure = (purlin_status, Box<Message>);
 
-/// What a thread needs besides its stack: without it, Rust's standard library or the C library ends the process.
+/// Checks the memory and the thread-local keys that a thread needs besides its stack: without them, Rust's standard
+/// library or the C library ends the process.
 #[cold]
 fn prepare_thread() -> std::result::Result<(), Failure> {
     if !has_small_memory() {
@@ -187,7 +188,7 @@ fn elsewhere(
     may_run_here: bool,
 ) -> std::result::Result<(), Failure> {
     struct Call<'a>(*mut (dyn FnMut() -> Result<()> + 'a));
-    // SAFETY: the calling thread waits meanwhile, so that one thread at a time uses what the call borrows.
+    // SAFETY: the calling thread waits meanwhile, so that one thread at a time uses the call's borrows.
     unsafe impl Send for Call<'_> {}
     impl Call<'_> {
         fn attempt(&mut self) -> std::result::Result<(), Failure> {
@@ -196,7 +197,7 @@ fn elsewhere(
         }
     }
     let call = Call(body);
-    // SAFETY: the lifetime alone is changed; the thread is joined below, before what it borrows goes.
+    // SAFETY: the lifetime alone is changed; the thread is joined below, before its borrows end.
     let mut call: Call<'static> = unsafe { std::mem::transmute(call) };
     match thread::spawn_with_stack("purlin-late", stack::AMPLE, move || call.attempt()) {
         Ok(thread) => thread.join().unwrap_or_else(|_| {
@@ -323,7 +324,7 @@ mod tests {
         extern "C" fn late(_: *mut std::ffi::c_void) {
             let note = |status| LATE.lock().unwrap().push((status, last_text()));
             note(run(|| {
-                // All of these need what the thread has lost.
+                // All of these need thread-local objects, which this thread has lost.
                 std::thread::scope(|scope| scope.spawn(|| ()).join()).unwrap();
                 SEEN.lock().unwrap().push(std::thread::current().name().unwrap_or_default().to_owned());
                 Ok(())

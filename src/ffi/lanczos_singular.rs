@@ -87,14 +87,15 @@ impl Arguments {
 /// @param      v          dense, cols x k, as `u`: right vectors.
 /// @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
 ///                        the vectors; NULL if not wanted.
-/// @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call does not use or the matrix is
-/// too small for, another kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
-/// in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
-/// the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm
-/// above 1.3e154, in single precision 3.4e38), `PURLIN_ERROR_IO` (the
-/// caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for
-/// another call.
+/// @param[out] info       report of the call: a product counts one with A and one with A^H, and `norm` is that of A;
+///                        may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
+/// does not use or the matrix is too small for, another kind, sizes, types, overlap; a start vector that is 0 or not
+/// finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first `info->converged` of
+/// them good; the rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
+/// PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm above 1.3e154, in single
+/// precision 3.4e38), `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
 /// @param      values     k elements of PURLIN_F64 on the host: singular values.
 /// @param      v          dense, cols x k, as `u`; NULL if not wanted.
 /// @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
-/// @param[out] info       what was done; may be NULL.
+/// @param[out] info       report of the call; may be NULL.
 /// @return as purlin_lanczos_create and purlin_lanczos_singular.
 ///
 /// # Safety

@@ -67,11 +67,11 @@ impl Arguments {
 /// never formed (`options->kind`).
 ///
 /// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
-/// what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
-/// orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space of one
-/// vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
-/// returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one
-/// with values on the device by two products with random vectors.
+/// the same pairs as ARPACK with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
+/// orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
+/// of one vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed
+/// from the vectors returned, and a pair for which they contradict the iteration counts as not converged. A sparse
+/// matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
 ///
 /// On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
 /// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
@@ -101,14 +101,14 @@ impl Arguments {
 ///                        and positive; NULL if not wanted.
 /// @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
 ///                        not wanted.
-/// @param[out] info       what was done; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
-/// or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the matrix is too small
-/// for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
-/// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
-/// is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
-/// `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision 3.4e38, row sums
-/// as for purlin_spmv_create, residuals that show that the operator is not symmetric),
+/// @param[out] info       report of the call; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
+/// square or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the
+/// matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
+/// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; the
+/// rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
+/// `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision
+/// 3.4e38, row sums as for purlin_spmv_create, residuals that show that the operator is not symmetric),
 /// `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
 ///
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
 /// @param      values     k elements of PURLIN_F64 on the host: eigenvalues.
 /// @param      vectors    dense, n x k, as for purlin_lanczos_solve; NULL if not wanted.
 /// @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
-/// @param[out] info       what was done; may be NULL.
+/// @param[out] info       report of the call; may be NULL.
 /// @return as purlin_lanczos_create and purlin_lanczos_solve.
 ///
 /// # Safety

@@ -55,9 +55,9 @@ pub const PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL: i32 = 1;
 
 /// The operator itself is iterated with.
 pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
-/// A Chebyshev polynomial of it, which lifts what is wanted out of the rest: one end of the spectrum (Zhou and Saad, SIAM J.
-/// Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
-/// `degree` products a step.
+/// A Chebyshev polynomial of it, which separates the wanted eigenvalues from the others: one end of the spectrum (Zhou
+/// and Saad, SIAM J. Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J.
+/// Sci. Comput. 41, 2019). `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
 /// Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be missing, with a
@@ -78,7 +78,7 @@ pub const PURLIN_LANCZOS_EXHAUSTED: i32 = 2;
 /// from call to call, or the caller's solve is less accurate than the tolerance.
 pub const PURLIN_LANCZOS_CONTRADICTED: i32 = 3;
 
-/// Which eigenpairs of what, and how they are found.
+/// Which eigenpairs of which operator are computed, and how.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_lanczos_options {
@@ -88,7 +88,7 @@ pub struct purlin_lanczos_options {
     pub count: i64,
     /// PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or NEAREST.
     pub which: i32,
-    /// What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
+    /// Operator made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,

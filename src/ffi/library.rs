@@ -36,9 +36,9 @@ pub extern "C" fn purlin_status_string(status: i32) -> *const c_char {
     status::name(status).as_ptr()
 }
 
-/// What went wrong in this thread's last call: one line of UTF-8 that names the argument, what was found and what was
-/// expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL; valid
-/// until this thread's next purlin call.
+/// Message of the error in this thread's last call: one line of UTF-8 with the argument, the value found and the value
+/// expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
+/// valid until this thread's next purlin call.
 ///
 /// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
 /// thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks included, and so

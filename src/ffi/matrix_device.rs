@@ -11,13 +11,14 @@ use crate::matrix::{Csr, DeviceArrays, IndexType, Matrix};
 use crate::scalar::DType;
 use crate::shape;
 
-/// Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle. Products
-/// and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are converted once);
-/// what looks at the structure uses a copy of the indices on the host, which is made and checked here. The indices must stay
-/// as they are; values that the caller writes are those of the next call. The matrix is read-only, and functions that read
-/// values on the host refuse it.
+/// Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle.
+/// Products and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are
+/// converted once); functions that need the structure use a copy of the indices on the host, which is made and checked
+/// here. The indices must stay as they are; values that the caller writes are those of the next call. The matrix is
+/// read-only, and functions that read values on the host refuse it.
 ///
-/// What other streams write to the arrays must be done before this and each other call with the matrix.
+/// Work on other streams that writes to the arrays must be complete before this call and before each later call with
+/// the matrix.
 ///
 /// @param      context       a context on the GPU of that memory.
 /// @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.

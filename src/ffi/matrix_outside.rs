@@ -111,7 +111,7 @@ impl<T: Scalar> Operator<T> for Caller {
 /// reads from it), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `matrix` is NULL or valid for writing; what was promised of the source holds while the matrix lives.
+/// `matrix` is NULL or valid for writing; the promises made for the source hold while the matrix lives.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_from_source(
@@ -134,8 +134,8 @@ pub unsafe extern "C" fn purlin_matrix_from_source(
 
 /// A matrix that is known by its products with vectors.
 ///
-/// With products on the device the eigensolvers keep their vectors there and wait for nothing; what works on host
-/// vectors (randomized decompositions) has them copied.
+/// With products on the device the eigensolvers keep their vectors there and do not wait for a product; for methods on
+/// host vectors (randomized decompositions) the vectors are copied.
 ///
 /// @param      context   the context it belongs to.
 /// @param      dtype     element type of the vectors: PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.

@@ -13,7 +13,7 @@ use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::rsvd::pca::{Pca, PcaOptions};
 
-/// The principal components of a matrix of samples, with what transforms others.
+/// The principal components of a matrix of samples, with the mean and the scale that transforms of other samples need.
 pub struct purlin_pca {
     _private: [u8; 0],
 }
@@ -63,8 +63,8 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 /// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
 /// less its mean, which is never formed; a sparse matrix stays sparse.
 ///
-/// Rank, method, seed, the type of computing and what is found of the error are the session's options. What is centred and
-/// scaled is an option of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
+/// Rank, method, seed, the computing type and the estimate of the error are the session's options. Centring and scaling
+/// are options of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
 /// `scale` and `sign` are refused unless they are the defaults. Its `right` is not used.
 ///
 /// @param      rsvd     the decomposition to use.
@@ -76,7 +76,7 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 ///                      samples in the components' coordinates, as purlin_pca_transform gives them but for rounding;
 ///                      NULL if not wanted.
 /// @param[out] pca      the components; destroy them with purlin_pca_destroy.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
 /// `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
 ///
@@ -159,7 +159,7 @@ pub extern "C" fn purlin_pca_mean(pca: *const purlin_pca, mean: *mut purlin_tens
     guard::run(|| get(pca)?.mean(&mut *tensor::output("mean", mean)?))
 }
 
-/// What each feature is divided by; ones where it is not.
+/// Divisor of each feature; 1 for features that are not scaled.
 ///
 /// @param pca    the analysis.
 /// @param scale  `features` elements, F64 or F32, on the host.
@@ -258,7 +258,7 @@ pub extern "C" fn purlin_pca_components(
 /// @param      x       any number of samples, orientation and number of features as fitted, of any storage.
 /// @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
 ///                     computed with, on the host (complete on return) or the device.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
 ///
 /// # Safety

@@ -7,7 +7,8 @@ pub const PURLIN_PCA_SAMPLES_ROWS: i32 = 0;
 /// A column of the data is a sample, a row a feature.
 pub const PURLIN_PCA_SAMPLES_COLUMNS: i32 = 1;
 
-/// What is analysed. The rank, and how it is computed, are the session's options.
+/// Options of a fit: layout, centring, scaling and whitening of the samples. The rank, and how it is computed, are the
+/// session's options.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_pca_options {
@@ -54,9 +55,9 @@ pub struct purlin_pca_info {
     pub rank: i64,
     /// Sum of the variances of all features, after scaling if there is one.
     pub total_variance: f64,
-    /// What the components leave of the total variance over min(count, features) - rank, as in scikit-learn: the noise
+    /// Total variance less that of the components, over min(count, features) - rank, as in scikit-learn: the noise
     /// variance of Tipping and Bishop (J. R. Stat. Soc. B 61, 1999) where there are as many samples as features; 0 if
-    /// nothing is left.
+    /// rank is min(count, features).
     pub noise_variance: f64,
     /// Singular values up to this are rounding errors of the fit: whitened scores along them are 0.
     pub rounding: f64,

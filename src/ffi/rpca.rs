@@ -20,8 +20,8 @@ pub struct purlin_rpca {
     _private: [u8; 0],
 }
 
-/// What a handle of a robust PCA stands for. It is only ever locked for reading, so that a cancellation gets in while a call
-/// runs; calls lock the robust PCA inside.
+/// The object behind a handle of a robust PCA. The handle is only ever locked for reading, so that another thread can
+/// cancel a call; calls lock the robust PCA inside.
 pub(super) struct RpcaObject {
     cancel: CancelHandle,
     last: LastInfo<Info>,
@@ -170,15 +170,16 @@ pub extern "C" fn purlin_rpca_cancel(rpca: *const purlin_rpca) -> purlin_status 
     })
 }
 
-/// What is known of a run before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. Nothing is
-/// read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part of
-/// purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come on top.
+/// The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. No entry is read. A run that
+/// the plan accepts stays inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part
+/// of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come
+/// on top.
 ///
 /// @param      rpca  the robust PCA.
 /// @param      m     as for purlin_rpca_compute.
 /// @param      mask  likewise; NULL: all entries are observed.
-/// @param[out] info  what is known; the rest is 0. May be NULL.
-/// @return as purlin_rpca_compute, for what does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// @param[out] info  the five members above; the rest is 0. May be NULL.
+/// @return as purlin_rpca_compute; a run that does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
 ///
 /// # Safety
@@ -203,9 +204,9 @@ pub unsafe extern "C" fn purlin_rpca_plan(
     })
 }
 
-/// What the last run of a robust PCA did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
-/// that call. A run that is under way, or that ended in another way, changes nothing. May be called from any thread; it waits
-/// for nothing.
+/// Report of the last run of a robust PCA that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info`
+/// of that call. A run that is under way, or that ended in another way, changes nothing. May be called from any thread;
+/// it does not wait.
 ///
 /// @param      rpca  the robust PCA.
 /// @param[out] info  filled in; initialise it with purlin_rpca_info_init.

@@ -20,7 +20,7 @@ use crate::rpca::session::Observed;
 use crate::rpca::{Info, Rpca};
 use crate::stream::Stream;
 
-/// Hands over what a run reports, and says if it did not converge.
+/// Writes the report of a run. Fails with `NoConvergence` if the run did not converge.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -82,7 +82,7 @@ impl Given {
 
 /// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
 /// Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
-/// whose frames are the columns, L is the background and S what moves before it.
+/// whose frames are the columns, L is the background and S the objects that move before it.
 ///
 /// The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
 /// passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
@@ -96,16 +96,15 @@ impl Given {
 ///                       S is 0 and L follows from the other entries. NULL: all are observed.
 /// @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
 /// @param      sparse    S, likewise; NULL if not wanted.
-/// @param[out] info      what was done; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size,
-/// sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale`
-/// is beyond the largest number of the computing type),
-/// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
-/// `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
-/// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond
-/// the largest number of its type, before any is written; entries that all vanish in the precision of the run),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
+/// @param[out] info      report of the call; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, sizes, types,
+/// read-only outputs, overlap, another context, an entry that is NaN or infinite, or that times `scale` is beyond the
+/// largest number of the computing type), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
+/// `PURLIN_ERROR_NO_CONVERGENCE` (after `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_IO` (a file, or an error that the caller's function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage),
+/// `PURLIN_ERROR_NUMERICAL` (a part with an entry beyond the largest number of its type, before any is written; entries
+/// that all vanish in the precision of the run), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -139,7 +138,7 @@ pub unsafe extern "C" fn purlin_rpca_compute(
 /// @param      options   NULL for the defaults.
 /// @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
-/// @param[out] info      what was done; may be NULL.
+/// @param[out] info      report of the call; may be NULL.
 /// @return as purlin_rpca_create and purlin_rpca_compute.
 ///
 /// # Safety
@@ -176,7 +175,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_once(
 /// @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
 /// @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
 ///                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
-/// @param[out] info      what was done; may be NULL.
+/// @param[out] info      report of the call; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
 ///
 /// # Safety
@@ -220,7 +219,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 ///                       M. Integers are rounded to the nearest and held to their range, which is no error; an entry
 ///                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
-/// @param[out] info      what was done; may be NULL.
+/// @param[out] info      report of the call; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
 ///
 /// # Safety
@@ -258,7 +257,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
     })
 }
 
-/// Runs `body` with what a sink writes to, if there is one; a tensor is locked meanwhile.
+/// Runs `body` with the target of a sink, if there is one; a tensor is locked meanwhile.
 fn with_sink<R>(
     argument: &str,
     context: &Arc<Context>,

@@ -25,11 +25,11 @@ pub struct purlin_rpca_options {
     /// First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is refused, in
     /// F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
     pub mu: f64,
-    /// What the penalty grows by in each iteration, more than 1; default 1.5.
+    /// Factor by which the penalty grows in each iteration, more than 1; default 1.5.
     pub rho: f64,
     /// Entries of S of no larger modulus are neither counted nor stored as sparse rows; default 0.
     pub threshold: f64,
-    /// What entries are multiplied with as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
+    /// Factor of the entries as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
     pub scale: f64,
     /// Most iterations, at least 1; default 1000.
     pub max_iterations: i64,

@@ -22,8 +22,8 @@ pub struct purlin_rsvd {
     _private: [u8; 0],
 }
 
-/// What a handle of a decomposition stands for. It is only ever locked for reading, so that a cancellation gets in
-/// while a call runs; calls lock the decomposition inside.
+/// The object behind a handle of a decomposition. The handle is only ever locked for reading, so that another thread
+/// can cancel a call; calls lock the decomposition inside.
 pub(super) struct RsvdObject {
     cancel: CancelHandle,
     last: LastInfo<Info>,
@@ -157,13 +157,14 @@ pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const p
     })
 }
 
-/// What would be done for a matrix: the method and why, passes, blocks, bytes and seconds. Nothing is read.
+/// The plan of purlin_rsvd_compute for a matrix: the method and why, passes, blocks, bytes and seconds. No entry is
+/// read.
 ///
 /// @param      rsvd  the decomposition.
 /// @param      a     the matrix, of any storage.
 /// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// what purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -189,9 +190,9 @@ pub unsafe extern "C" fn purlin_rsvd_plan(
     })
 }
 
-/// What the last run of a decomposition did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
-/// that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing. May be called
-/// from any thread; it waits for nothing.
+/// Report of the last run of a decomposition that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the
+/// `info` of that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing.
+/// May be called from any thread; it does not wait.
 ///
 /// @param      rsvd  the decomposition.
 /// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
@@ -216,8 +217,8 @@ pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *
     })
 }
 
-/// Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j) is what
-/// the sketch of a matrix with more than i columns has there.
+/// Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j)
+/// is the same for every matrix with more than i columns.
 ///
 /// @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
 /// @param      stream  NULL for the context's own.

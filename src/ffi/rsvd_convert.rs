@@ -1,4 +1,5 @@
-//! Randomized singular value decomposition: the structs' init functions, and what the structs say in the core's terms.
+//! Randomized singular value decomposition: the structs' init functions, and conversions of the structs to the core's
+//! types.
 
 use super::array;
 use super::options::{self, Struct as _};
@@ -65,7 +66,7 @@ pub(super) unsafe fn read_options(o: &purlin_rsvd_options) -> Result<Options> {
 }
 
 impl purlin_rsvd_info {
-    /// What is known of a run; the sketch is that of `options` unless one was given.
+    /// A report or plan of a run as C has it; the sketch is that of `options` unless one was given.
     pub(super) fn of(i: &Info, options: &Options) -> Self {
         let mut made = Self::zeroed();
         made.set(i);

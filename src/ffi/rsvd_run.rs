@@ -14,7 +14,7 @@ use crate::rsvd::options::{Options, resolved};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::session::Rsvd;
 
-/// Hands over what a run reports, and says if it did not get where it should.
+/// Writes the report of a run. Fails with `NoConvergence` if the run missed its tolerance.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -44,10 +44,10 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
 ///
 /// Costs 2 to 2q + 2 passes over A by method; a pass multiplies by l = k + oversampling columns, 2 m n l operations (4
 /// where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block
-/// before is worked on; what fits stays on the device.
+/// before is worked on; as many rows as fit stay on the device.
 ///
-/// With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is
-/// 0, of which info.rank hold something and the others are 0.
+/// With a tolerance the rank is the smallest found that meets it. The factors have `max_rank` columns, or min(m, n)
+/// where that is 0: the first info.rank hold the result and the others are 0.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.
@@ -56,17 +56,17 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
 ///                     (in the order of the stream); NULL if not wanted, which may save a pass.
 /// @param      s       k values, F64 or F32, on the host; NULL if not wanted.
 /// @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH, as `u`; NULL if not wanted.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
-/// or more than min(m, n); sizes, types, read-only outputs, overlap, another
-/// context, struct_size; a method that is not for this call; a restart file of another run; an entry that is NaN or infinite:
-/// the message names the block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use),
-/// `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold that rank),
-/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// combination of storage, method and options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not
-/// hold: it overflows, or it counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
-/// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
+/// or more than min(m, n); sizes, types, read-only outputs, overlap, another context, struct_size; a method that is not
+/// for this call; a restart file of another run; an entry that is NaN or infinite: the message names the block),
+/// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is
+/// not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
+/// error that the caller's function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and
+/// options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not hold: it overflows, or it
+/// counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not
+/// even the smallest block fits; the message says how many bytes are needed), `PURLIN_ERROR_CUDA`. After a failure the
+/// object is ready for another call.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn purlin_rsvd_compute(
 /// @param      u        as for purlin_rsvd_compute; NULL if not wanted.
 /// @param      s        likewise; NULL if not wanted.
 /// @param      v        likewise; NULL if not wanted.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_rsvd_create and purlin_rsvd_compute.
 ///
 /// # Safety
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn purlin_rsvd_compute_once(
     })
 }
 
-/// The leading triplets, and what there is to report.
+/// The leading triplets. Returns the report.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -157,7 +157,7 @@ unsafe fn decompose(
 /// @param      a       m x n, as for purlin_rsvd_compute.
 /// @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
 /// @param      b       dense, l x n, likewise; NULL if not wanted.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a `method`
 /// other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
 /// `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn purlin_rsvd_range(
 /// @param      a       n x n, as for purlin_rsvd_compute.
 /// @param      lambda  k values by modulus, not increasing, F64 or F32, on the host; NULL if not wanted.
 /// @param      v       dense, n x k, as `u` of purlin_rsvd_compute; NULL if not wanted.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, and
 /// `PURLIN_ERROR_NUMERICAL` for NYSTROM of a matrix that is not positive semidefinite, where that shows.
 ///
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn purlin_rsvd_symmetric(
 /// @param[out] spectral   upper bound of the same in the spectral norm, false with a probability of 10^-probes and
 ///                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); with
 ///                        PURLIN_RSVD_ERROR_POWER an estimate from below by power iteration instead; may be NULL.
-/// @param[out] info       what was done; may be NULL.
+/// @param[out] info       report of the call; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
 ///
 /// # Safety
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn purlin_rsvd_error(
 /// @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH.
 /// @param      left    k values ||A v_j - s_j u_j||, F64 or F32, on the host.
 /// @param      right   k values ||A^H u_j - s_j v_j||, likewise.
-/// @param[out] info    what was done; may be NULL.
+/// @param[out] info    report of the call; may be NULL.
 /// @return as purlin_rsvd_compute.
 ///
 /// # Safety

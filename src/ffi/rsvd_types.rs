@@ -10,7 +10,7 @@ use super::options::versioned;
 pub const PURLIN_RSVD_METHOD_AUTO: i32 = 0;
 /// Published, for comparison: row space of (A^H A)^q, 2q + 1 passes over the data.
 pub const PURLIN_RSVD_METHOD_BASIC: i32 = 1;
-/// Published: BASIC with every second pass backwards, so that what was read last is used first.
+/// Published: BASIC with every second pass backwards, so that the block that was read last is used first.
 pub const PURLIN_RSVD_METHOD_FIFO: i32 = 2;
 /// Published as "fused": BASIC with A^H A in one pass; q + 1 passes.
 pub const PURLIN_RSVD_METHOD_ROW_FUSED: i32 = 3;
@@ -36,7 +36,7 @@ pub const PURLIN_RSVD_METHOD_NYSTROM: i32 = 12;
 /// purlin_rsvd_symmetric alone: W^H A W, for any Hermitian matrix; AUTO there.
 pub const PURLIN_RSVD_METHOD_RAYLEIGH: i32 = 13;
 
-/// CholeskyQR2, and what is safer wherever that does not hold.
+/// CholeskyQR2, and a safer method where its result is not orthonormal.
 pub const PURLIN_RSVD_ORTH_AUTO: i32 = 0;
 /// Householder reflections: safe and slow. Vectors as long as A has rows may lie in pieces and take SHIFTED_CHOLESKY3, which
 /// the report then names.
@@ -186,8 +186,9 @@ pub struct purlin_rsvd_options {
 
 versioned!(purlin_rsvd_options, first = std::mem::offset_of!(Self, read_rate), of = crate::rsvd::Options);
 
-/// What was chosen for a matrix, what a run did and how good its result is. purlin_rsvd_plan fills in what is known
-/// beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the total.
+/// The choices for a matrix, the work of a run and the error of its result. purlin_rsvd_plan fills in the members that
+/// are known beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the
+/// total.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_rsvd_info {
@@ -235,9 +236,9 @@ pub struct purlin_rsvd_info {
     pub bytes_tall: i64,
     /// Bytes that sources were read for, also to compare them with a restart file.
     pub bytes_read: i64,
-    /// What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
-    /// CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is used. 0
-    /// where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
+    /// Predicted bytes of the data's transfers, known once the data are cut into blocks: `bytes_to_device` equals it
+    /// or, on the CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file is
+    /// used. 0 where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
     pub bytes_predicted: i64,
     /// Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of
     /// small factorisations and of cuSOLVER, so that runs of a few MiB use less.
@@ -274,7 +275,7 @@ pub struct purlin_rsvd_info {
     pub seconds: f64,
     /// Seconds that the cost model predicted; NaN with a tolerance.
     pub seconds_predicted: f64,
-    /// Why this method, and what else there is to say; terminated.
+    /// Why this method was chosen, and remarks on the run; terminated.
     pub reason: [c_char; 128],
 }
 

@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::shape;
 use crate::tensor::Tensor;
 
-/// An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
-/// be larger than memory.
+/// An array of up to four axes that a run writes in blocks: a tensor, a file, or a caller's function that takes the
+/// blocks. It may be larger than memory.
 ///
 /// A file is written under a provisional name in its folder, made durable, and renamed when the run has succeeded. A
 /// failed or cancelled run, or a sink that is destroyed unused, leaves the old file as it was. A path names no file, a
@@ -39,7 +39,7 @@ pub struct purlin_sink {
 pub(super) enum Target {
     /// To a tensor, which the sink keeps alive.
     Tensor(Arc<handle::Lock<Tensor>>),
-    /// Anywhere else. The lock is never waited for: it makes what one thread uses at a time shareable.
+    /// Anywhere else. No thread ever waits for the lock: it makes an object that one thread uses at a time `Sync`.
     Blocks(Mutex<Box<dyn Sink>>),
 }
 
@@ -50,7 +50,7 @@ impl Target {
     }
 }
 
-/// What a handle of a sink stands for.
+/// The object behind a handle of a sink.
 pub(super) struct SinkObject {
     context: Arc<Context>,
     /// `None` once it is used up.
@@ -58,7 +58,7 @@ pub(super) struct SinkObject {
 }
 
 impl SinkObject {
-    /// Runs `body` on what the sink writes to, and uses the sink up unless the call was refused for its arguments.
+    /// Runs `body` on the sink's target, and uses the sink up unless the call was refused for its arguments.
     pub(super) fn consume<R>(
         &mut self,
         argument: &str,
@@ -98,7 +98,7 @@ impl SinkObject {
 pub type purlin_write_fn =
     Option<unsafe extern "C" fn(first: *const i64, count: *const i64, block: *const c_void, user: *mut c_void) -> i32>;
 
-/// A caller's writing function and what is handed to it.
+/// A caller's writing function and its user pointer.
 struct Writer {
     write: unsafe extern "C" fn(*const i64, *const i64, *const c_void, *mut c_void) -> i32,
     user: *mut c_void,

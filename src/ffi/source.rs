@@ -22,8 +22,8 @@ use crate::matrix::SharedSource;
 use crate::shape::{self, Order};
 use crate::tensor::Tensor;
 
-/// An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
-/// may be larger than memory. It may be used again and again, by one run at a time.
+/// An array of up to four axes that a run reads in blocks: a tensor, a file, or a caller's function that delivers the
+/// blocks. It may be larger than memory. It may be used again and again, by one run at a time.
 ///
 /// A file is a regular file, or a symbolic link to one. Directories, FIFOs, sockets and devices are refused with
 /// `PURLIN_ERROR_IO` before they are opened; to read one, take purlin_source_from_callback. This holds for every file that
@@ -40,7 +40,7 @@ pub(super) enum Origin {
     Blocks(SharedSource),
 }
 
-/// What a handle of a source stands for.
+/// The object behind a handle of a source.
 pub(super) struct SourceObject {
     context: Arc<Context>,
     info: ArrayInfo,
@@ -104,7 +104,7 @@ impl SourceObject {
 pub type purlin_read_fn =
     Option<unsafe extern "C" fn(first: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32>;
 
-/// A caller's reading function and what is handed to it.
+/// A caller's reading function and its user pointer.
 struct Reader {
     read: unsafe extern "C" fn(*const i64, *const i64, *mut c_void, *mut c_void) -> i32,
     user: *mut c_void,
@@ -232,13 +232,13 @@ pub unsafe extern "C" fn purlin_source_from_file(
     dims: *const i64,
     source: *mut *mut purlin_source,
 ) -> purlin_status {
-    // SAFETY: the caller promises what is asked for here.
+    // SAFETY: the caller makes the same promises.
     unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, FileSource::open) }
 }
 
-/// The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a mapped file
-/// that becomes shorter ends the process, and one that is read is an error. What the system still holds of the file from an
-/// earlier pass is not read from the disk again by either.
+/// The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a
+/// mapped file that becomes shorter ends the process, and one that is read is an error. Neither reads pages from the
+/// disk again that the system still caches from an earlier pass.
 ///
 /// @param      context     the context it belongs to.
 /// @param      path        the file.
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn purlin_source_from_mapped_file(
     dims: *const i64,
     source: *mut *mut purlin_source,
 ) -> purlin_status {
-    // SAFETY: the caller promises what is asked for here.
+    // SAFETY: the caller makes the same promises.
     unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, FileSource::open) }
 }
 

@@ -27,10 +27,10 @@ pub unsafe extern "C" fn purlin_matrix_drop_zeros(
     guard::run(|| unsafe { derive(a, matrix, |a| sparse::drop_zeros(a.context(), a, threshold)) })
 }
 
-/// A copy of a sparse matrix in memory of purlin's own: on the host, where functions that make matrices of others need it, or on
-/// the context's GPU, where products and solvers read it in place, and indices stay on the host too. It has the values that `a`
-/// has now; purlin_matrix_set_values gives it others, and nobody else does, so that what solvers keep with it stays right.
-/// O(rows + nnz).
+/// A copy of a sparse matrix in memory of purlin's own: on the host, where functions that make matrices of others need
+/// it, or on the context's GPU, where products and solvers read it in place, and indices stay on the host too. It has
+/// the values that `a` has now; only purlin_matrix_set_values changes them, so that data which solvers cache with the
+/// matrix stay valid. O(rows + nnz).
 ///
 /// @param      a         sparse, anywhere; its queues' work is done.
 /// @param      location  PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.

@@ -24,10 +24,10 @@ pub const PURLIN_DTYPE_OF_FILE: i32 = -1;
 /// @param[in]  path     the file.
 /// @param      dtype    type of the values, a floating-point one, or PURLIN_DTYPE_OF_FILE.
 /// @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element type;
-/// a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the line of
-/// what is missing, malformed or beyond the type is named; integers of a modulus above 2^53, and those that single precision
-/// would round, are), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element
+/// type; a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the
+/// message names the line of an entry that is missing, malformed or beyond the range of the type; integers of a modulus
+/// above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `path` is NULL or a terminated string; `matrix` is NULL or valid for writing.

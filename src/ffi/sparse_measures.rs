@@ -1,4 +1,4 @@
-//! What is measured of sparse matrices, and the components of graphs.
+//! Norms and other measures of sparse matrices, and the components of graphs.
 
 use super::handle;
 use super::matrix::purlin_matrix;
@@ -40,9 +40,9 @@ pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
     known.map_err(|_| Error::invalid("ordering", format!("is {code}, outside -1 to 1")))
 }
 
-/// An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
-/// `order[i]` of `a`, which is what purlin_matrix_permute makes with this list for rows and columns. By degree O(rows
-/// log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
+/// An order of the vertices of a graph that brings the entries together that a product gathers: row i of the reordered
+/// matrix is row `order[i]` of `a`. purlin_matrix_permute makes that matrix with this list for rows and columns. By
+/// degree O(rows log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
 ///
 /// @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
 /// @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.

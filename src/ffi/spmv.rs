@@ -76,12 +76,12 @@ impl purlin_spmv_info {
     }
 }
 
-/// Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
-/// rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); what is in host memory is copied to a
-/// GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
-/// order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
-/// keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
-/// purlin_spmv_update renews.
+/// Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths
+/// of its rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); arrays in host memory are
+/// copied to a GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose,
+/// O(nnz), with an order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums,
+/// O(nnz). On the CPU the plan keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in
+/// host memory. purlin_spmv_update renews the values that it keeps.
 ///
 /// RANDOM_WALK_LAPLACIAN is the same of rows in any unit. Where a row's largest weight is beyond 2^256 or below 2^-256, in single
 /// precision 2^32, the plan also keeps a copy whose rows are multiplied by powers of two. LAPLACIAN, SIGNLESS_LAPLACIAN and
@@ -174,7 +174,7 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// outlive it; of two instances of one such graph only one may run at a time.
 ///
 /// @param      plan    the plan.
-/// @param      stream  NULL for the context's own. What is in host memory is complete on return.
+/// @param      stream  NULL for the context's own. Outputs in host memory are complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
 /// @param      a       the matrix that was planned for, or a sparse one of the same structure.
 /// @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
@@ -216,11 +216,11 @@ pub unsafe extern "C" fn purlin_spmv_apply(
 }
 
 /// Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
-/// their columns, and what an entry of A gathers lies together: the way for 2 to 16 columns. Column-major ones, of any
-/// leading dimension, take a product a column.
+/// their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for 2 to 16 columns.
+/// Column-major ones, of any leading dimension, take a product a column.
 ///
 /// @param      plan    the plan.
-/// @param      stream  NULL for the context's own. What is in host memory is complete on return.
+/// @param      stream  NULL for the context's own. Outputs in host memory are complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
 /// @param      a       the matrix that was planned for, or a sparse one of the same structure.
 /// @param      x       dense, columns of op(A) x b, of A's type.

@@ -47,10 +47,10 @@ pub struct purlin_spmv_options {
     /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
     /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
     pub ordering: i32,
-    /// What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
-    /// PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
-    /// also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
-    /// `ordering`.
+    /// Operator made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default,
+    /// to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts
+    /// if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the
+    /// adjoint and take neither `op` nor `ordering`.
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,
@@ -111,7 +111,7 @@ pub struct purlin_spmv_info {
     pub reason: [c_char; 128],
     /// PURLIN_ORDERING_* of the copy that the plan keeps; NONE without one.
     pub ordering: i32,
-    /// What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
+    /// Operator made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
     pub kind: i32,
     /// Degree of the filter; 0 without one.
     pub degree: i64,

@@ -18,7 +18,7 @@ pub struct purlin_sshopm {
     _private: [u8; 0],
 }
 
-/// What a handle of a solver stands for: the solver, and the caller's progress function. Calls only read it.
+/// The object behind a handle of a solver: the solver, and the caller's progress function. Calls only read it.
 pub(super) struct SshopmObject {
     solver: Sshopm,
     report: Report,
@@ -65,7 +65,7 @@ impl SshopmObject {
     }
 }
 
-/// What both run calls read.
+/// Inputs of both run calls.
 struct Inputs {
     stream: Option<Shared<Stream>>,
     tensors: Shared<Tensor>,
@@ -314,8 +314,8 @@ pub unsafe extern "C" fn purlin_sshopm_solve_once(
 /// @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
 /// @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
 /// @param      morse_sum       I32, T: the sum found; may be NULL.
-/// @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known, as with a degenerate pair;
-///                             may be NULL.
+/// @param      morse_expected  I32, T: the sum of a complete set, -2147483648 where the theory predicts none: odd order
+///                             in even dimension, or a degenerate pair; may be NULL.
 /// @param[out] info            may be NULL.
 /// @return as purlin_sshopm_solve.
 ///

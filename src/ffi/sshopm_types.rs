@@ -112,9 +112,9 @@ pub const PURLIN_PAIR_UNCLASSIFIED: i32 = 4;
 /// There is no pair: a place beyond the tensor's count.
 pub const PURLIN_PAIR_NONE: i32 = -1;
 
-/// How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all). Either
-/// call refuses, by name, what only the other uses: `max_starts`, and `goal`, `method`, `shift_kind`, `shift`, `test`, `warmup`,
-/// `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
+/// How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all).
+/// Either call refuses, by name, the options that only the other uses: `max_starts`, and `goal`, `method`,
+/// `shift_kind`, `shift`, `test`, `warmup`, `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_sshopm_options {
@@ -134,9 +134,10 @@ pub struct purlin_sshopm_options {
     pub sign: i32,
     /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
     pub compatibility: i32,
-    /// 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector. 0: always
-    /// on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps for n = 3, whose
-    /// steps are the same on both, and for TENSOR_TOOLBOX, which iterates on A: 0 is what is done there, and is not refused.
+    /// 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector.
+    /// 0: always on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps
+    /// for n = 3, whose steps are the same on both, and for TENSOR_TOOLBOX, which always iterates on A and does not
+    /// refuse 0.
     pub remove_isotropic: i32,
     /// Most iterations of a start, up to 2147483647; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX),
     /// or 200 Newton steps for all pairs.
@@ -245,7 +246,8 @@ pub struct purlin_sshopm_info {
     pub tolerance: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,
-    /// 1 if the tolerance asked for is below what the element type can reach and was raised.
+    /// 1 if the tolerance of the options was below the smallest that the element type can reach, and was raised to
+    /// that.
     pub tolerance_raised: i32,
     /// Always 0: kept for later fields.
     pub reserved: i32,

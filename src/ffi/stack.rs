@@ -106,10 +106,10 @@ impl Bounds {
     }
 }
 
-/// Enlarges the first thread's stack to what a call needs: the system does so page by page where a page is used, and ends the
-/// process when it has no memory to do so. `false` if there is as little; a mapping finds out. Nothing is written, and pages that
-/// are there are not touched: below the stack pointer of a coroutine whose stack is an array of the first thread, they are the
-/// host's.
+/// Enlarges the first thread's stack to the size that a call needs: the system does so page by page where a page is
+/// used, and ends the process when it has no memory to do so. `false` if there is as little: a mapping of twice the
+/// size is tried first. Nothing is written, and pages that are there are not touched: below the stack pointer of a
+/// coroutine whose stack is an array of the first thread, they are the host's.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn grow(at: usize) -> bool {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -141,7 +141,7 @@ fn grow(at: usize) -> bool {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[inline(never)]
 unsafe fn read(place: usize) {
-    // SAFETY: restores the stack pointer. What a signal handler may write below it, nobody has used yet.
+    // SAFETY: restores the stack pointer. A signal handler may write below it, where nothing is stored yet.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(

@@ -77,7 +77,7 @@ pub unsafe extern "C" fn purlin_stream_wrap(
 /// Waits until all work enqueued on a stream is done.
 ///
 /// @param stream  the stream.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, or what an asynchronous call failed with.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, or the status with which an asynchronous call failed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_stream_synchronize(stream: *const purlin_stream) -> purlin_status {

@@ -74,7 +74,7 @@ pub(super) fn core_range<'a>(name: &'a str, train: &TensorTrain, k: i64) -> Resu
     Ok(range(name, train, train::core_number(train, k)?))
 }
 
-/// What a train is, as C has it.
+/// Properties of a train as C has them.
 pub(super) fn describe(train: &TensorTrain) -> purlin_tt_info {
     let shape = train.shape();
     purlin_tt_info {
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn purlin_tt_info_init(info: *mut purlin_tt_info, size: us
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// What a tensor train is. Its sizes are in purlin_tt_shape.
+/// Type, location, number of cores and size of a tensor train. purlin_tt_shape gives its modes and ranks.
 ///
 /// @param      tt    the train.
 /// @param[out] info  filled in; initialise it with purlin_tt_info_init.

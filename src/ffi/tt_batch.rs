@@ -44,7 +44,7 @@ pub(super) unsafe fn lock(
     let refused = |k: usize| -> Error {
         let name = format!("{argument}[{k}]");
         let why = handles.get(k).and_then(|&handle| tt::input(&name, handle).err());
-        // What was in use a moment ago may be free again.
+        // A train that was in use a moment ago may be free again.
         why.unwrap_or(Error::Busy { argument: name })
     };
     let locked = handle::shared_all::<TensorTrain, _>(WHAT, handles)?.map_err(refused)?;
@@ -138,11 +138,11 @@ fn write<'a>(
 ///                          exponents.
 /// @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
 ///                          for plain numbers.
-/// @param[out] info         what was done; may be NULL.
-/// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
-/// core holds what is not finite, or beyond the range of the trains' type, to which plain numbers are rounded as those of
-/// purlin_tt_inner are; all the same `values` are written. With `exponents` the call
-/// succeeds, the mantissa is NaN and info.outcome NONFINITE.
+/// @param[out] info         report of the call; may be NULL.
+/// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN,
+/// because a core holds a number that is not finite, or beyond the range of the trains' type, to which plain numbers
+/// are rounded as those of purlin_tt_inner are; all the same `values` are written. With `exponents` the call succeeds,
+/// the mantissa is NaN and info.outcome NONFINITE.
 ///
 /// # Safety
 /// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
 /// @param      values       rows x cols on the host, of CF64, or of F64 for the real parts; of mantissas where there are
 ///                          exponents.
 /// @param      exponents    rows x cols of I64 on the host, as for purlin_tt_inner_batch; may be NULL.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner_batch.
 ///
 /// # Safety

@@ -19,13 +19,13 @@ pub struct purlin_tt_contraction {
     _private: [u8; 0],
 }
 
-/// What a handle of a contraction stands for. It is only ever locked for reading, so that a cancellation gets in while a
-/// call runs; calls lock the contraction inside.
+/// The object behind a handle of a contraction. The handle is only ever locked for reading, so that another thread can
+/// cancel a call; calls lock the contraction inside.
 pub(super) struct ContractionObject {
     cancel: CancelHandle,
     last: LastInfo<Info>,
     report: Report,
-    // Calls take turns by the outer lock; the inner one only says so of what cannot be shared.
+    // The outer lock lets one call in at a time; the inner one only makes the type `Sync`.
     inner: Arc<handle::Lock<Mutex<Contraction>>>,
 }
 

@@ -16,9 +16,9 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::info::Info;
 use crate::tt::operator::Trains;
 
-/// Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several streams, and
-/// graphs that captured them, use the same memory: the caller sees that they do not run at the same time, and that what other
-/// programs enqueued for the memory is done before, or comes first in the order of the call's stream.
+/// Sets the workspace of enqueued calls, in the caller's device memory: later ones allocate nothing. Calls on several
+/// streams, and graphs that captured them, use the same memory: the caller ensures that they do not run at the same
+/// time, and that other work on the memory is complete, or ordered before the call in its stream.
 ///
 /// @param contraction  the contraction.
 /// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
@@ -101,7 +101,7 @@ unsafe fn enqueue(
 /// @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
 ///                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
 ///                          NULL to report the workspace alone.
-/// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+/// @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
 /// another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
 /// needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
@@ -132,9 +132,10 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
     })
 }
 
-/// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
-/// has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
-/// it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
+/// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of
+/// that, which has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where
+/// the sums of a ring cancel it has more. The rules for cuBLAS in captured streams (purlin_tt_inner_enqueue) hold for
+/// cuSOLVER, too.
 ///
 /// @param      contraction  the contraction; `conjugate` in its options has no effect.
 /// @param      stream       NULL for the context's own.
@@ -205,10 +206,10 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
 
 /// Enqueues an operator between two trains and returns: purlin_tt_sandwich, whose result goes to device memory.
 ///
-/// The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host, and its
-/// numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other numbers in the
-/// cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its products, in one queue. What
-/// purlin_tt_inner_enqueue says of capturing and of the workspace holds here.
+/// The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host,
+/// and its numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other
+/// numbers in the cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its
+/// products, in one queue. The rules of purlin_tt_inner_enqueue for capturing and for the workspace hold here.
 ///
 /// @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
 /// @param      stream       NULL for the context's own.
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
 /// @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to report the
 ///                          workspace alone.
-/// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+/// @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
 /// @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.
 ///
 /// # Safety

@@ -97,8 +97,8 @@ fn expect_packed(argument: &str, tensor: &Tensor) -> Result<()> {
 /// They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too, until
 /// purlin_tt_environments_set_trains: a call after one of them was destroyed is refused.
 ///
-/// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
-///                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
+/// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this
+///                           call. While it lives, purlin_tt_contraction_cancel cancels calls of the environments.
 /// @param      y             the bra, on the host or the context's device.
 /// @param      h             the operator; NULL for the identity.
 /// @param      x             the ket, likewise; may be `y`. The environments are computed and kept where the trains are, on
@@ -162,7 +162,8 @@ pub extern "C" fn purlin_tt_environments_build(
     })
 }
 
-/// Says that core k of the bra or of the ket has changed: what depends on it is computed anew when it is needed.
+/// Declares that core k of the bra or of the ket has changed: environments that depend on it are computed anew when
+/// they are needed.
 ///
 /// @param environments  the environments.
 /// @param k             the core, 0 to d - 1.
@@ -181,8 +182,9 @@ pub extern "C" fn purlin_tt_environments_update_core(
     })
 }
 
-/// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the ranks
-/// between these: what a two-site step of DMRG makes. Environments that depend on none of these cores are kept.
+/// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the
+/// ranks between these: the change of a two-site step of DMRG. Environments that depend on none of these cores are
+/// kept.
 ///
 /// The trains before may be destroyed then. Numbers of the other cores must be the same; only their sizes are checked.
 ///
@@ -293,8 +295,8 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
     })
 }
 
-/// Applies the effective operator of 0, 1 or 2 sites from k on to a vector: what a local eigensolver needs. Environments
-/// that are missing are built.
+/// Applies the effective operator of 0, 1 or 2 sites from k on to a vector: the product of a local eigensolver.
+/// Environments that are missing are built.
 ///
 /// With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
 ///
@@ -403,8 +405,8 @@ fn expect_extents(argument: &str, v: &Tensor, train: &TensorTrain, (k, sites): (
 /// @param      environments  the environments.
 /// @param      stream        NULL for the context's own.
 /// @param      bond          0 to d.
-/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
-///                           the operator holds what is not finite.
+/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+///                           of the operator holds a number that is not finite.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
 ///
 /// # Safety
@@ -434,8 +436,8 @@ pub unsafe extern "C" fn purlin_tt_environments_value(
 /// @param      stream        NULL for the context's own.
 /// @param      k             the site, 0 to d - 1.
 /// @param      op            the operator, n x n, as for purlin_tt_expect_local.
-/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
-///                           the operator holds what is not finite.
+/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+///                           of the operator holds a number that is not finite.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
 /// real trains, environments with an operator.
 ///

@@ -66,7 +66,7 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 /// @param      h            the operator.
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
 /// @param[out] result       2 elements: real and imaginary part.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
 ///
 /// # Safety
@@ -106,9 +106,9 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
 /// @param      y            the bra.
 /// @param      h            the operator.
 /// @param      x            the ket; may be `y`.
-/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
-///                          `h` holds what is not finite, which info.outcome says.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or
+///                          of `h` holds a number that is not finite; info.outcome is then NONFINITE.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
 ///
 /// # Safety
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
 ///                          check of it; 0 with `assume_hermitian`.
 /// @param[out] numerator    <x|H|x>; may be NULL.
 /// @param[out] denominator  <x|x>; may be NULL.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_sandwich; `PURLIN_ERROR_NUMERICAL` also where <x|x> is 0, and then nothing is written.
 ///
 /// # Safety
@@ -205,9 +205,10 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 /// @param      count        number of sites.
 /// @param[in]  sites        their numbers, 0 to d - 1.
 /// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
-/// `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
+/// `PURLIN_ERROR_INVALID_ARGUMENT` also for a site out of range and dimensions. A `workspace_limit` below the need of
+/// the environments of all bonds is refused with the bytes needed.
 ///
 /// # Safety
 /// `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
@@ -261,7 +262,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
 /// @param      a            the operator A, n x n, as for purlin_tt_expect_local.
 /// @param      b            the operator B, likewise; may be `a`, and then half the work is saved.
 /// @param      values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_expect_local.
 ///
 /// # Safety

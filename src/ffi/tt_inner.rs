@@ -185,14 +185,14 @@ unsafe fn scaled(
 /// @param      y            the ket; may be `x`, and then half the work is saved.
 /// @param[out] result       2 elements: real and imaginary part, in the precision of the trains; the second is 0 where
 ///                          both are real.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes: the message
 /// names the core; precision, another context, a core that has not been set, options that do not fit the trains, NULL
-/// pointer, struct_size; a `workspace_limit` that is less than what the message says is needed),
-/// `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a core
-/// holds what is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
-/// After a failure the object is ready for another call.
+/// pointer, struct_size; a `workspace_limit` that is too small: the message says how many bytes are needed),
+/// `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a
+/// core holds a number that is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
 /// # Safety
 /// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn purlin_tt_inner(
 /// @param      y        the ket; may be `x`.
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_inner.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
@@ -252,9 +252,9 @@ pub unsafe extern "C" fn purlin_tt_inner_once(
 /// @param      stream       NULL for the context's own.
 /// @param      x            the bra.
 /// @param      y            the ket; may be `x`.
-/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds what is
-///                          not finite, which info.outcome says.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds a number
+///                          that is not finite; info.outcome is then NONFINITE.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
 ///
 /// # Safety
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train.
 /// @param[out] result       the norm, real and not negative.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner.
 ///
 /// # Safety
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn purlin_tt_norm(
 /// @param      x        the train.
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_norm.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn purlin_tt_norm_once(
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train.
 /// @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner_scaled.
 ///
 /// # Safety
@@ -377,7 +377,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
 /// @param      x            a train.
 /// @param      y            another of the same mode sizes and precision.
 /// @param[out] result       the distance, not negative.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner.
 ///
 /// # Safety
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn purlin_tt_distance(
 /// @param      y        the other.
 /// @param      options  NULL for the defaults.
 /// @param[out] result   as purlin_tt_distance.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the call; may be NULL.
 /// @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
@@ -439,7 +439,7 @@ pub unsafe extern "C" fn purlin_tt_distance_once(
 /// @param      x            a train.
 /// @param      y            another of the same mode sizes and precision.
 /// @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
-/// @param[out] info         what was done; may be NULL.
+/// @param[out] info         report of the call; may be NULL.
 /// @return as purlin_tt_inner_scaled.
 ///
 /// # Safety

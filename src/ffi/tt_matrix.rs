@@ -251,7 +251,7 @@ pub extern "C" fn purlin_tt_matrix_core(
     })
 }
 
-/// What a TT-matrix is. Its sizes are in purlin_tt_matrix_shape.
+/// Type, location, number of cores and size of a TT-matrix. purlin_tt_matrix_shape gives its modes and ranks.
 ///
 /// @param      matrix  the TT-matrix.
 /// @param[out] info    filled in; initialise it with purlin_tt_info_init.

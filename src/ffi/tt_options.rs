@@ -1,4 +1,4 @@
-//! Options and report of contractions: the structs' init functions, and what they say in the core's terms.
+//! Options and report of contractions: the structs' init functions, and conversions of the structs to the core's types.
 
 use super::options::{self, Struct as _};
 use super::tt_types::{

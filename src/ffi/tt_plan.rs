@@ -13,7 +13,7 @@ use crate::tt::Contraction;
 use crate::tt::info::Info;
 use crate::tt::operator::Trains;
 
-/// Writes what `plan` says of a call.
+/// Writes the plan of a call.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -39,11 +39,11 @@ unsafe fn foresee(
 /// @param      contraction  the contraction.
 /// @param      x            the bra.
 /// @param      y            the ket.
-/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
-///                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
-///                          single results are not counted, nor what cuBLAS works in, 32 MiB at most.
+/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the
+///                          most that the call will use; on a GPU, copies of cores that lie elsewhere, tables of
+///                          addresses and single results are not counted, nor the workspace of cuBLAS, 32 MiB at most.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
+/// the arguments that purlin_tt_inner refuses, a `workspace_limit` that is too small among them), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn purlin_tt_plan_inner(
 /// @param      contraction  the contraction.
 /// @param      x            the train.
 /// @param[out] info         filled in, as by purlin_tt_plan_inner.
-/// @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+/// @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` in the cases of purlin_tt_norm.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn purlin_tt_plan_gram(
 /// @param      h            the operator.
 /// @param      x            the ket.
 /// @param[out] info         filled in, as by purlin_tt_plan_inner.
-/// @return as purlin_tt_plan_inner, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
-/// `repeat`).
+/// @return as purlin_tt_plan_inner, with the refusals of purlin_tt_sandwich; `PURLIN_ERROR_NOT_SUPPORTED` (an operator
+/// on a device, `repeat`).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

@@ -43,7 +43,7 @@ pub struct purlin_tt_round_info {
     pub struct_size: usize,
     /// Bound of the error over the norm: the root of the sum of the squares of all that was dropped.
     pub error: f64,
-    /// Natural logarithm of the Frobenius norm of what was truncated.
+    /// Natural logarithm of the Frobenius norm of the train or tensor before the truncation.
     pub log_norm: f64,
     /// Largest rank of the result.
     pub max_rank: i64,
@@ -130,8 +130,9 @@ fn report(done: &Truncated, train: &TensorTrain) -> purlin_tt_round_info {
 /// @param      x          an open train; purlin_tt_to_open makes one of a ring.
 /// @param      options    NULL for the defaults, which drop rounding noise alone.
 /// @param[out] tt         the result, which lies where `x` does; destroy it with purlin_tt_destroy.
-/// @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
-/// @param[out] info       what was done; may be NULL.
+/// @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
+///                        the input; may be NULL.
+/// @param[out] info       report of the truncation; may be NULL.
 /// @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
 /// range and numbers that are not finite.
 ///
@@ -179,7 +180,7 @@ pub unsafe extern "C" fn purlin_tt_round(
 /// @param      y        another of the same mode sizes and precision.
 /// @param      options  NULL for the defaults, which drop rounding noise alone.
 /// @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the truncation; may be NULL.
 /// @return as purlin_tt_round.
 ///
 /// # Safety
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard_round(
 /// @param      x        a train whose mode sizes are the columns of `h`.
 /// @param      options  NULL for the defaults, which drop rounding noise alone.
 /// @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
-/// @param[out] info     what was done; may be NULL.
+/// @param[out] info     report of the truncation; may be NULL.
 /// @return as purlin_tt_round.
 ///
 /// # Safety
@@ -263,8 +264,9 @@ pub unsafe extern "C" fn purlin_tt_apply_round(
 /// @param[in]  modes      d mode sizes of as many elements together, the first index fastest; NULL where `length` is 0.
 /// @param      options    NULL for the defaults, which drop rounding noise alone.
 /// @param[out] tt         the train, which lies where `values` does; destroy it with purlin_tt_destroy.
-/// @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
-/// @param[out] info       what was done; may be NULL.
+/// @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
+///                        the input; may be NULL.
+/// @param[out] info       report of the truncation; may be NULL.
 /// @return as purlin_tt_round.
 ///
 /// # Safety

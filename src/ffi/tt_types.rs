@@ -38,8 +38,9 @@ pub const PURLIN_TT_CONJ_NONE: i32 = 1;
 pub const PURLIN_TT_MATH_DEFAULT: i32 = 0;
 /// GPU: F32 products in TF32, 10 bits of mantissa.
 pub const PURLIN_TT_MATH_TF32: i32 = 1;
-/// GPU: F32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts, smaller ones as
-/// DEFAULT, which is faster there. Closer than TF32, but tensor cores cut sums off, and what that costs adds up along a train.
+/// GPU: F32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts,
+/// smaller ones as DEFAULT, which is faster there. Closer than TF32, but tensor cores cut sums off, and that error adds
+/// up along a train.
 pub const PURLIN_TT_MATH_TF32X3: i32 = 2;
 /// GPU: complex products by three real ones.
 pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;
@@ -85,7 +86,8 @@ pub const PURLIN_TT_RESULT_UNDERFLOW: i32 = 2;
 /// met a core whose largest number is beyond 2^60 or below 2^-61.
 pub const PURLIN_TT_RESULT_NONFINITE: i32 = 3;
 
-/// What a tensor train or a TT-matrix is. Its sizes are in purlin_tt_shape and purlin_tt_matrix_shape.
+/// Type, location, number of cores and size of a tensor train or a TT-matrix. purlin_tt_shape and
+/// purlin_tt_matrix_shape give the modes and ranks.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_info {
@@ -150,7 +152,7 @@ pub struct purlin_tt_contraction_options {
     pub math: i32,
     /// One of PURLIN_TT_NORM_*: how a norm is found; default AUTO.
     pub norm_method: i32,
-    /// 1: the real part alone of what is real for a Hermitian operator; default 0.
+    /// 1: of results that are real for a Hermitian operator the real part alone is computed; default 0.
     pub assume_hermitian: i32,
     /// One of PURLIN_TT_KERNEL_*; default AUTO.
     pub kernel: i32,
@@ -182,7 +184,7 @@ versioned!(
     kernel: PURLIN_TT_KERNEL_AUTO
 );
 
-/// The plan of a contraction, and what came of it.
+/// Report of a contraction: its plan and its outcome.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_tt_contraction_info {
@@ -190,7 +192,7 @@ pub struct purlin_tt_contraction_info {
     pub struct_size: usize,
     /// The method in force, one of PURLIN_TT_METHOD_*.
     pub method: i32,
-    /// One of PURLIN_TT_KERNEL_*: what does the arithmetic.
+    /// The kernel that does the arithmetic, one of PURLIN_TT_KERNEL_*.
     pub kernel: i32,
     /// How the result came out, one of PURLIN_TT_RESULT_*: a scaled one OK or NONFINITE, of several the largest number.
     pub outcome: i32,

@@ -1,5 +1,5 @@
-//! What the 32-bit fields of options and reports mean, from their documentation: choices with their words, flags, element types
-//! and numbers.
+//! The meaning of the 32-bit fields of options and reports, from their documentation: choices with their words, flags,
+//! element types and numbers.
 //!
 //! `One of PURLIN_RSVD_METHOD_*` is a choice among the constants of that beginning; so is `PURLIN_RPCA_FRAMES_COLUMNS, the
 //! default, or ...`, whose constants have the same beginning. `1: ...` and `1 if ...` are flags. `GROUPS` lists
@@ -19,7 +19,7 @@ pub struct Choice {
     pub is_part: bool,
 }
 
-/// What a field of type `int32_t` is.
+/// The meaning of a field of type `int32_t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A word of a list, as a constant.
@@ -109,7 +109,7 @@ fn choice(interface: &Interface, short: &str, doc: &str) -> Option<Choice> {
     (words.len() > 1).then_some(Choice { name, words, is_part })
 }
 
-/// What a field of a struct is; none if the documentation does not say it.
+/// The meaning of a field of a struct; none if the documentation does not say it.
 pub fn find(interface: &Interface, of: &Struct, field: &Variable) -> Option<Meaning> {
     let short = of.name.trim_start_matches("purlin_");
     let names = (short, field.name.as_str());

@@ -46,7 +46,7 @@ fn made_of(family: &str, of: &str, value: &str, cores: &[(&str, &'static str, &'
     Mirror { value: value.to_owned(), cores, ..named(family, of) }
 }
 
-/// What does not follow from the names of families and fields.
+/// The exceptions that do not follow from the names of families and fields.
 fn listed() -> Vec<Mirror> {
     vec![
         Mirror {

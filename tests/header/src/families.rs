@@ -1,4 +1,5 @@
-//! The families, and what follows from a family's name: its structs of options and of the report in C and in the core.
+//! The families, and the names derived from a family's name: its structs of options and of the report in C and in the
+//! core.
 //!
 //! A family is a folder of `src` that is a crate; base is none. `purlin_x_options` of C is `Options` of its `options.rs`,
 //! `purlin_x_info` is `Info` of its `info.rs`. Python then has the classes `XOptions` and `XInfo`. The tables of the other modules

@@ -1,4 +1,4 @@
-//! What the generators of Fortran share: types, and statements in lines of a length.
+//! Shared by the generators of Fortran: types, and statements in lines of limited length.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! Interfaces of the header's functions in Fortran: what the modules `purlin_c*` include, and the initialisers that
-//! `purlin_library` includes.
+//! Interfaces of the header's functions in Fortran: the files that the modules `purlin_c*` include, and the
+//! initialisers that `purlin_library` includes.
 //!
 //! How an argument is passed follows from its C type and from whether its documentation speaks of NULL (`passing`); the
-//! tables below have what differs.
+//! tables below have the exceptions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -171,13 +171,13 @@ fn passing(function: &Function, parameter: &Variable) -> Passing {
     exception.map_or_else(|| rule(parameter), |e| e.2)
 }
 
-/// Type with attributes, name with bounds, and what has to be imported.
+/// Type with attributes, name with bounds, and the name to import.
 fn dummy(passing: Passing, of: &Type, name: String) -> (String, String, String) {
     if matches!(passing, Passing::Value | Passing::Address) {
         let (of, import) = interoperable(of);
         return (format!("{of}, value"), name, import.to_owned());
     }
-    // What the pointer points to.
+    // The type that the pointer points to.
     let (base, import) = match &of.kind {
         Kind::Struct(name) => (format!("type({name})"), name.clone()),
         _ => {

@@ -1,4 +1,4 @@
-//! Constants, structs and callbacks of the header in Fortran: what the module `purlin_types` includes.
+//! Constants, structs and callbacks of the header in Fortran: the file that the module `purlin_types` includes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,20 +7,20 @@ use crate::fortran::{Declarations, comment, interoperable, statement};
 use crate::interface::{Function, Kind, Struct};
 use crate::{Generated, Interface};
 
-/// What users of Fortran have to know of a struct, of a field (`struct.field`) or of a callback beside the names.
+/// Notes for users of Fortran on a struct, a field (`struct.field`) or a callback, beyond the names.
 const NOTES: &[(&str, &str)] = &[
-    ("purlin_device_info", "What one GPU is. `name` ends with a NUL character: see purlin_string."),
+    ("purlin_device_info", "Properties of one GPU. `name` ends with a NUL character: see purlin_string."),
     ("purlin_sshopm_results", "Handles of the tensors that receive results (`t%handle()`); a null one is not wanted."),
     (
         "purlin_array_info",
-        "What a source holds: `dims` with the axis that runs fastest first, mm where it says so and NaN where not.",
+        "The array of a source: `dims` with the axis that runs fastest first, mm where it says so and NaN where not.",
     ),
     (
         "purlin_fdk_geometry",
         "Panel and views. `angles` and `matrices` are filled in by the `create` of purlin_fdk from its arguments.",
     ),
     ("purlin_rsvd_options", "`restart_path` is filled in by the `create` of purlin_rsvd from its argument."),
-    ("purlin_tt_info", "What a tensor train or a TT-matrix is."),
+    ("purlin_tt_info", "Type, location, number of cores and size of a tensor train or a TT-matrix."),
     ("purlin_tt_scaled", "A number: the mantissa re + i im times 2**exponent. It needs no purlin_init."),
     ("purlin_lanczos_accepted", "A value that passed the test of Cullum and Willoughby. It needs no purlin_init."),
     (

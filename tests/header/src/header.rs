@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Files of the boundary in the order of the header: what a reader needs first stands first.
+/// Files of the boundary in the order of the header: the files that a reader needs first come first.
 const ORDER: &[&str] = &[
     "library.rs",
     "status.rs",

@@ -1,8 +1,8 @@
-//! What a C header declares, as data.
+//! The declarations of a C header, as data.
 
 use crate::parser;
 
-/// What a type is before its stars.
+/// A type without its stars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `void`.
@@ -51,11 +51,11 @@ impl Kind {
 /// The type of a field, a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// What it is before its stars.
+    /// The type without its stars.
     pub kind: Kind,
     /// Levels of pointers: 0 for a value.
     pub stars: usize,
-    /// Whether what the outermost pointer points to is `const`.
+    /// Whether the target of the outermost pointer is `const`.
     pub is_const: bool,
     /// Elements of an array; `None` for other types.
     pub length: Option<usize>,

@@ -137,7 +137,7 @@ pub fn structure<'a>(interface: &'a Interface, short: &str) -> &'a Struct {
     interface.structure(&format!("purlin_{short}")).unwrap_or_else(|| panic!("purlin_{short}: is not in the header"))
 }
 
-/// Fields that are options or figures: not the size, what is reserved, or functions with their users.
+/// Fields that are options or figures: not the size, reserved members, or functions with their users.
 pub fn fields(of: &Struct) -> impl Iterator<Item = &Variable> {
     of.fields.iter().filter(|f| {
         !matches!(f.of.kind, Kind::Callback(_) | Kind::Size)

@@ -1,4 +1,4 @@
-//! Files that repeat what the C header says, made from it.
+//! Files that repeat the declarations of the C header, made from it.
 //!
 //! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
 //! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.

@@ -95,7 +95,7 @@ fn used(interface: &Interface, root: &Path, macro_of: &str) -> Vec<String> {
     found
 }
 
-/// Fields that a macro has to do with: not the size, what is reserved, pointers or functions.
+/// Fields that a macro reads: not the size, reserved members, pointers or functions.
 fn fields<'a>(of: &'a Struct, short: &'a str) -> impl Iterator<Item = &'a Variable> {
     of.fields.iter().filter(move |f| {
         let is_plain = f.of.stars == 0 && !matches!(f.of.kind, Kind::Callback(_) | Kind::Size);

@@ -34,7 +34,7 @@ const BASIC: &[(&str, Kind)] = &[
 
 #[derive(Debug, PartialEq)]
 enum Token {
-    /// A comment that documents what follows.
+    /// A comment that documents the next declaration.
     Doc(String),
     /// `#define NAME VALUE`.
     Define(String, String),
@@ -84,7 +84,7 @@ fn tokens(text: &str) -> Vec<Token> {
 
 struct Parser {
     tokens: Peekable<IntoIter<Token>>,
-    /// Names of declared types, and what they are.
+    /// Names of declared types, and their kinds.
     kinds: BTreeMap<String, Kind>,
     found: Interface,
 }
@@ -159,7 +159,8 @@ impl Parser {
         }
     }
 
-    /// What follows `typedef`: an opaque type, a struct, another name of an integer, or the type of a callback.
+    /// The declaration behind `typedef`: an opaque type, a struct, another name of an integer, or the type of a
+    /// callback.
     fn definition(&mut self, doc: String) {
         let first = self.word();
         if first == "enum" {

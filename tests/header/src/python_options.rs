@@ -1,4 +1,4 @@
-//! Words, keyword options and reports of Python: what the structs of options and reports are there.
+//! Words, keyword options and reports of Python: the forms of the structs of options and reports there.
 //!
 //! A family `x` has the class `XInfo` of all figures of `purlin_x_info`, unless `REPORTS` has a class of that struct.
 

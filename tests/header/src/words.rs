@@ -102,7 +102,7 @@ fn table(text: &mut String, uses: &Uses<'_>, has_defaults: bool) {
     }
 }
 
-/// What a function of a family's object does, and the families that have it: more than one.
+/// Names of functions without the prefix and the object, each with the objects that have it: more than one.
 fn verbs(interface: &Interface) -> BTreeMap<&str, Vec<&str>> {
     let made = interface.functions.iter().filter_map(|f| f.name.strip_prefix("purlin_")?.strip_suffix("_destroy"));
     // A device is no object that is made, but has functions as one.

@@ -1,4 +1,4 @@
-//! The generated files are what the sources say.
+//! The generated files agree with the sources.
 //!
 //! `PURLIN_BLESS=1 cargo test -p purlin-header` writes them, and removes those that nothing makes any more.
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use purlin_header::{generated_of, root};
 
-/// A copy of what the generators read.
+/// A copy of the files that the generators read.
 fn scratch(name: &str) -> PathBuf {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if to.exists() {
@@ -160,7 +160,7 @@ const NOVEL: &[(&str, &str)] = &[
         /// Steps at a time; default 3.
         pub pace: i64,
         }
-        /// What a computation did.
+        /// Report of a computation.
         #[repr(C)]
         pub struct purlin_novel_info {
         /// Size of the struct.
