@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::basis::TallColumns;
-use super::ops::{Local, Prepared, RsvdOps};
+use super::ops::{BlockParameters, Prepared, RsvdOps};
 use super::options::IterationPrecision;
 use super::restart::{Restart, Saved, State};
 use super::statistics::Statistics;
@@ -230,10 +230,10 @@ pub trait Operations {
     fn pass_gram(&mut self, g: &mut Dense) -> Result<()>;
 
     /// [`RsvdOps::pass_block_sum`].
-    fn pass_block_sum(&mut self, local: &Local, y: &mut Dense) -> Result<()>;
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut Dense) -> Result<()>;
 
     /// [`RsvdOps::pass_merge`].
-    fn pass_merge(&mut self, local: &Local, r: &mut Dense) -> Result<()>;
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut Dense) -> Result<()>;
 
     /// [`RsvdOps::pass_two_sketches`].
     fn pass_two_sketches(&mut self, w: &Dense, p: &mut Tall, psi: &Sketch, z: &mut Dense) -> Result<()>;
@@ -511,11 +511,11 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.pass_gram(g.of_mut()?)
     }
 
-    fn pass_block_sum(&mut self, local: &Local, y: &mut Dense) -> Result<()> {
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut Dense) -> Result<()> {
         self.0.pass_block_sum(local, y.of_mut()?)
     }
 
-    fn pass_merge(&mut self, local: &Local, r: &mut Dense) -> Result<()> {
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut Dense) -> Result<()> {
         self.0.pass_merge(local, r.of_mut()?)
     }
 

@@ -25,7 +25,7 @@ pub const CHECKSUM_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// How a refusal shows the words of a property.
 #[derive(Clone, Copy)]
-enum Shown {
+enum PropertyFormat {
     /// As unsigned numbers.
     Number,
     /// As signed numbers, -1 for a default.
@@ -47,32 +47,32 @@ pub struct Identity([u64; PROPERTIES]);
 
 macro_rules! words_of {
     ($choice:ty) => {
-        Shown::Choice(|code| <$choice>::from_code("", code).ok().map(word))
+        PropertyFormat::Choice(|code| <$choice>::from_code("", code).ok().map(word))
     };
 }
 
 /// Name and appearance of each property. The names are those of the options.
-const SHOWN: [(&str, Shown); PROPERTIES] = [
-    ("number of rows", Shown::Number),
-    ("number of columns", Shown::Number),
-    ("dtype", Shown::Choice(|code| DType::from_code("", code).ok().map(|dtype| dtype.name().to_owned()))),
-    ("orientation", Shown::Either([BY_ROWS, BY_COLUMNS])),
+const SHOWN: [(&str, PropertyFormat); PROPERTIES] = [
+    ("number of rows", PropertyFormat::Number),
+    ("number of columns", PropertyFormat::Number),
+    ("dtype", PropertyFormat::Choice(|code| DType::from_code("", code).ok().map(|dtype| dtype.name().to_owned()))),
+    ("orientation", PropertyFormat::Either([BY_ROWS, BY_COLUMNS])),
     ("method", words_of!(Method)),
-    ("rank", Shown::Number),
-    ("rank + oversampling", Shown::Number),
-    ("power_iterations", Shown::Number),
-    ("merge_width", Shown::Number),
-    ("seed", Shown::Number),
+    ("rank", PropertyFormat::Number),
+    ("rank + oversampling", PropertyFormat::Number),
+    ("power_iterations", PropertyFormat::Number),
+    ("merge_width", PropertyFormat::Number),
+    ("seed", PropertyFormat::Number),
     ("sketch", words_of!(Distribution)),
     ("orthonormalization", words_of!(Orthonormalization)),
     ("iteration_precision", words_of!(IterationPrecision)),
     ("center", words_of!(Centering)),
-    ("scale", Shown::Number),
-    ("block_rows", Shown::Number),
-    ("resident_rows", Shown::Signed),
-    ("given sketch", Shown::Either(["its sketch was drawn", "its sketch was given (omega)"])),
-    ("numbers of the given sketch", Shown::Contents("its given sketch (omega) has other numbers")),
-    ("data", Shown::Contents("its data, or their order in memory, differ in the first MiB")),
+    ("scale", PropertyFormat::Number),
+    ("block_rows", PropertyFormat::Number),
+    ("resident_rows", PropertyFormat::Signed),
+    ("given sketch", PropertyFormat::Either(["its sketch was drawn", "its sketch was given (omega)"])),
+    ("numbers of the given sketch", PropertyFormat::Contents("its given sketch (omega) has other numbers")),
+    ("data", PropertyFormat::Contents("its data, or their order in memory, differ in the first MiB")),
 ];
 
 const BY_ROWS: &str = "its matrix is read in blocks of rows, this one's in blocks of columns: the order of a source decides \
@@ -144,13 +144,13 @@ impl Identity {
             let values =
                 |show: &dyn Fn(u64) -> String| format!("its {name} is {}, this one's {}", show(found), show(needed));
             match *shown {
-                Shown::Number => values(&|word| word.to_string()),
-                Shown::Signed => values(&|word| word.cast_signed().to_string()),
-                Shown::Choice(name) => {
+                PropertyFormat::Number => values(&|word| word.to_string()),
+                PropertyFormat::Signed => values(&|word| word.cast_signed().to_string()),
+                PropertyFormat::Choice(name) => {
                     values(&|word| i32::try_from(word).ok().and_then(name).unwrap_or_else(|| word.to_string()))
                 }
-                Shown::Either([no, yes]) => if found == 0 { no } else { yes }.to_owned(),
-                Shown::Contents(sentence) => sentence.to_owned(),
+                PropertyFormat::Either([no, yes]) => if found == 0 { no } else { yes }.to_owned(),
+                PropertyFormat::Contents(sentence) => sentence.to_owned(),
             }
         })
     }

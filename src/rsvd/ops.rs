@@ -23,7 +23,7 @@ use crate::tensor::Location;
 
 /// Parameters of a block method for each block.
 #[derive(Debug, Clone, Copy)]
-pub struct Local {
+pub struct BlockParameters {
     /// Columns of the sketch of a block.
     pub width: usize,
     /// Power iterations inside a block.
@@ -208,11 +208,11 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// Sum over the blocks of A_J^H (A_J A_J^H)^q Omega_J, Omega_J the rows of `local.sketch` that belong to the block:
     /// the first pass of the published block method, for blocks of rows. One pass.
-    fn pass_block_sum(&mut self, local: &Local, y: &mut Self::Matrix) -> Result<()>;
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut Self::Matrix) -> Result<()>;
 
     /// n-by-w matrix R with R R^H close to A^H A: each block's leading right singular vectors, times their values,
     /// merged into those of the blocks before (w = `local.width`). One pass.
-    fn pass_merge(&mut self, local: &Local, r: &mut Self::Matrix) -> Result<()>;
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut Self::Matrix) -> Result<()>;
 
     /// P = A W and Z = A^H Psi for the m-by-l1 sketch Psi. One pass.
     fn pass_two_sketches(

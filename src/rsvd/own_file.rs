@@ -57,7 +57,7 @@ pub struct Sums {
 
 /// The file that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum FileIdentity {
     /// Nothing.
     Nothing,
     /// The run's file, with the contents that the run read or wrote.
@@ -94,22 +94,22 @@ impl OwnFile {
     ///
     /// # Errors
     /// [`Error::Io`](crate::error::Error::Io) if that cannot be found out; out of memory.
-    pub fn found_at(&self, path: &Path) -> Result<Found> {
+    pub fn found_at(&self, path: &Path) -> Result<FileIdentity> {
         let found = match fs::symlink_metadata(path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(FileIdentity::Nothing),
             found => found.map_err(|e| io_error(path, "size", &e))?,
         };
         let is_same = found.is_file() && (found.dev(), found.ino()) == self.number && found.len() == self.length;
         if !is_same || !self.has_own_ends(path)? {
-            return Ok(Found::Foreign);
+            return Ok(FileIdentity::Foreign);
         }
         if self.times == Some(times(&found, &found)) {
-            return Ok(Found::Own);
+            return Ok(FileIdentity::Own);
         }
         let head = to_u64(self.sums.head_bytes);
         let state = (head, self.length.saturating_sub(head + 8));
         let all = for_pieces(path, &self.file, state, self.sums.head, |_| ())?;
-        Ok(if all == self.sums.all { Found::Own } else { Found::Foreign })
+        Ok(if all == self.sums.all { FileIdentity::Own } else { FileIdentity::Foreign })
     }
 
     /// Whether the head and the checksum at the end are those that the run read or wrote.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::identity::{CHECKSUM_START, Identity, PROPERTIES, checksum};
-use super::own_file::{Found, OwnFile, PIECE, Sums, for_pieces};
+use super::own_file::{FileIdentity, OwnFile, PIECE, Sums, for_pieces};
 use super::statistics::Statistics;
 use crate::blocks::provisional::ProvisionalFile;
 use crate::blocks::regular::open_input;
@@ -290,9 +290,9 @@ impl Restart {
         // Before the check: it may take seconds until the file is on the disk.
         file.seal()?;
         match ours.found_at(&self.path)? {
-            Found::Own => file.rename(),
-            Found::Nothing => file.finish_new(),
-            Found::Foreign => {
+            FileIdentity::Own => file.rename(),
+            FileIdentity::Nothing => file.finish_new(),
+            FileIdentity::Foreign => {
                 let problem = "is not the file that this run wrote before, and is not replaced";
                 Err(Error::Io { path: self.path.display().to_string(), problem: problem.into() })
             }
@@ -306,7 +306,7 @@ impl Restart {
     pub fn remove(&self) -> Result<()> {
         file_fault(&self.path, "remove")?;
         match &self.ours {
-            Some(ours) if ours.found_at(&self.path)? == Found::Own => {
+            Some(ours) if ours.found_at(&self.path)? == FileIdentity::Own => {
                 fs::remove_file(&self.path).map_err(|e| io_error(&self.path, "remove", &e))
             }
             _ => Ok(()),

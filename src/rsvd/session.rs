@@ -10,7 +10,7 @@ use super::info::Info;
 use super::open;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
-use super::plan::{Goal, Plan, Request, Results, Wanted};
+use super::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::backend::Backend;
 use crate::blocks::source::io_error;
 use crate::context::Context;
@@ -98,7 +98,7 @@ impl Rsvd {
     /// # Errors
     /// As [`Rsvd::compute`] for arguments and sizes that do not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
-        self.choosing(a, Wanted::ALL, &Progress::none(), |plan| {
+        self.choosing(a, WantedFactors::ALL, &Progress::none(), |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
                 with_scalar!(plan.dtype, "dtype", T => calls::predict::<T>(self.contexts(), a, plan, &mut info))?;
@@ -113,7 +113,7 @@ impl Rsvd {
     pub(super) fn choosing<R>(
         &self,
         a: &Matrix,
-        wanted: Wanted,
+        wanted: WantedFactors,
         progress: &Progress<'_>,
         mut body: impl FnMut(&Plan) -> Result<R>,
     ) -> Result<R> {
@@ -140,10 +140,10 @@ impl Rsvd {
     }
 
     fn planned(&self, a: &Matrix, goal: Goal) -> Result<Plan> {
-        self.planned_without(a, goal, Wanted::ALL, &[])
+        self.planned_without(a, goal, WantedFactors::ALL, &[])
     }
 
-    fn planned_without(&self, a: &Matrix, goal: Goal, wanted: Wanted, excluded: &[Method]) -> Result<Plan> {
+    fn planned_without(&self, a: &Matrix, goal: Goal, wanted: WantedFactors, excluded: &[Method]) -> Result<Plan> {
         self.check_matrix("a", a)?;
         let given = self.given.as_ref();
         let (options, contexts) = (&self.options, self.contexts());
@@ -190,7 +190,7 @@ impl Rsvd {
     ) -> Result<Info> {
         let (start, progress) = (Instant::now(), self.progress(report));
         let mut outputs = outputs;
-        let wanted = Wanted { u: outputs.u.is_some(), v: outputs.v.is_some() };
+        let wanted = WantedFactors { u: outputs.u.is_some(), v: outputs.v.is_some() };
         let info = self.choosing(a, wanted, &progress, |plan| {
             let outputs = outputs.reborrow();
             self.check_outputs(a, plan, &outputs)?;

@@ -7,7 +7,7 @@ use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rsvd::erased::Dense;
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::BlockParameters;
 
 /// Numbers of the sketches of blocks, which are as long as a block's rows: continuous where these are few, as signs may
 /// depend on each other.
@@ -27,7 +27,7 @@ pub fn block_sum(run: &mut Run<'_>) -> Result<Factors> {
         None => {
             let (width, iterations) = (run.task.columns, run.task.iterations);
             let mut w = run.ops.zeros("sum of block ranges", run.ops.columns(), width)?;
-            run.ops.pass_block_sum(&Local { width, iterations, sketch: numbers(run) }, &mut w)?;
+            run.ops.pass_block_sum(&BlockParameters { width, iterations, sketch: numbers(run) }, &mut w)?;
             run.check_range()?;
             run.orthonormalize(&mut w)?;
             run.pass_done(Some((1, &w)))?;
@@ -42,7 +42,8 @@ pub fn merge(run: &mut Run<'_>) -> Result<Factors> {
     let w = match run.resume()? {
         Some((_, w)) => w,
         None => {
-            let local = Local { width: run.task.merge_width, iterations: run.task.iterations, sketch: numbers(run) };
+            let local =
+                BlockParameters { width: run.task.merge_width, iterations: run.task.iterations, sketch: numbers(run) };
             let mut merged = run.ops.zeros("merged blocks", run.ops.columns(), local.width)?;
             run.ops.pass_merge(&local, &mut merged)?;
             run.check_range()?;

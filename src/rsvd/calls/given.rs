@@ -12,7 +12,7 @@ use crate::rsvd::options::{Options, Right};
 use crate::rsvd::plan::Plan;
 
 /// A run over the caller's factors, in the orientation of the problem.
-struct Given<'a> {
+struct GivenFactors<'a> {
     context: &'a Arc<Context>,
     task: Task,
     u: &'a Matrix,
@@ -25,7 +25,7 @@ struct Given<'a> {
 /// U, s and V of a problem.
 type Triplets = (Tall, Vec<f64>, Dense);
 
-impl<'a> Given<'a> {
+impl<'a> GivenFactors<'a> {
     fn new(
         options: &Options,
         plan: &Plan,
@@ -48,7 +48,7 @@ impl<'a> Given<'a> {
 }
 
 /// The call for the error of given factors.
-pub struct Errors<'a>(Given<'a>);
+pub struct Errors<'a>(GivenFactors<'a>);
 
 impl<'a> Errors<'a> {
     /// The call with its plan and the factors.
@@ -58,7 +58,7 @@ impl<'a> Errors<'a> {
         context: &'a Arc<Context>,
         factors: (&'a Matrix, Vec<f64>, &'a Matrix),
     ) -> Self {
-        Self(Given::new(options, plan, context, factors))
+        Self(GivenFactors::new(options, plan, context, factors))
     }
 }
 
@@ -81,7 +81,7 @@ pub struct Residuals<'a> {
     pub left: Vec<f64>,
     /// ||A^H u_j - s_j v_j||, for A in the caller's orientation.
     pub right: Vec<f64>,
-    given: Given<'a>,
+    given: GivenFactors<'a>,
 }
 
 impl<'a> Residuals<'a> {
@@ -92,7 +92,7 @@ impl<'a> Residuals<'a> {
         context: &'a Arc<Context>,
         factors: (&'a Matrix, Vec<f64>, &'a Matrix),
     ) -> Self {
-        Self { left: Vec::new(), right: Vec::new(), given: Given::new(options, plan, context, factors) }
+        Self { left: Vec::new(), right: Vec::new(), given: GivenFactors::new(options, plan, context, factors) }
     }
 }
 

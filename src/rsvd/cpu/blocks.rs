@@ -11,7 +11,7 @@ use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::{Accum, Algebra, Mat, Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::data::Data;
-use crate::rsvd::ops::{Local, MergeDraws, exponent_of, power};
+use crate::rsvd::ops::{BlockParameters, MergeDraws, exponent_of, power};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -28,7 +28,7 @@ fn apply<T: Scalar>(context: &Context, x: Mat<'_, T>, op: Op, b: &CpuMatrix<T>, 
 
 /// The published sum of block ranges.
 struct Sum<'w, T> {
-    local: &'w Local,
+    local: &'w BlockParameters,
     y: &'w mut CpuMatrix<T>,
     /// The sum is `y` times 2 to this exponent; `None` while it is 0.
     exponent: Option<i64>,
@@ -83,7 +83,7 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
 
 /// The merge of the blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016).
 struct Merge<'w, T> {
-    local: &'w Local,
+    local: &'w BlockParameters,
     draws: MergeDraws,
     /// Right singular vectors times values of the blocks so far.
     merged: Option<CpuMatrix<T>>,
@@ -153,7 +153,7 @@ impl<T: Scalar> Merge<'_, T> {
 
 impl<T: Scalar> CpuOps<'_, T> {
     /// See [`crate::rsvd::ops::RsvdOps::pass_block_sum`].
-    pub(super) fn block_sum(&mut self, local: &Local, y: &mut CpuMatrix<T>) -> Result<()> {
+    pub(super) fn block_sum(&mut self, local: &BlockParameters, y: &mut CpuMatrix<T>) -> Result<()> {
         if y.shape() != (self.problem.columns, local.width) {
             return Err(mismatch("a sum of blocks", &[y.shape(), (self.problem.columns, local.width)]));
         }
@@ -162,7 +162,7 @@ impl<T: Scalar> CpuOps<'_, T> {
     }
 
     /// See [`crate::rsvd::ops::RsvdOps::pass_merge`].
-    pub(super) fn merge(&mut self, local: &Local, r: &mut CpuMatrix<T>) -> Result<()> {
+    pub(super) fn merge(&mut self, local: &BlockParameters, r: &mut CpuMatrix<T>) -> Result<()> {
         if r.shape() != (self.problem.columns, local.width) {
             return Err(mismatch("a merge of blocks", &[r.shape(), (self.problem.columns, local.width)]));
         }

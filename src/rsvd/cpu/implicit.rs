@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::panel::Transform;
-use super::pass::{Left, Work};
+use super::pass::{LeftFactor, Work};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Algebra;
@@ -234,13 +234,13 @@ pub fn pass<T: Scalar>(
     let Some(t) = work.t else { return Ok(()) };
     let drawn;
     let left = match work.left {
-        Left::None => return Ok(()),
-        Left::Given(p) => p,
-        Left::Product => own
+        LeftFactor::None => return Ok(()),
+        LeftFactor::Given(p) => p,
+        LeftFactor::Product => own
             .as_ref()
             .or(work.p.as_deref())
             .ok_or_else(|| Error::Internal("a fused pass without a product".into()))?,
-        Left::Drawn(sketch) => {
+        LeftFactor::Drawn(sketch) => {
             let mut rows = CpuMatrix::zeros("sketch", m, t.cols(), budget)?;
             CpuAlgebra::new(context).fill(&mut rows, &sketch, 0, 0)?;
             drawn = rows;

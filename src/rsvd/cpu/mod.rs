@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::data::{Center, Data, Problem, Setting};
-use super::ops::{Local, Prepared, RsvdOps};
+use super::ops::{BlockParameters, Prepared, RsvdOps};
 use super::pace::{Pace, Passes};
 use super::statistics::{Moments, Statistics};
 use super::traffic::Traffic;
@@ -423,22 +423,22 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
     }
 
     fn pass_adjoint(&mut self, p: &CpuMatrix<T>, t: &mut CpuMatrix<T>) -> Result<()> {
-        self.pass(Work { left: pass::Left::Given(p), t: Some(t), ..Work::default() })
+        self.pass(Work { left: pass::LeftFactor::Given(p), t: Some(t), ..Work::default() })
     }
 
     fn pass_fused(&mut self, w: &CpuMatrix<T>, p: Option<&mut CpuMatrix<T>>, t: &mut CpuMatrix<T>) -> Result<()> {
-        self.pass(Work { w: Some(w), p, left: pass::Left::Product, t: Some(t), ..Work::default() })
+        self.pass(Work { w: Some(w), p, left: pass::LeftFactor::Product, t: Some(t), ..Work::default() })
     }
 
     fn pass_gram(&mut self, g: &mut CpuMatrix<T>) -> Result<()> {
         self.pass(Work { gram: Some(g), ..Work::default() })
     }
 
-    fn pass_block_sum(&mut self, local: &Local, y: &mut CpuMatrix<T>) -> Result<()> {
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut CpuMatrix<T>) -> Result<()> {
         self.block_sum(local, y)
     }
 
-    fn pass_merge(&mut self, local: &Local, r: &mut CpuMatrix<T>) -> Result<()> {
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut CpuMatrix<T>) -> Result<()> {
         self.merge(local, r)
     }
 
@@ -449,7 +449,7 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         psi: &Sketch,
         z: &mut CpuMatrix<T>,
     ) -> Result<()> {
-        self.pass(Work { w: Some(w), p: Some(p), left: pass::Left::Drawn(*psi), t: Some(z), ..Work::default() })
+        self.pass(Work { w: Some(w), p: Some(p), left: pass::LeftFactor::Drawn(*psi), t: Some(z), ..Work::default() })
     }
 
     fn tall(&mut self, what: &'static str, width: usize) -> Result<CpuMatrix<T>> {

@@ -34,7 +34,7 @@ const PANEL_ROWS: std::ops::RangeInclusive<usize> = 64..=4096;
 
 /// The factor that A^H is multiplied by.
 #[derive(Default)]
-pub enum Left<'w, T> {
+pub enum LeftFactor<'w, T> {
     /// A^H is multiplied by nothing.
     #[default]
     None,
@@ -54,7 +54,7 @@ pub struct Work<'w, T> {
     /// A W, if it was asked for.
     pub p: Option<&'w mut CpuMatrix<T>>,
     /// The factor that A^H is multiplied by.
-    pub left: Left<'w, T>,
+    pub left: LeftFactor<'w, T>,
     /// A^H times `left`, if it was asked for.
     pub t: Option<&'w mut CpuMatrix<T>>,
     /// A^H A, if it was asked for.
@@ -66,9 +66,9 @@ impl<T: Scalar> Work<'_, T> {
     pub fn check(&self, rows: usize, columns: usize) -> Result<()> {
         let width = self.w.map_or(0, |w| w.cols());
         let left = match &self.left {
-            Left::Given(p) => Some(p.shape()),
-            Left::Product => Some((rows, width)),
-            Left::Drawn(_) | Left::None => None,
+            LeftFactor::Given(p) => Some(p.shape()),
+            LeftFactor::Product => Some((rows, width)),
+            LeftFactor::Drawn(_) | LeftFactor::None => None,
         };
         let fits = self.w.is_none_or(|w| w.rows() == columns)
             && self.p.as_ref().is_none_or(|p| p.shape() == (rows, width))
@@ -161,10 +161,10 @@ impl<T: Scalar> Panels<'_, T> {
         if let Some(t) = &mut self.work.t {
             let width = t.cols();
             let left = match &self.work.left {
-                Left::None => None,
-                Left::Given(p) => Some(p.view()?.subrows(place, count)),
-                Left::Product => Some(Mat::from_columns(&self.product.slice()?[..count * width], count, width)),
-                Left::Drawn(sketch) => {
+                LeftFactor::None => None,
+                LeftFactor::Given(p) => Some(p.view()?.subrows(place, count)),
+                LeftFactor::Product => Some(Mat::from_columns(&self.product.slice()?[..count * width], count, width)),
+                LeftFactor::Drawn(sketch) => {
                     let rows = &mut self.drawn.slice_mut()?[..count * width];
                     context.pool().run(|| {
                         rows.par_chunks_mut(2 * count.max(1)).enumerate().for_each(|(pair, columns)| {
@@ -248,7 +248,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let is_gram = work.gram.is_some();
         let (height, backwards) = (self.panel_rows, self.is_backwards());
         let width = |wanted: bool, width: usize| if wanted { width } else { 0 };
-        let drawn = matches!(work.left, Left::Drawn(_));
+        let drawn = matches!(work.left, LeftFactor::Drawn(_));
         let mut panels = Panels {
             context: self.context,
             progress: self.progress,

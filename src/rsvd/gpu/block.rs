@@ -1,7 +1,7 @@
 //! Products of a block of rows that is on the device.
 
 use super::cut::Span;
-use super::site::{Site, Use, bytes, packed};
+use super::site::{ScratchUse, Site, bytes, packed};
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::Lines;
 use crate::backend::gpu::{Transpose, View};
@@ -90,7 +90,7 @@ impl<T: Scalar> Block<'_, T> {
         if !flipped {
             return self.adjoint(site, p, Sum { view: t, flipped }, false);
         }
-        let memory = site.scratch(Use::Flipped, bytes::<T>(t.rows, t.cols)?)?;
+        let memory = site.scratch(ScratchUse::Flipped, bytes::<T>(t.rows, t.cols)?)?;
         let sum = Sum::new(packed::<T>(&memory, t.rows, t.cols)?, true);
         self.adjoint(site, p, sum, false)?;
         place(T::DTYPE, &site.gpu, &site.stream, sum.view, t, true, true)

@@ -6,8 +6,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::block::Products;
-use super::site::{Site, Use, bytes, packed};
-use super::sparse::{Halves, Survey, gains};
+use super::site::{ScratchUse, Site, bytes, packed};
+use super::sparse::{Survey, WithAdjoint, gains};
 use crate::alloc;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Copying, Lines, RECORD, Strided};
 use crate::backend::gpu::{DeviceMemory, Transpose, View};
@@ -38,7 +38,7 @@ pub(super) struct Implicit<'a, T: Scalar> {
 }
 
 enum Product<'a, T: Scalar> {
-    Sparse(Box<Halves>),
+    Sparse(Box<WithAdjoint>),
     Operator(Mutex<&'a mut (dyn Operator<T> + 'a)>),
 }
 
@@ -50,7 +50,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
     /// A matrix in compressed rows, copied to the device.
     pub(super) fn sparse(site: &mut Site, csr: &Csr, setting: &Setting) -> Result<Self> {
         // Entries were multiplied by the gains when they were copied.
-        let (halves, Survey { found, means: row_means, .. }, gains) = Halves::new::<T>(site, csr, setting)?;
+        let (halves, Survey { found, means: row_means, .. }, gains) = WithAdjoint::new::<T>(site, csr, setting)?;
         let is_pattern = csr.parts().values.is_none();
         let mut matrix = Self::new((csr.rows(), csr.cols()), Product::Sparse(Box::new(halves)));
         matrix.statistics = found;
@@ -163,7 +163,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         x: View<'_>,
         y: View<'_>,
     ) -> Result<()> {
-        let row = site.scratch(Use::Flipped, bytes::<T>(1, x.cols)?)?;
+        let row = site.scratch(ScratchUse::Flipped, bytes::<T>(1, x.cols)?)?;
         let row = packed::<T>(&row, 1, x.cols)?;
         let b = packed::<T>(b, x.rows, 1)?;
         site.blas().multiply::<T>(1.0, b, op_b, x, Transpose::Plain, 0.0, row)?;
@@ -176,7 +176,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         match &self.product {
             Product::Sparse(halves) => {
                 let (rows, width) = (x.rows, x.cols);
-                let memory = site.scratch(Use::Wide, bytes::<T>(rows, width)?)?;
+                let memory = site.scratch(ScratchUse::Wide, bytes::<T>(rows, width)?)?;
                 let from = Strided { memory: x.memory, row: 1, column: x.ld };
                 let to = Strided { memory: memory.whole(), row: width, column: 1 };
                 kernels::copy(T::DTYPE, &site.gpu, &site.stream, (rows, width), from, to, Copying::default())?;
@@ -201,7 +201,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                     .charge_host("vectors of an operator", count.saturating_mul(size_of::<T>()))?;
                 let mut input = alloc::filled("vectors of an operator", inner * x.cols, T::default())?;
                 let mut output = alloc::filled("vectors of an operator", outer * x.cols, T::default())?;
-                let mut memory = site.take(Use::Wide, bytes::<T>(inner.max(outer), x.cols)?)?;
+                let mut memory = site.take(ScratchUse::Wide, bytes::<T>(inner.max(outer), x.cols)?)?;
                 let from = Strided { memory: x.memory, row: 1, column: x.ld };
                 let to = Strided { memory: memory.whole(), row: 1, column: inner };
                 kernels::copy(T::DTYPE, &site.gpu, &site.stream, (inner, x.cols), from, to, Copying::default())?;
@@ -216,7 +216,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 let from = Strided { memory: memory.whole(), row: 1, column: outer };
                 let to = Strided { memory: y.memory, row: 1, column: y.ld };
                 kernels::copy(T::DTYPE, &site.gpu, &site.stream, (outer, x.cols), from, to, Copying::default())?;
-                site.put(Use::Wide, memory);
+                site.put(ScratchUse::Wide, memory);
                 Ok(())
             }
         }
@@ -229,7 +229,7 @@ impl<T: Scalar> Products<T> for Implicit<'_, T> {
         let w = match &self.factors {
             None => w,
             Some(factors) => {
-                scaled = site.scratch(Use::MoreSmall, bytes::<T>(w.rows, w.cols)?)?;
+                scaled = site.scratch(ScratchUse::MoreSmall, bytes::<T>(w.rows, w.cols)?)?;
                 let to = packed::<T>(&scaled, w.rows, w.cols)?;
                 scale_rows::<T>(site, w, to, factors)?;
                 to

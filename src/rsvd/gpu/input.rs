@@ -19,11 +19,11 @@ pub(super) struct Input<'a> {
     pub(super) dtype: DType,
     /// Whether rows are contiguous; else columns are.
     pub(super) row_major: bool,
-    pub(super) place: Place<'a>,
+    pub(super) place: DataLocation<'a>,
 }
 
 /// Where the data are, and the distance of their lines.
-pub(super) enum Place<'a> {
+pub(super) enum DataLocation<'a> {
     /// In host memory; elements from one line to the next.
     Host(&'a [u8], usize),
     /// On the first device; elements from one line to the next.
@@ -48,8 +48,8 @@ impl<'a> Input<'a> {
         let row_major = column_stride == 1;
         let stride = if row_major { row_stride } else { column_stride };
         let place = match memory {
-            Memory::Host(memory) => Place::Host(memory.as_slice::<u8>()?, stride),
-            Memory::Device(memory) => Place::Device(memory, stride),
+            Memory::Host(memory) => DataLocation::Host(memory.as_slice::<u8>()?, stride),
+            Memory::Device(memory) => DataLocation::Device(memory, stride),
         };
         Ok(Self { columns, dtype, row_major, place })
     }
@@ -63,7 +63,7 @@ impl<'a> Input<'a> {
         let row_major = order == Order::RowMajor;
         source.info().expect_dims("a", &if row_major { [columns, rows] } else { [rows, columns] })?;
         let dtype = source.info().number.dtype();
-        Ok(Self { columns, dtype, row_major, place: Place::Source(Mutex::new(source)) })
+        Ok(Self { columns, dtype, row_major, place: DataLocation::Source(Mutex::new(source)) })
     }
 
     /// Bytes of `rows` rows, packed.
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn stretches_are_those_of_the_order() {
         let data = [0u8; 0];
-        let input = |row_major| Input { columns: 4, dtype: DType::F32, row_major, place: Place::Host(&data, 0) };
+        let input = |row_major| Input { columns: 4, dtype: DType::F32, row_major, place: DataLocation::Host(&data, 0) };
         let span = Span { first: 2, rows: 3 };
         assert_eq!(input(true).stretches(span, 4), Rows { offset: 32, pitch: 48, width: 48, count: 1 });
         assert_eq!(input(true).stretches(span, 5), Rows { offset: 40, pitch: 20, width: 16, count: 3 });

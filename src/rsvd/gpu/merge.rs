@@ -8,7 +8,7 @@ use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::{Algebra, Op};
 use crate::error::Result;
-use crate::rsvd::ops::{Local, MergeDraws};
+use crate::rsvd::ops::{BlockParameters, MergeDraws};
 use crate::scalar::Scalar;
 
 /// The merged factor of a device so far.
@@ -21,15 +21,15 @@ struct Merged<T: Scalar> {
 }
 
 impl<T: Scalar> GpuOps<'_, T> {
-    pub(super) fn merge_pass(&mut self, local: &Local, r: &mut GpuMatrix<T>) -> Result<()> {
+    pub(super) fn merge_pass(&mut self, local: &BlockParameters, r: &mut GpuMatrix<T>) -> Result<()> {
         let columns = self.columns;
         let width = local.width.min(columns);
         let begin = |k: usize| Merged { first: self.parts[k].feed.share.first, draws: MergeDraws::of_part(k), r: None };
-        let loads: Vec<_> = (0..self.parts.len()).map(begin).collect();
-        let merged = self.pass(loads, |site, load: &mut Merged<T>, block| {
-            let factor = leading(site, block, (load.first, columns, width), (local, &mut load.draws))?;
-            let before = load.r.take();
-            load.r = Some(join(&mut site.algebra, before.as_ref(), factor, width, (local, &mut load.draws))?);
+        let device_operands: Vec<_> = (0..self.parts.len()).map(begin).collect();
+        let merged = self.pass(device_operands, |site, operands: &mut Merged<T>, block| {
+            let factor = leading(site, block, (operands.first, columns, width), (local, &mut operands.draws))?;
+            let before = operands.r.take();
+            operands.r = Some(join(&mut site.algebra, before.as_ref(), factor, width, (local, &mut operands.draws))?);
             Ok(())
         })?;
         let mut all: Option<GpuMatrix<T>> = None;
@@ -60,7 +60,7 @@ fn leading<T: Scalar>(
     site: &mut Site,
     block: &Block<'_, T>,
     (first, columns, width): (usize, usize, usize),
-    (local, draws): (&Local, &mut MergeDraws),
+    (local, draws): (&BlockParameters, &mut MergeDraws),
 ) -> Result<GpuMatrix<T>> {
     let rows = block.span.rows;
     let width = width.min(rows);
@@ -89,7 +89,7 @@ fn join<T: Scalar>(
     a: Option<&GpuMatrix<T>>,
     b: GpuMatrix<T>,
     width: usize,
-    (local, draws): (&Local, &mut MergeDraws),
+    (local, draws): (&BlockParameters, &mut MergeDraws),
 ) -> Result<GpuMatrix<T>> {
     let (rows, before) = (b.rows(), a.map_or(0, GpuMatrix::cols));
     let both = before + b.cols();
@@ -125,7 +125,7 @@ fn scale<T: Scalar>(algebra: &mut GpuAlgebra, m: &mut GpuMatrix<T>, factors: &[f
 fn basis<T: Scalar>(
     algebra: &mut GpuAlgebra,
     x: &mut GpuMatrix<T>,
-    (local, draw): (&Local, u64),
+    (local, draw): (&BlockParameters, u64),
     need: Need,
 ) -> Result<GpuMatrix<T>> {
     let how = How { kind: Kind::Auto, need, seed: local.sketch.seed, draw };

@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `operations` | the implementation of [`RsvdOps`](super::ops::RsvdOps) |
 //! | `cut` | rows that stay on the device, and rows of a block |
-//! | `input`, `feed`, `recipe` | location of the data; their copies to the device; their conversion there |
+//! | `input`, `feed`, `conversion` | location of the data; their copies to the device; their conversion there |
 //! | `block`, `passes`, `merge` | products with a block; the passes |
-//! | `load` | the operands of one device in a pass |
+//! | `operands` | the operands of one device in a pass |
 //! | `statistics` | the statistics of the first pass; the means that centring needs |
 //! | `exchange` | small matrices between the devices |
 //! | `implicit`, `sparse` | sparse matrices and operators |
@@ -15,17 +15,17 @@
 //! | `site` | a device with its queue and its workspace |
 
 mod block;
+mod conversion;
 mod cut;
 mod exchange;
 mod feed;
 mod implicit;
 mod input;
-mod load;
 mod merge;
+mod operands;
 mod operations;
 mod orthogonal;
 mod passes;
-mod recipe;
 mod site;
 mod sparse;
 mod statistics;
@@ -49,12 +49,12 @@ use crate::matrix::Csr;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
+use conversion::BlockConversion;
 use cut::{Cut, Origin, Span, Task};
 pub use cut::{NO_CUT, NO_HOST};
 use feed::Feed;
 use implicit::Implicit;
-use input::{Input, Place};
-use recipe::Recipe;
+use input::{DataLocation, Input};
 use site::Site;
 pub use tall::Tall;
 
@@ -82,7 +82,7 @@ pub struct GpuOps<'a, T: Scalar> {
     progress: &'a Progress<'a>,
     passes: Passes,
     statistics: Option<Statistics>,
-    columns_known: Option<statistics::Known>,
+    columns_known: Option<statistics::KnownColumns>,
     traffic: Traffic,
     planned: u64,
     planned_host: u64,
@@ -134,7 +134,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
                 Matrix::Implicit(Box::new(Implicit::operator(&mut sites[0], operator, &setting)?))
             }
         };
-        let is_cut = matches!(&matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
+        let is_cut = matches!(&matrix, Matrix::Dense(input) if !matches!(input.place, DataLocation::Device(..)));
         for context in contexts.iter().skip(1).filter(|_| is_cut && rows >= contexts.len()) {
             let gpu = context.gpu("context")?;
             sites.push(Site::new(context, gpu.create_independent_stream()?)?);
@@ -162,7 +162,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
         let count = sites.len();
         let free = group::free_device_memory(&sites.iter().map(|site| &*site.context).collect::<Vec<_>>())?;
-        let is_elsewhere = matches!(&self.matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
+        let is_elsewhere =
+            matches!(&self.matrix, Matrix::Dense(input) if !matches!(input.place, DataLocation::Device(..)));
         let mut first = 0;
         for (k, (site, free)) in sites.into_iter().zip(free).enumerate() {
             // If the caller chose the rows of a block, each share is whole blocks. Blocks are then the same for any number
@@ -171,13 +172,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             let end = if k + 1 == count { self.rows } else { self.rows * (k + 1) / count / grain * grain };
             let share = Span { first, rows: end - first };
             first = end;
-            let recipe = Recipe::new(&self.setting)?;
-            let cut = self.cut((&site, free), share, &recipe)?;
+            let conversion = BlockConversion::new(&self.setting)?;
+            let cut = self.cut((&site, free), share, &conversion)?;
             let slack = slack(&site, free);
             let workspace = site.blas().own_workspace_bytes();
             self.planned = self.planned.max(cut.bytes.saturating_sub(slack).saturating_add(workspace));
             self.plan_host(&site, share, &cut)?;
-            let feed = Feed::new(&site.gpu, share, cut, recipe)?;
+            let feed = Feed::new(&site.gpu, share, cut, conversion)?;
             self.traffic.blocks += to_u64(feed.blocks());
             self.traffic.block_rows =
                 self.traffic.block_rows.max(to_u64(if cut.block > 0 { cut.block } else { cut.resident_block }));
@@ -192,16 +193,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     }
 
     /// Cuts the share of a device, of which `free` bytes are for this context.
-    fn cut(&self, (site, free): (&Site, u64), share: Span, recipe: &Recipe) -> Result<Cut> {
+    fn cut(&self, (site, free): (&Site, u64), share: Span, conversion: &BlockConversion) -> Result<Cut> {
         let budget = site.context.device_budget();
         let element = size_of::<T>();
         let (origin, entry, apart, extra, row_major) = match &self.matrix {
             Matrix::Implicit(_) => (Origin::Device, 0, false, 0, false),
             Matrix::Dense(input) => {
-                let is_device = matches!(input.place, Place::Device(..));
-                let apart = if is_device { recipe.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
+                let is_device = matches!(input.place, DataLocation::Device(..));
+                let apart = if is_device { conversion.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
                 let origin = if is_device { Origin::Device } else { Origin::Host };
-                let extra = recipe.bytes(input, share.rows.min(1 << 16))?;
+                let extra = conversion.bytes(input, share.rows.min(1 << 16))?;
                 (origin, input.dtype.size(), apart, extra, input.row_major)
             }
         };
@@ -239,11 +240,11 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     fn plan_host(&mut self, site: &Site, share: Span, cut: &Cut) -> Result<()> {
         let Matrix::Dense(input) = &self.matrix else { return Ok(()) };
         let copies = match &input.place {
-            Place::Device(..) => 0,
+            DataLocation::Device(..) => 0,
             // Copies from page-locked memory need no pieces.
-            Place::Host(source, _) if site.gpu.is_pinned(source)? => 0,
-            Place::Host(..) => feed::PIECE_BYTES * feed::PIECES,
-            Place::Source(_) => {
+            DataLocation::Host(source, _) if site.gpu.is_pinned(source)? => 0,
+            DataLocation::Host(..) => feed::PIECE_BYTES * feed::PIECES,
+            DataLocation::Source(_) => {
                 feed::READ_BUFFERS.saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows)))
             }
         };

@@ -7,7 +7,7 @@ use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::rsvd::ops::{Local, Prepared, RsvdOps};
+use crate::rsvd::ops::{BlockParameters, Prepared, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
@@ -187,11 +187,11 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         self.gram_pass(g)
     }
 
-    fn pass_block_sum(&mut self, local: &Local, y: &mut GpuMatrix<T>) -> Result<()> {
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut GpuMatrix<T>) -> Result<()> {
         self.block_sum_pass(local, y)
     }
 
-    fn pass_merge(&mut self, local: &Local, r: &mut GpuMatrix<T>) -> Result<()> {
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut GpuMatrix<T>) -> Result<()> {
         self.merge_pass(local, r)
     }
 

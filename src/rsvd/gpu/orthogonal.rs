@@ -1,6 +1,6 @@
 //! Operations on tall matrices. Each device processes its own rows, chunk by chunk.
 
-use super::site::{Site, Use, bytes, packed};
+use super::site::{ScratchUse, Site, bytes, packed};
 use super::tall::{Access, Piece, Tall};
 use super::{GpuOps, Matrix};
 use crate::alloc;
@@ -49,7 +49,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         for (k, (part, piece)) in self.parts.iter_mut().zip(&p.pieces).enumerate() {
             for span in piece.chunks() {
                 let first = piece.share.first + span.first;
-                piece.with(&mut part.site, (Use::Panel, access), span, widths, &mut moved, |site, view| {
+                piece.with(&mut part.site, (ScratchUse::Panel, access), span, widths, &mut moved, |site, view| {
                     work(site, k, first, view)
                 })?;
             }
@@ -69,12 +69,14 @@ impl<T: Scalar> GpuOps<'_, T> {
         for (k, (part, (a, b))) in self.parts.iter_mut().zip(p.pieces.iter().zip(&q.pieces)).enumerate() {
             for span in a.chunks() {
                 let (mut other, widths) = (0, (p.width, p.width));
-                a.with(&mut part.site, (Use::Panel, Access::Read), span, widths, &mut moved, |site, x| {
+                a.with(&mut part.site, (ScratchUse::Panel, Access::Read), span, widths, &mut moved, |site, x| {
                     if std::ptr::eq(a, b) {
                         return work(site, k, x, x);
                     }
                     let widths = (q.width, q.width);
-                    b.with(site, (Use::OtherPanel, access), span, widths, &mut other, |site, y| work(site, k, x, y))
+                    b.with(site, (ScratchUse::OtherPanel, access), span, widths, &mut other, |site, y| {
+                        work(site, k, x, y)
+                    })
                 })?;
                 moved += other;
             }
@@ -94,16 +96,21 @@ impl<T: Scalar> GpuOps<'_, T> {
         for (k, (part, piece)) in self.parts.iter_mut().zip(&mut p.pieces).enumerate() {
             let site = &mut part.site;
             if let Some(x) = piece.whole(width) {
-                let memory = site.take(Use::Products, bytes::<T>(x.rows, after)?)?;
+                let memory = site.take(ScratchUse::Products, bytes::<T>(x.rows, after)?)?;
                 work(site, k, x, packed::<T>(&memory, x.rows, after)?)?;
                 let before = piece.exchange(memory);
-                site.put(Use::Products, before);
+                site.put(ScratchUse::Products, before);
                 continue;
             }
             for span in piece.chunks() {
-                piece.with(site, (Use::Panel, Access::Update), span, (width, after), &mut moved, |site, x| {
-                    in_place::<T>(site, x, after, |site, product| work(site, k, x, product))
-                })?;
+                piece.with(
+                    site,
+                    (ScratchUse::Panel, Access::Update),
+                    span,
+                    (width, after),
+                    &mut moved,
+                    |site, x| in_place::<T>(site, x, after, |site, product| work(site, k, x, product)),
+                )?;
             }
         }
         self.traffic.bytes_tall += moved;
@@ -300,10 +307,10 @@ fn in_place<T: Scalar>(
     after: usize,
     work: impl FnOnce(&mut Site, View<'_>) -> Result<()>,
 ) -> Result<()> {
-    let memory = site.take(Use::Products, bytes::<T>(x.rows, after)?)?;
+    let memory = site.take(ScratchUse::Products, bytes::<T>(x.rows, after)?)?;
     let product = packed::<T>(&memory, x.rows, after)?;
     work(site, product)?;
     place(T::DTYPE, &site.gpu, &site.stream, product, x.columns::<T>(0, after)?, false, false)?;
-    site.put(Use::Products, memory);
+    site.put(ScratchUse::Products, memory);
     Ok(())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Block, Entries, Sum, is_flipped, stored};
-use super::feed::{Moved, Watch};
-use super::load::Load;
-use super::recipe::Turn;
-use super::site::{Site, Use, bytes, packed};
+use super::conversion::PassWork;
+use super::feed::{PassTraffic, Watch};
+use super::operands::PassOperands;
+use super::site::{ScratchUse, Site, bytes, packed};
 use super::tall::{Access, Tall};
 use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::dense;
@@ -17,7 +17,7 @@ use crate::backend::gpu::{DeviceMemory, View};
 use crate::dense::gpu::GpuMatrix;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
-use crate::rsvd::ops::{Local, exponent_of, power};
+use crate::rsvd::ops::{BlockParameters, exponent_of, power};
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
 use crate::thread;
@@ -26,55 +26,56 @@ use crate::thread;
 const WIDE_BYTES: usize = 64 << 20;
 
 impl<T: Scalar> GpuOps<'_, T> {
-    /// One pass: calls `body` for every block, with the load of its device.
+    /// One pass: calls `body` for every block, with the operands of its device.
     pub(super) fn pass<L: Send>(
         &mut self,
-        loads: Vec<L>,
+        device_operands: Vec<L>,
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<Vec<L>> {
         self.gather_moments()?;
         let backwards = self.setting.alternate && self.passes.is_second(&self.traffic);
-        let turn = Turn { tallies: self.statistics.is_none(), moments: false, backwards };
-        let (loads, moved) = self.each(turn, loads, body)?;
-        self.count(turn, moved)?;
-        Ok(loads)
+        let pass_work = PassWork { tallies: self.statistics.is_none(), moments: false, backwards };
+        let (device_operands, moved) = self.each(pass_work, device_operands, body)?;
+        self.count(pass_work, moved)?;
+        Ok(device_operands)
     }
 
     /// Calls `body` for the blocks of each device. All devices run at the same time.
     pub(super) fn each<L: Send>(
         &mut self,
-        turn: Turn,
-        mut loads: Vec<L>,
+        pass_work: PassWork,
+        mut device_operands: Vec<L>,
         body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
-    ) -> Result<(Vec<L>, Vec<Moved>)> {
+    ) -> Result<(Vec<L>, Vec<PassTraffic>)> {
         let (flag, pace) = (self.progress.flag(), self.passes.pace(&self.traffic));
         let input = match &self.matrix {
             Matrix::Dense(input) => input,
             Matrix::Implicit(matrix) => {
-                if let (Some(part), Some(load)) = (self.parts.first_mut(), loads.first_mut()) {
+                if let (Some(part), Some(operands)) = (self.parts.first_mut(), device_operands.first_mut()) {
                     flag.check()?;
                     let block = Block { span: part.feed.share, entries: Entries::Implicit(&**matrix) };
-                    body(&mut part.site, load, &block)?;
+                    body(&mut part.site, operands, &block)?;
                 }
-                return Ok((loads, Vec::new()));
+                return Ok((device_operands, Vec::new()));
             }
         };
         let mut moved = Vec::with_capacity(self.parts.len());
         let body = &body;
-        let (abandoned, count) = (Arc::new(AtomicU64::new(0)), loads.len());
+        let (abandoned, count) = (Arc::new(AtomicU64::new(0)), device_operands.len());
         let (progress, begun) = (self.progress, Cell::new(0));
         // Before each block of the first device, which is on this thread. The others are about as far.
         let tick = || progress.repeat(pace.within(begun.replace(begun.get() + count)));
         let mut refused = None;
-        let outcomes: Vec<Result<Moved>> = std::thread::scope(|scope| {
-            let mut work = self.parts.iter_mut().zip(&mut loads);
+        let outcomes: Vec<Result<PassTraffic>> = std::thread::scope(|scope| {
+            let mut work = self.parts.iter_mut().zip(&mut device_operands);
             let first = work.next();
             let mut threads = Vec::with_capacity(count);
-            for (part, load) in work {
+            for (part, operands) in work {
                 let flag = flag.clone().and(&abandoned);
                 let work = move || {
                     let watch = Watch { flag, tick: None };
-                    part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block))
+                    part.feed
+                        .run(&mut part.site, input, pass_work, &watch, &mut |site, block| body(site, operands, block))
                 };
                 match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count - 1), work) {
                     Ok(thread) => threads.push(thread),
@@ -87,10 +88,11 @@ impl<T: Scalar> GpuOps<'_, T> {
                 }
             }
             let mut outcomes = Vec::with_capacity(count);
-            if let (Some((part, load)), None) = (first, &refused) {
+            if let (Some((part, operands)), None) = (first, &refused) {
                 let watch = Watch { flag: flag.clone(), tick: Some(&tick) };
-                let run =
-                    part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
+                let run = part
+                    .feed
+                    .run(&mut part.site, input, pass_work, &watch, &mut |site, block| body(site, operands, block));
                 if run.is_err() {
                     // A report may have cancelled the call: the other devices stop at their next block.
                     abandoned.fetch_add(1, Ordering::Relaxed);
@@ -106,23 +108,23 @@ impl<T: Scalar> GpuOps<'_, T> {
         for outcome in outcomes {
             moved.push(outcome?);
         }
-        Ok((loads, moved))
+        Ok((device_operands, moved))
     }
 
-    /// The loads of all devices. `others` are the copies of `w` on the other devices; `sum` is the shape of the sum.
-    fn loads<'p>(
+    /// The operands of all devices. `others` are the copies of `w` on the other devices; `sum` is the shape of the sum.
+    fn device_operands<'p>(
         &self,
         w: Option<View<'p>>,
         others: &'p [DeviceMemory],
         tall: Option<&'p Tall<T>>,
         sums: &'p [Arc<DeviceMemory>],
         sum: Option<(usize, usize)>,
-    ) -> Result<Vec<Load<'p, T>>> {
+    ) -> Result<Vec<PassOperands<'p, T>>> {
         let flipped = match &self.matrix {
             Matrix::Dense(input) => is_flipped::<T>(input.row_major),
             Matrix::Implicit(_) => false,
         };
-        let mut loads = Vec::with_capacity(self.parts.len());
+        let mut device_operands = Vec::with_capacity(self.parts.len());
         for (k, part) in self.parts.iter().enumerate() {
             let w = match (k, w) {
                 (0, w) => w,
@@ -135,18 +137,18 @@ impl<T: Scalar> GpuOps<'_, T> {
                 None => None,
             };
             let first = part.feed.share.first;
-            loads.push(Load { first, w, piece, sum, adds: false, exponent: None, moved: 0 });
+            device_operands.push(PassOperands { first, w, piece, sum, adds: false, exponent: None, moved: 0 });
         }
-        Ok(loads)
+        Ok(device_operands)
     }
 
     /// The work after a pass: clears the sums of devices without a block, and counts the copied bytes.
-    fn finish(&mut self, loads: &[Load<'_, T>]) -> Result<()> {
-        for (part, load) in self.parts.iter().zip(loads) {
-            if let (Some(sum), false) = (load.sum, load.adds) {
+    fn finish(&mut self, device_operands: &[PassOperands<'_, T>]) -> Result<()> {
+        for (part, operands) in self.parts.iter().zip(device_operands) {
+            if let (Some(sum), false) = (operands.sum, operands.adds) {
                 part.site.gpu.clear(&part.site.stream, sum.view.memory)?;
             }
-            self.traffic.bytes_tall += load.moved;
+            self.traffic.bytes_tall += operands.moved;
         }
         Ok(())
     }
@@ -154,7 +156,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// Memory on each device for a sum.
     fn sums(&mut self, rows: usize, columns: usize) -> Result<Vec<Arc<DeviceMemory>>> {
         let bytes = bytes::<T>(rows, columns)?;
-        self.parts.iter_mut().map(|p| p.site.scratch(Use::Sum, bytes)).collect()
+        self.parts.iter_mut().map(|p| p.site.scratch(ScratchUse::Sum, bytes)).collect()
     }
 
     /// A pass that ends in a sum over all rows, n-by-l, in `t`.
@@ -163,7 +165,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         w: Option<&GpuMatrix<T>>,
         tall: Option<&Tall<T>>,
         t: &mut GpuMatrix<T>,
-        body: impl Fn(&mut Site, &mut Load<'_, T>, &Block<'_, T>) -> Result<()> + Sync,
+        body: impl Fn(&mut Site, &mut PassOperands<'_, T>, &Block<'_, T>) -> Result<()> + Sync,
     ) -> Result<()> {
         let (rows, columns) = (t.rows(), t.cols());
         let others = match w {
@@ -171,18 +173,19 @@ impl<T: Scalar> GpuOps<'_, T> {
             None => Vec::new(),
         };
         let sums = self.sums(rows, columns)?;
-        let loads = self.loads(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
-        let loads = self.pass(loads, body)?;
-        self.finish(&loads)?;
+        let device_operands =
+            self.device_operands(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
+        let device_operands = self.pass(device_operands, body)?;
+        self.finish(&device_operands)?;
         // The sums of all devices are scaled to the largest power of two among them.
-        let top = loads.iter().filter_map(|load| load.exponent).max();
-        for (part, load) in self.parts.iter().zip(&loads) {
-            if let (Some(sum), Some(e), Some(top)) = (load.sum, load.exponent, top) {
+        let top = device_operands.iter().filter_map(|operands| operands.exponent).max();
+        for (part, operands) in self.parts.iter().zip(&device_operands) {
+            if let (Some(sum), Some(e), Some(top)) = (operands.sum, operands.exponent, top) {
                 shift::<T>(&part.site, sum.view, e - top)?;
             }
         }
-        let flipped = loads.first().and_then(|l| l.sum).is_some_and(|s| s.flipped);
-        drop(loads);
+        let flipped = device_operands.first().and_then(|l| l.sum).is_some_and(|s| s.flipped);
+        drop(device_operands);
         self.add_up::<T>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), rows * columns)?;
         let site = &self.parts[0].site;
         let from = Strided {
@@ -197,35 +200,35 @@ impl<T: Scalar> GpuOps<'_, T> {
 
     pub(super) fn multiply_pass(&mut self, w: &GpuMatrix<T>, p: &Tall<T>) -> Result<()> {
         let others = self.replicas(w)?;
-        let loads = self.loads(Some(w.view()), &others, Some(p), &[], None)?;
-        let loads = self.pass(loads, |site, load, block| {
-            let w = load.factor()?;
-            load.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))
+        let device_operands = self.device_operands(Some(w.view()), &others, Some(p), &[], None)?;
+        let device_operands = self.pass(device_operands, |site, operands, block| {
+            let w = operands.factor()?;
+            operands.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))
         })?;
-        self.finish(&loads)
+        self.finish(&device_operands)
     }
 
     pub(super) fn adjoint_pass(&mut self, p: &Tall<T>, t: &mut GpuMatrix<T>) -> Result<()> {
-        self.summed(None, Some(p), t, |site, load, block| {
-            load.tall(site, block.span, Access::Read, |load, site, p| {
-                load.add(|sum, adds| block.adjoint(site, p, sum, adds))
+        self.summed(None, Some(p), t, |site, operands, block| {
+            operands.tall(site, block.span, Access::Read, |operands, site, p| {
+                operands.add(|sum, adds| block.adjoint(site, p, sum, adds))
             })
         })
     }
 
     pub(super) fn fused_pass(&mut self, w: &GpuMatrix<T>, p: Option<&Tall<T>>, t: &mut GpuMatrix<T>) -> Result<()> {
-        self.summed(Some(w), p, t, |site, load, block| {
-            let w = load.factor()?;
-            let both = |load: &mut Load<'_, T>, site: &mut Site, p: View<'_>| {
+        self.summed(Some(w), p, t, |site, operands, block| {
+            let w = operands.factor()?;
+            let both = |operands: &mut PassOperands<'_, T>, site: &mut Site, p: View<'_>| {
                 block.multiply(site, w, p)?;
-                load.add(|sum, adds| block.adjoint(site, p, sum, adds))
+                operands.add(|sum, adds| block.adjoint(site, p, sum, adds))
             };
-            if load.piece.is_some() {
-                return load.tall(site, block.span, Access::Write, both);
+            if operands.piece.is_some() {
+                return operands.tall(site, block.span, Access::Write, both);
             }
             let rows = block.span.rows;
-            let memory = site.scratch(Use::Products, bytes::<T>(rows, w.cols)?)?;
-            both(load, site, packed::<T>(&memory, rows, w.cols)?)
+            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, w.cols)?)?;
+            both(operands, site, packed::<T>(&memory, rows, w.cols)?)
         })
     }
 
@@ -237,28 +240,28 @@ impl<T: Scalar> GpuOps<'_, T> {
         z: &mut GpuMatrix<T>,
     ) -> Result<()> {
         let width = z.cols();
-        self.summed(Some(w), Some(p), z, |site, load, block| {
-            let w = load.factor()?;
+        self.summed(Some(w), Some(p), z, |site, operands, block| {
+            let w = operands.factor()?;
             let rows = block.span.rows;
-            let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
+            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, width)?)?;
             let drawn = packed::<T>(&memory, rows, width)?;
-            draw::<T>(site, drawn, psi, load.first + block.span.first)?;
-            load.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))?;
-            load.add(|sum, adds| block.adjoint(site, drawn, sum, adds))
+            draw::<T>(site, drawn, psi, operands.first + block.span.first)?;
+            operands.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))?;
+            operands.add(|sum, adds| block.adjoint(site, drawn, sum, adds))
         })
     }
 
-    pub(super) fn block_sum_pass(&mut self, local: &Local, y: &mut GpuMatrix<T>) -> Result<()> {
+    pub(super) fn block_sum_pass(&mut self, local: &BlockParameters, y: &mut GpuMatrix<T>) -> Result<()> {
         let width = y.cols();
-        self.summed(None, None, y, |site, load, block| {
-            let (rows, columns) = (block.span.rows, load.sum.map_or(0, |s| s.columns()));
-            let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
+        self.summed(None, None, y, |site, operands, block| {
+            let (rows, columns) = (block.span.rows, operands.sum.map_or(0, |s| s.columns()));
+            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, width)?)?;
             let z = packed::<T>(&memory, rows, width)?;
-            draw::<T>(site, z, &local.sketch, load.first + block.span.first)?;
+            draw::<T>(site, z, &local.sketch, operands.first + block.span.first)?;
             // Powers may leave the range of the type. Each factor is scaled, and its power of two is counted.
             let mut exponent = 0;
             for _ in 0..local.iterations {
-                let small = site.scratch(Use::Small, bytes::<T>(columns, width)?)?;
+                let small = site.scratch(ScratchUse::Small, bytes::<T>(columns, width)?)?;
                 let small = packed::<T>(&small, columns, width)?;
                 block.adjoint_plain(site, z, small)?;
                 let Some(e) = level::<T>(site, small)? else { return Ok(()) };
@@ -267,16 +270,16 @@ impl<T: Scalar> GpuOps<'_, T> {
                 exponent += e + f;
             }
             // Blocks are added with the weights of their powers.
-            let before = *load.exponent.get_or_insert(exponent);
+            let before = *operands.exponent.get_or_insert(exponent);
             if exponent <= before {
                 shift::<T>(site, z, exponent - before)?;
             } else {
-                load.exponent = Some(exponent);
-                if let (Some(sum), true) = (load.sum, load.adds) {
+                operands.exponent = Some(exponent);
+                if let (Some(sum), true) = (operands.sum, operands.adds) {
                     shift::<T>(site, sum.view, before - exponent)?;
                 }
             }
-            load.add(|sum, adds| block.adjoint(site, z, sum, adds))
+            operands.add(|sum, adds| block.adjoint(site, z, sum, adds))
         })
     }
 
@@ -289,25 +292,26 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         };
         let bytes = bytes::<T::Wide>(n, n)?;
-        let sums: Vec<_> = self.parts.iter_mut().map(|p| p.site.scratch(Use::Gram, bytes)).collect::<Result<_>>()?;
-        let mut loads = self.loads(None, &[], None, &[], None)?;
-        for (load, sum) in loads.iter_mut().zip(&sums) {
-            load.sum = Some(Sum { view: packed::<T::Wide>(sum, n, n)?, flipped: false });
+        let sums: Vec<_> =
+            self.parts.iter_mut().map(|p| p.site.scratch(ScratchUse::Gram, bytes)).collect::<Result<_>>()?;
+        let mut device_operands = self.device_operands(None, &[], None, &[], None)?;
+        for (operands, sum) in device_operands.iter_mut().zip(&sums) {
+            operands.sum = Some(Sum { view: packed::<T::Wide>(sum, n, n)?, flipped: false });
         }
-        let loads = self.pass(loads, |site, load, block| {
+        let device_operands = self.pass(device_operands, |site, operands, block| {
             let Entries::Dense { lines, .. } = &block.entries else { return Ok(()) };
-            load.add(|sum, adds| add_gram::<T>(site, *lines, row_major, sum.view, adds))
+            operands.add(|sum, adds| add_gram::<T>(site, *lines, row_major, sum.view, adds))
         })?;
-        self.finish(&loads)?;
-        drop(loads);
+        self.finish(&device_operands)?;
+        drop(device_operands);
         self.add_up::<T::Wide>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), n * n)?;
         let site = &mut self.parts[0].site;
         let (wide, to) = ((sums[0].whole(), n), (g.memory().whole(), n));
         kernels::mirror(T::DTYPE, &site.gpu, &site.stream, n, wide, to, is_flipped::<T>(row_major))?;
         drop(sums);
         for part in &mut self.parts {
-            part.site.forget(Use::Gram);
-            part.site.forget(Use::Wide);
+            part.site.forget(ScratchUse::Gram);
+            part.site.forget(ScratchUse::Wide);
         }
         Ok(())
     }
@@ -348,7 +352,7 @@ fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View
     let (length, across) = if outer { (lines.outer, lines.inner) } else { (lines.inner, lines.outer) };
     let panel = WIDE_BYTES.min(site.algebra.panel_bytes());
     let step = (panel / (across * 2 * size).max(1)).clamp(1, length.max(1));
-    let memory = site.scratch(Use::Wide, bytes::<T::Wide>(step, across)?)?;
+    let memory = site.scratch(ScratchUse::Wide, bytes::<T::Wide>(step, across)?)?;
     for (k, from) in (0..length).step_by(step).enumerate() {
         let count = step.min(length - from);
         let (inner, outer_lines) = if outer { (lines.inner, count) } else { (count, lines.outer) };

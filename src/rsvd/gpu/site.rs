@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 
 /// Uses of scratch memory. Each use has its own memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum ScratchUse {
     /// A block's products, with as many rows as the block.
     Products,
     /// A matrix with as many rows as the data have columns.
@@ -44,8 +44,8 @@ pub(super) struct Site {
     pub(super) gpu: Gpu,
     pub(super) stream: GpuStream,
     pub(super) algebra: GpuAlgebra,
-    scratch: Vec<(Use, Arc<DeviceMemory>)>,
-    idle: Vec<(Use, DeviceMemory)>,
+    scratch: Vec<(ScratchUse, Arc<DeviceMemory>)>,
+    idle: Vec<(ScratchUse, DeviceMemory)>,
     /// Page-locked buffers for callers' matrices.
     ring: Option<StagingRing>,
 }
@@ -70,7 +70,7 @@ impl Site {
     }
 
     /// Scratch memory for one use, in the order of the queue. It is kept for the next call; its contents are undefined.
-    pub(super) fn scratch(&mut self, purpose: Use, bytes: usize) -> Result<Arc<DeviceMemory>> {
+    pub(super) fn scratch(&mut self, purpose: ScratchUse, bytes: usize) -> Result<Arc<DeviceMemory>> {
         let at = self.scratch.iter().position(|s| s.0 == purpose);
         if let Some(at) = at {
             if self.scratch[at].1.bytes() >= bytes {
@@ -84,7 +84,7 @@ impl Site {
     }
 
     /// Memory for one use, which the caller owns until [`Site::put`].
-    pub(super) fn take(&mut self, purpose: Use, bytes: usize) -> Result<DeviceMemory> {
+    pub(super) fn take(&mut self, purpose: ScratchUse, bytes: usize) -> Result<DeviceMemory> {
         match self.idle.iter().position(|l| l.0 == purpose).map(|at| self.idle.swap_remove(at).1) {
             Some(memory) if memory.bytes() >= bytes => Ok(memory),
             _ => self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes),
@@ -105,12 +105,12 @@ impl Site {
     }
 
     /// Takes memory back for the next [`Site::take`] of the same use.
-    pub(super) fn put(&mut self, purpose: Use, memory: DeviceMemory) {
+    pub(super) fn put(&mut self, purpose: ScratchUse, memory: DeviceMemory) {
         self.idle.push((purpose, memory));
     }
 
     /// Frees the scratch memory of one use.
-    pub(super) fn forget(&mut self, purpose: Use) {
+    pub(super) fn forget(&mut self, purpose: ScratchUse) {
         self.scratch.retain(|s| s.0 != purpose);
     }
 }

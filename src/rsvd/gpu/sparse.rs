@@ -16,7 +16,7 @@ use crate::rsvd::statistics::{
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// The matrix or its adjoint.
-struct Half {
+struct DeviceCsr {
     row_ptr: DeviceMemory,
     columns: DeviceMemory,
     values: Option<DeviceMemory>,
@@ -25,9 +25,9 @@ struct Half {
 }
 
 /// A matrix and its adjoint.
-pub(super) struct Halves {
-    plain: Half,
-    adjoint: Half,
+pub(super) struct WithAdjoint {
+    plain: DeviceCsr,
+    adjoint: DeviceCsr,
 }
 
 /// Offsets or columns, from 0.
@@ -44,7 +44,7 @@ fn place(index: i64) -> usize {
     usize::try_from(index).unwrap_or(0)
 }
 
-impl Half {
+impl DeviceCsr {
     fn new<T: Scalar>(
         site: &Site,
         shape: (usize, usize),
@@ -98,12 +98,12 @@ pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
     let lines = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
     let offsets = csr.rows().saturating_add(csr.cols()).saturating_add(2).saturating_mul(size_of::<i64>());
     // Sums and squares of lines, their means and scales; factors of columns.
-    let sums = lines.saturating_mul(size_of::<Line>() + size_of::<Figures>() + 16 + 24 + size_of::<bool>());
+    let sums = lines.saturating_mul(size_of::<Line>() + size_of::<LineSums>() + 16 + 24 + size_of::<bool>());
     let sums = sums.saturating_add(csr.cols().saturating_mul(size_of::<f64>()));
     csr.nnz().saturating_mul(entry).saturating_add(offsets).saturating_add(sums)
 }
 
-impl Halves {
+impl WithAdjoint {
     /// Copies a matrix to the device, with its columns times their [`gains`], which are returned: a pattern as it is. Also
     /// finds the statistics and the means of the rows, of entries as they were.
     pub(super) fn new<T: Scalar>(
@@ -159,8 +159,8 @@ impl Halves {
             let of = |row: &i32| zero_rows[place(i64::from(*row))];
             turned.across.iter().zip(others).filter(|(row, _)| of(row)).for_each(|(_, x)| *x = T::default());
         }
-        let plain = Half::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
-        let adjoint = Half::new(site, (cols, rows), &turned.starts, &turned.across, turned.values.as_deref())?;
+        let plain = DeviceCsr::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
+        let adjoint = DeviceCsr::new(site, (cols, rows), &turned.starts, &turned.across, turned.values.as_deref())?;
         Ok((Self { plain, adjoint }, survey, gains))
     }
 
@@ -174,7 +174,7 @@ impl Halves {
 }
 
 /// The adjoint of a matrix on the host.
-pub(super) struct Turned<T> {
+pub(super) struct HostAdjoint<T> {
     starts: Vec<i64>,
     /// Rows of the matrix, ascending in each of its columns.
     across: Vec<i32>,
@@ -188,7 +188,7 @@ pub(super) fn transposed<T: Scalar>(
     row_ptr: &[i64],
     columns: &[i32],
     values: Option<&[T]>,
-) -> Result<Turned<T>> {
+) -> Result<HostAdjoint<T>> {
     let mut starts = alloc::filled("offsets of a sparse matrix", cols + 1, 0i64)?;
     for c in columns {
         starts[place(i64::from(*c)) + 1] += 1;
@@ -209,10 +209,10 @@ pub(super) fn transposed<T: Scalar>(
             *slot += 1;
         }
     }
-    Ok(Turned { starts, across, values: turned })
+    Ok(HostAdjoint { starts, across, values: turned })
 }
 
-impl<T: Scalar> Turned<T> {
+impl<T: Scalar> HostAdjoint<T> {
     /// Row, column and value of each stored place, column by column. Entries stored twice for one place are added, as
     /// products do.
     fn places(&self) -> impl Iterator<Item = (usize, usize, Complex<f64>)> {
@@ -274,7 +274,7 @@ fn find_means<I: Iterator<Item = (usize, Complex<f64>)>>(lines: &mut [Line], len
 
 /// Sums over the entries of a line, zeros included.
 #[derive(Debug, Clone, Copy, Default)]
-struct Figures {
+struct LineSums {
     /// Of the squared distances from the mean, times the square of the factor.
     spread: f64,
     /// Of the squares, times the square of the factor.
@@ -297,7 +297,7 @@ pub(super) struct Survey {
 /// Statistics of a matrix after the centring and scaling of `setting`.
 pub(super) fn survey<T: Scalar>(
     (rows, columns): (usize, usize),
-    turned: &Turned<T>,
+    turned: &HostAdjoint<T>,
     setting: &Setting,
 ) -> Result<Survey> {
     if setting.scale && setting.center == Center::Rows {
@@ -324,7 +324,7 @@ pub(super) fn survey<T: Scalar>(
     find_means(&mut sums, length, places);
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
     // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
-    let mut figures = alloc::filled("squares of lines", lines, Figures::default())?;
+    let mut figures = alloc::filled("squares of lines", lines, LineSums::default())?;
     let factor = setting.factor;
     let square = |x, mean| square_of(x, mean, factor);
     for (line, of) in sums.iter().zip(&mut figures).filter(|(line, _)| wants_means && line.stored < length) {
@@ -342,7 +342,7 @@ pub(super) fn survey<T: Scalar>(
     let mut found = Statistics { max_abs, ..Statistics::default() };
     let mut zero_rows = Vec::new();
     for (line, (figures, Line { mean, .. })) in figures.iter().zip(&mut sums).enumerate() {
-        let Figures { spread, squares, size, read } = *figures;
+        let LineSums { spread, squares, size, read } = *figures;
         let of = scaling(&Moments { mean: *mean, spread, ..Moments::default() }, length, factor, centers);
         // The centred entries of a constant line are 0. The values of a pattern are not stored, so no row of it is set to 0.
         let is_zero = match (centers, setting.scale) {

@@ -2,9 +2,9 @@
 //!
 //! `mod.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
 
-use super::feed::Moved;
-use super::input::{Input, Place};
-use super::recipe::Turn;
+use super::conversion::PassWork;
+use super::feed::PassTraffic;
+use super::input::{DataLocation, Input};
 use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::blocks::number::Number;
@@ -17,7 +17,7 @@ use crate::scalar::{Complex, Scalar};
 
 /// Means and divisors of the columns, once they are known.
 #[derive(Clone, Default)]
-pub(super) struct Known {
+pub(super) struct KnownColumns {
     /// Real parts, then imaginary parts of complex data; empty if nothing is subtracted.
     means: Vec<f64>,
     /// Empty if columns are not scaled.
@@ -32,19 +32,19 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// Runs the pass that finds the columns' means, if they are needed and not known.
     pub(super) fn gather_moments(&mut self) -> Result<()> {
         let is_dense = matches!(self.matrix, Matrix::Dense(_));
-        let is_needed = self.parts.first().is_some_and(|p| p.feed.recipe.needs_moments());
+        let is_needed = self.parts.first().is_some_and(|p| p.feed.conversion.needs_moments());
         if !is_dense || !is_needed || self.columns_known.is_some() {
             return Ok(());
         }
-        let turn = Turn { moments: true, ..Turn::default() };
-        let loads: Vec<()> = self.parts.iter().map(|_| ()).collect();
-        let (_, moved) = self.each(turn, loads, |_, (), _| Ok(()))?;
-        self.count(turn, moved)?;
+        let pass_work = PassWork { moments: true, ..PassWork::default() };
+        let device_operands: Vec<()> = self.parts.iter().map(|_| ()).collect();
+        let (_, moved) = self.each(pass_work, device_operands, |_, (), _| Ok(()))?;
+        self.count(pass_work, moved)?;
         let factor = self.setting.factor;
         let mut columns = crate::alloc::filled("means of the columns", self.columns, Moments::default())?;
         let mut seen = 0;
         for part in &self.parts {
-            let records = part.feed.recipe.records(&part.site, self.columns)?;
+            let records = part.feed.conversion.records(&part.site, self.columns)?;
             let count = part.feed.share.rows;
             for (column, r) in columns.iter_mut().zip(records.chunks_exact(RECORD)).filter(|_| count > 0) {
                 column.merge(
@@ -76,10 +76,10 @@ impl<T: Scalar> GpuOps<'_, T> {
             means.append(&mut imaginary);
         }
         for part in &mut self.parts {
-            part.feed.recipe.set_records(&part.site, &records)?;
+            part.feed.conversion.set_records(&part.site, &records)?;
         }
         let constants = constants_of(records.chunks_exact(RECORD).map(|r| r[2]))?;
-        self.columns_known = Some(Known { means, divisors, constants, lost });
+        self.columns_known = Some(KnownColumns { means, divisors, constants, lost });
         Ok(())
     }
 
@@ -97,22 +97,22 @@ impl<T: Scalar> GpuOps<'_, T> {
         let gain = |j: usize| divisors.get(j).map_or(1.0, |divisor| 1.0 / divisor);
         (0..columns).for_each(|j| records.extend([means[j], imaginary(j), gain(j)]));
         for part in &mut self.parts {
-            part.feed.recipe.set_records(&part.site, &records)?;
+            part.feed.conversion.set_records(&part.site, &records)?;
         }
         let known = crate::alloc::copied("means of the columns", means)?;
-        self.columns_known = Some(Known { means: known, ..Known::default() });
+        self.columns_known = Some(KnownColumns { means: known, ..KnownColumns::default() });
         Ok(Prepared::Divided)
     }
 
     /// Adds the bytes and seconds of a pass to the traffic. After the first pass also sets the statistics.
-    pub(super) fn count(&mut self, turn: Turn, moved: Vec<Moved>) -> Result<()> {
+    pub(super) fn count(&mut self, pass_work: PassWork, moved: Vec<PassTraffic>) -> Result<()> {
         self.traffic.passes += 1;
         for m in &moved {
             self.traffic.bytes_to_device += m.to_device;
             self.traffic.bytes_read += m.read;
             self.traffic.seconds_read += m.seconds_read;
         }
-        if !turn.tallies {
+        if !pass_work.tallies {
             return Ok(());
         }
         if let Matrix::Implicit(matrix) = &self.matrix {
@@ -133,7 +133,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 size = size.max(*centred);
             }
         }
-        let Known { means, divisors: scales, constants, lost } = self.columns_known.clone().unwrap_or_default();
+        let KnownColumns { means, divisors: scales, constants, lost } = self.columns_known.clone().unwrap_or_default();
         // Differences of entries may overflow.
         let is_centred = self.setting.center != Center::None && scales.is_empty();
         let size = if is_centred { size } else { max_abs * self.setting.factor }.min(f64::MAX);
@@ -146,7 +146,8 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// memory.
     fn not_finite(&self, first: usize, count: usize) -> Error {
         let count = count.min(self.rows.saturating_sub(first));
-        if let Matrix::Dense(Input { columns, dtype, row_major, place: Place::Host(bytes, stride) }) = &self.matrix
+        if let Matrix::Dense(Input { columns, dtype, row_major, place: DataLocation::Host(bytes, stride) }) =
+            &self.matrix
             && let Ok(number) = Number::of("a", *dtype)
         {
             let (lines, length) = if *row_major { (count, *columns) } else { (*columns, count) };

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use super::cut::{Span, spans};
-use super::site::{Site, Use, bytes};
+use super::site::{ScratchUse, Site, bytes};
 use crate::backend::gpu::{DeviceMemory, Staging, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
@@ -21,11 +21,11 @@ pub struct Tall<T: Scalar> {
 pub(super) struct Piece<T: Scalar> {
     /// The device's rows in the whole.
     pub(super) share: Span,
-    place: Place,
+    place: TallStorage,
     element: PhantomData<T>,
 }
 
-enum Place {
+enum TallStorage {
     /// Packed column-major memory, and the rows of a chunk.
     Device(DeviceMemory, usize),
     /// Panels of rows, each column-major and packed.
@@ -49,7 +49,7 @@ impl<T: Scalar> Piece<T> {
     /// A zeroed piece on the device, in chunks of `chunk` rows.
     pub(super) fn on_device(site: &Site, what: &'static str, share: Span, width: usize, chunk: usize) -> Result<Self> {
         let memory = site.gpu.allocate_on(&site.stream, what, bytes::<T>(share.rows, width)?)?;
-        Ok(Self { share, place: Place::Device(memory, chunk.max(1)), element: PhantomData })
+        Ok(Self { share, place: TallStorage::Device(memory, chunk.max(1)), element: PhantomData })
     }
 
     /// A zeroed piece in host memory, with one panel for each of `blocks`.
@@ -65,21 +65,21 @@ impl<T: Scalar> Piece<T> {
             let memory = Staging::new(&site.gpu, what, bytes::<T>(span.rows, width)?, site.context.host_budget())?;
             panels.push(Panel { span, memory: Mutex::new(memory) });
         }
-        Ok(Self { share, place: Place::Host(panels), element: PhantomData })
+        Ok(Self { share, place: TallStorage::Host(panels), element: PhantomData })
     }
 
     /// The packed columns, if the piece is on the device.
     pub(super) fn device(&self) -> Option<&DeviceMemory> {
         match &self.place {
-            Place::Device(memory, _) => Some(memory),
-            Place::Host(_) => None,
+            TallStorage::Device(memory, _) => Some(memory),
+            TallStorage::Host(_) => None,
         }
     }
 
     /// The whole piece, if it is on the device and is one chunk.
     pub(super) fn whole(&self, width: usize) -> Option<View<'_>> {
         match &self.place {
-            Place::Device(memory, chunk) if *chunk >= self.share.rows => {
+            TallStorage::Device(memory, chunk) if *chunk >= self.share.rows => {
                 Some(View::packed(memory.whole(), self.share.rows, width))
             }
             _ => None,
@@ -89,16 +89,16 @@ impl<T: Scalar> Piece<T> {
     /// Replaces the piece's device memory by `other`, whose columns are as long, and returns the old memory.
     pub(super) fn exchange(&mut self, other: DeviceMemory) -> DeviceMemory {
         match &mut self.place {
-            Place::Device(memory, _) => std::mem::replace(memory, other),
-            Place::Host(_) => other,
+            TallStorage::Device(memory, _) => std::mem::replace(memory, other),
+            TallStorage::Host(_) => other,
         }
     }
 
     /// The chunks or panels, which together cover all rows.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {
-            Place::Device(_, chunk) => spans(0, self.share.rows, *chunk).collect(),
-            Place::Host(panels) => panels.iter().map(|p| p.span).collect(),
+            TallStorage::Device(_, chunk) => spans(0, self.share.rows, *chunk).collect(),
+            TallStorage::Host(panels) => panels.iter().map(|p| p.span).collect(),
         }
     }
 
@@ -107,7 +107,7 @@ impl<T: Scalar> Piece<T> {
     pub(super) fn with(
         &self,
         site: &mut Site,
-        (buffer, access): (Use, Access),
+        (buffer, access): (ScratchUse, Access),
         span: Span,
         (width, after): (usize, usize),
         moved: &mut u64,
@@ -122,18 +122,18 @@ impl<T: Scalar> Piece<T> {
     fn with_rows(
         &self,
         site: &mut Site,
-        (buffer, access): (Use, Access),
+        (buffer, access): (ScratchUse, Access),
         span: Span,
         (width, after): (usize, usize),
         moved: &mut u64,
         work: &mut dyn FnMut(&mut Site, View<'_>) -> Result<()>,
     ) -> Result<()> {
         let panels = match &self.place {
-            Place::Device(memory, _) => {
+            TallStorage::Device(memory, _) => {
                 let view = View::packed(memory.whole(), self.share.rows, width).rows::<T>(span.first, span.rows)?;
                 return work(site, view);
             }
-            Place::Host(panels) => panels,
+            TallStorage::Host(panels) => panels,
         };
         let panel = panels.iter().find(|p| p.span == span);
         let panel = panel.ok_or_else(|| Error::Internal(format!("{span:?} is no panel of a tall matrix")))?;

@@ -3,7 +3,7 @@
 use super::GpuOps;
 use super::cut::Span;
 use super::input::pack;
-use super::site::{Site, Use};
+use super::site::{ScratchUse, Site};
 use super::tall::{Access, Tall};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -25,7 +25,7 @@ const FEW_BYTES: usize = 4 << 20;
 
 /// Layout of a caller's matrix, in the rows and columns of purlin's matrix.
 #[derive(Debug, Clone, Copy)]
-struct Placing {
+struct CallerLayout {
     /// Elements from one row of purlin's matrix to the next, and from one column to the next.
     row: usize,
     column: usize,
@@ -33,13 +33,13 @@ struct Placing {
 }
 
 /// Checks type and shape, and returns the layout.
-fn placing<T: Scalar>(
+fn caller_layout<T: Scalar>(
     what: &str,
     matrix: &Matrix,
     (rows, columns): (usize, usize),
     adjoint: bool,
     conjugate: bool,
-) -> Result<Placing> {
+) -> Result<CallerLayout> {
     let (m, n) = if adjoint { (columns, rows) } else { (rows, columns) };
     matrix.expect_size(what, m, n)?;
     matrix.expect_dtype(what, T::DTYPE)?;
@@ -48,7 +48,7 @@ fn placing<T: Scalar>(
         _ => return Err(Error::Internal("a matrix without two strides".into())),
     };
     let (row, column) = if adjoint { (column, row) } else { (row, column) };
-    Ok(Placing { row, column, conjugate: T::IS_COMPLEX && (adjoint != conjugate) })
+    Ok(CallerLayout { row, column, conjugate: T::IS_COMPLEX && (adjoint != conjugate) })
 }
 
 /// Groups of lines of a caller's matrix that are copied together: rows or columns, whichever are contiguous.
@@ -66,7 +66,7 @@ struct Group<'v> {
     column: usize,
 }
 
-fn group<'v, T: Scalar>(view: View<'v>, at: Placing, first: usize, span: Span) -> Result<Group<'v>> {
+fn group<'v, T: Scalar>(view: View<'v>, at: CallerLayout, first: usize, span: Span) -> Result<Group<'v>> {
     let size = size_of::<T>();
     let by_columns = at.row <= at.column;
     let (view, length, stride) = if by_columns {
@@ -86,7 +86,13 @@ fn group<'v, T: Scalar>(view: View<'v>, at: Placing, first: usize, span: Span) -
 }
 
 /// Writes a view to rows `first ..` of the caller's memory.
-fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Placing, first: usize) -> Result<()> {
+fn store<T: Scalar>(
+    site: &mut Site,
+    view: View<'_>,
+    memory: &mut Memory,
+    at: CallerLayout,
+    first: usize,
+) -> Result<()> {
     let shape = (view.rows, view.cols);
     if shape.0 == 0 || shape.1 == 0 {
         return Ok(());
@@ -110,7 +116,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
     for span in groups(lines, length, size) {
         let Group { view, rows, row, column } = group::<T>(view, at, first, span)?;
         let bytes = rows.width * rows.count;
-        let packed = site.take(Use::Exchange, bytes)?;
+        let packed = site.take(ScratchUse::Exchange, bytes)?;
         let source = Strided { memory: view.memory, row: 1, column: view.ld };
         let to = Strided { memory: packed.whole(), row, column };
         copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
@@ -127,7 +133,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
             })?;
             pieces = Some(ring);
         }
-        site.put(Use::Exchange, packed);
+        site.put(ScratchUse::Exchange, packed);
     }
     if let Some(pieces) = pieces {
         site.put_ring(pieces);
@@ -141,7 +147,7 @@ fn store_columns<T: Scalar>(
     columns: &DeviceMemory,
     (share, width): (Span, usize),
     memory: &mut [u8],
-    at: Placing,
+    at: CallerLayout,
 ) -> Result<()> {
     let size = size_of::<T>();
     let length = share.rows * size;
@@ -173,7 +179,7 @@ fn store_columns<T: Scalar>(
 }
 
 /// Reads rows `first ..` of the caller's memory into a view.
-fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize, view: View<'_>) -> Result<()> {
+fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: CallerLayout, first: usize, view: View<'_>) -> Result<()> {
     let shape = (view.rows, view.cols);
     if shape.0 == 0 || shape.1 == 0 {
         return Ok(());
@@ -200,7 +206,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize,
             return Err(beyond());
         }
         let bytes = rows.width * rows.count;
-        let mut packed = site.take(Use::Exchange, bytes)?;
+        let mut packed = site.take(ScratchUse::Exchange, bytes)?;
         pieces.upload(&site.stream, bytes, &mut packed, 0, |from, part| {
             context.pool().run(|| pack(memory, rows, from, part));
             Ok(())
@@ -208,7 +214,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize,
         let from = Strided { memory: packed.whole(), row, column };
         let to = Strided { memory: view.memory, row: 1, column: view.ld };
         copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
-        site.put(Use::Exchange, packed);
+        site.put(ScratchUse::Exchange, packed);
     }
     site.put_ring(pieces);
     Ok(())
@@ -263,7 +269,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         conjugate: bool,
     ) -> Result<GpuMatrix<T>> {
         let (rows, columns) = if adjoint { (source.cols(), source.rows()) } else { (source.rows(), source.cols()) };
-        let at = placing::<T>(what, source, (rows, columns), adjoint, conjugate)?;
+        let at = caller_layout::<T>(what, source, (rows, columns), adjoint, conjugate)?;
         let m = self.site().algebra.uninitialised::<T>(what, rows, columns)?;
         fetch::<T>(self.site(), source.dense(what)?.memory, at, 0, m.view())?;
         Ok(m)
@@ -276,7 +282,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         adjoint: bool,
         conjugate: bool,
     ) -> Result<()> {
-        let at = placing::<T>("result", target, m.shape(), adjoint, conjugate)?;
+        let at = caller_layout::<T>("result", target, m.shape(), adjoint, conjugate)?;
         store::<T>(self.site(), m.view(), target.dense_mut("result")?.memory, at, 0)
     }
 
@@ -288,7 +294,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         conjugate: bool,
     ) -> Result<Tall<T>> {
         let width = if adjoint { source.rows() } else { source.cols() };
-        let at = placing::<T>(what, source, (self.rows, width), adjoint, conjugate)?;
+        let at = caller_layout::<T>(what, source, (self.rows, width), adjoint, conjugate)?;
         let tall = self.make_tall(what, width)?;
         let memory = source.dense(what)?.memory;
         let mut moved = 0;
@@ -305,7 +311,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                     }
                     _ => None,
                 };
-                let (site, buffer) = (&mut self.parts[k].site, (Use::Panel, Access::Write));
+                let (site, buffer) = (&mut self.parts[k].site, (ScratchUse::Panel, Access::Write));
                 piece.with(site, buffer, span, (width, width), &mut moved, |site, view| match &carried {
                     None => fetch::<T>(site, memory, at, first, view),
                     Some(numbers) => {
@@ -326,7 +332,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         adjoint: bool,
         conjugate: bool,
     ) -> Result<()> {
-        let at = placing::<T>("result", target, (self.rows, p.width), adjoint, conjugate)?;
+        let at = caller_layout::<T>("result", target, (self.rows, p.width), adjoint, conjugate)?;
         let memory = target.dense_mut("result")?.memory;
         let (width, mut moved) = (p.width, 0);
         for (k, piece) in p.pieces.iter().enumerate() {
@@ -339,7 +345,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             for span in piece.chunks() {
                 let first = piece.share.first + span.first;
                 let mut carried = None;
-                let (site, buffer) = (&mut self.parts[k].site, (Use::Panel, Access::Read));
+                let (site, buffer) = (&mut self.parts[k].site, (ScratchUse::Panel, Access::Read));
                 piece.with(site, buffer, span, (width, width), &mut moved, |site, view| {
                     if k > 0 && matches!(memory, Memory::Device(_)) {
                         carried = Some(numbers::<T>(site, view)?);

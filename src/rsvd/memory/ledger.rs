@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Course, Entries, Shape};
+use super::{DataAssumption, Entries, Shape};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
@@ -13,7 +13,7 @@ use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::cpu;
-use crate::rsvd::ops::{Local, Prepared, RsvdOps};
+use crate::rsvd::ops::{BlockParameters, Prepared, RsvdOps};
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::{Complex, Scalar};
@@ -21,7 +21,7 @@ use crate::scalar::{Complex, Scalar};
 /// The operations on sizes. `T` is real or complex like the problem; [`Shape::element`] has the size of its elements.
 pub struct Ledger<T> {
     shape: Shape,
-    course: Course,
+    course: DataAssumption,
     sizes: Sizes<T>,
     statistics: Statistics,
     traffic: Traffic,
@@ -31,18 +31,18 @@ pub struct Ledger<T> {
 }
 
 /// The simulated results of the operations in a course. `kind` is how columns are made orthonormal.
-fn answers(course: Course, kind: Kind) -> Answers {
+fn answers(course: DataAssumption, kind: Kind) -> Answers {
     match course {
-        Course::Regular => Answers::REGULAR,
-        Course::Deficient => Answers::deficient(kind),
-        Course::Decaying => Answers { large: 1, ..Answers::deficient(kind) },
-        Course::Single => Answers { large: 1, vanishes: true, ..Answers::deficient(kind) },
+        DataAssumption::Regular => Answers::REGULAR,
+        DataAssumption::Deficient => Answers::deficient(kind),
+        DataAssumption::Decaying => Answers { large: 1, ..Answers::deficient(kind) },
+        DataAssumption::Single => Answers { large: 1, vanishes: true, ..Answers::deficient(kind) },
     }
 }
 
 impl<T: Scalar> Ledger<T> {
     /// A ledger without bytes. `kind` is how the run makes columns orthonormal.
-    pub fn new(shape: Shape, course: Course, kind: Kind) -> Self {
+    pub fn new(shape: Shape, course: DataAssumption, kind: Kind) -> Self {
         Self {
             shape,
             course,
@@ -83,7 +83,7 @@ impl<T: Scalar> Ledger<T> {
     /// Whether panels are used in place.
     fn is_direct(&self) -> bool {
         // Data that cannot be squared are multiplied by a power of two, which needs a copy of each panel.
-        self.shape.is_direct && self.course == Course::Regular
+        self.shape.is_direct && self.course == DataAssumption::Regular
     }
 
     fn survey(&mut self) -> Result<()> {
@@ -139,7 +139,7 @@ impl<T: Scalar> Ledger<T> {
 
     fn implicit_pass(&self, w: usize, kept: bool, left: usize, drawn: bool, gram: bool) -> Result<()> {
         let (m, n) = (self.shape.rows, self.shape.columns);
-        let is_plain = !self.shape.is_scaled && self.course == Course::Regular;
+        let is_plain = !self.shape.is_scaled && self.course == DataAssumption::Regular;
         let is_sparse = matches!(self.shape.entries, Entries::Sparse(_));
         let rows = |inner: usize, width: usize| if is_sparse { (inner, width) } else { (0, 0) };
         let forward = |width: usize| -> Result<()> {
@@ -177,7 +177,7 @@ impl<T: Scalar> Ledger<T> {
     }
 
     /// One block of a merge, with the allocations of `cpu::blocks`.
-    fn merge_block(&mut self, local: &Local, before: Option<Blank>) -> Result<Blank> {
+    fn merge_block(&mut self, local: &BlockParameters, before: Option<Blank>) -> Result<Blank> {
         let (rows, columns) = (self.shape.block_rows, self.shape.columns);
         let width = local.width.min(rows).min(columns);
         let mut p = self.blank("sketch of a block", rows, width)?;
@@ -195,7 +195,7 @@ impl<T: Scalar> Ledger<T> {
         Ok(leading)
     }
 
-    fn merge_leading(&mut self, local: &Local, both: &mut Blank) -> Result<Blank> {
+    fn merge_leading(&mut self, local: &BlockParameters, both: &mut Blank) -> Result<Blank> {
         let (rows, cols) = (both.rows(), both.cols());
         let keep = local.width.min(rows).min(cols);
         let (is_tall, u) = if rows >= cols {
@@ -362,7 +362,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
         self.pass(0, true, 0, false, true)
     }
 
-    fn pass_block_sum(&mut self, _: &Local, y: &mut Blank) -> Result<()> {
+    fn pass_block_sum(&mut self, _: &BlockParameters, y: &mut Blank) -> Result<()> {
         self.survey()?;
         let _scratch = self.block_scratch()?;
         let (rows, columns, width) = (self.shape.block_rows, self.shape.columns, y.cols());
@@ -372,7 +372,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
         self.product(rows, width, columns)
     }
 
-    fn pass_merge(&mut self, local: &Local, _: &mut Blank) -> Result<()> {
+    fn pass_merge(&mut self, local: &BlockParameters, _: &mut Blank) -> Result<()> {
         self.survey()?;
         let _scratch = self.block_scratch()?;
         let mut merged = self.merge_block(local, None)?;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::data::{Center, Setting};
 use super::options::{Method, Options};
-use super::plan::{Goal, Plan, Request, Wanted};
+use super::plan::{Goal, Plan, Request, WantedFactors};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
@@ -31,7 +31,7 @@ use crate::shape::to_u64;
 
 /// Outcomes of the decisions that depend on the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Course {
+enum DataAssumption {
     /// Columns stay independent, entries can be squared.
     Regular,
     /// Every orthonormalization meets dependent columns, and entries have to be scaled.
@@ -130,30 +130,30 @@ impl<'a> Planned<'a> {
         Self { context, plan, options, goal, given, shape, source_row }
     }
 
-    fn count(&self, shape: Shape, course: Course, wanted: Wanted) -> Result<u64> {
+    fn count(&self, shape: Shape, assumption: DataAssumption, wanted: WantedFactors) -> Result<u64> {
         let is_complex = self.plan.dtype.is_complex();
         let own = if is_complex {
-            rehearse::peak::<Complex<f64>>(self, wanted, shape, course)
+            rehearse::peak::<Complex<f64>>(self, wanted, shape, assumption)
         } else {
-            rehearse::peak::<f64>(self, wanted, shape, course)
+            rehearse::peak::<f64>(self, wanted, shape, assumption)
         }?;
         let buffers = to_u64(self.source_row).saturating_mul(to_u64(shape.block_rows)).saturating_mul(2);
         Ok(own.saturating_add(buffers))
     }
 
     fn most(&self, shape: Shape) -> Result<u64> {
-        [Course::Regular, Course::Deficient, Course::Decaying, Course::Single]
+        [DataAssumption::Regular, DataAssumption::Deficient, DataAssumption::Decaying, DataAssumption::Single]
             .into_iter()
-            .try_fold(0, |most: u64, course| Ok(most.max(self.count(shape, course, Wanted::ALL)?)))
+            .try_fold(0, |most: u64, assumption| Ok(most.max(self.count(shape, assumption, WantedFactors::ALL)?)))
     }
 
     /// Peak in bytes of a run whose columns stay linearly independent.
     ///
     /// # Errors
     /// As [`Planned::fit`].
-    pub fn expected(&self, fit: &Fit, wanted: Wanted) -> Result<u64> {
+    pub fn expected(&self, fit: &Fit, wanted: WantedFactors) -> Result<u64> {
         let shape = Shape { block_rows: fit.block_rows, panel_rows: fit.panel_rows, ..self.shape };
-        self.count(shape, Course::Regular, wanted)
+        self.count(shape, DataAssumption::Regular, wanted)
     }
 
     /// Smallest number of rows that a block may have.

@@ -1,17 +1,22 @@
 //! The calls of a session, run with sizes instead of matrices.
 
 use super::ledger::Ledger;
-use super::{Course, Planned, Shape};
+use super::{DataAssumption, Planned, Shape};
 use crate::error::Result;
 use crate::rsvd::algorithm::{self, Factors, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
 use crate::rsvd::erased::{Tall, Typed};
 use crate::rsvd::pca::{map_means_bytes, map_shifts_bytes};
-use crate::rsvd::plan::{Goal, Wanted};
+use crate::rsvd::plan::{Goal, WantedFactors};
 use crate::scalar::Scalar;
 
 /// Peak of the bytes that the CPU backend charges for a call, without the buffers of a source.
-pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shape, course: Course) -> Result<u64> {
+pub(super) fn peak<T: Scalar>(
+    planned: &Planned<'_>,
+    wanted: WantedFactors,
+    shape: Shape,
+    course: DataAssumption,
+) -> Result<u64> {
     let Planned { context, plan, options, goal, given, .. } = *planned;
     let mut ledger = Ledger::<T>::new(shape, course, options.orthonormalization.kind());
     let task = match goal {
@@ -33,7 +38,7 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
         }
         Goal::Basis(_) => drop(find::columns(&mut run, true)?),
         Goal::Products(width) => products(&mut run, width)?,
-        Goal::Map { width, is_centred } => map(&mut run, width, is_centred, course != Course::Regular)?,
+        Goal::Map { width, is_centred } => map(&mut run, width, is_centred, course != DataAssumption::Regular)?,
     }
     Ok(ledger.peak())
 }
@@ -43,7 +48,7 @@ fn scaled(run: &mut Run<'_>, p: &mut Tall, k: usize) -> Result<()> {
     run.ops.tall_transform(p, &diagonal)
 }
 
-fn decompose(run: &mut Run<'_>, wanted: Wanted) -> Result<()> {
+fn decompose(run: &mut Run<'_>, wanted: WantedFactors) -> Result<()> {
     let factors = if run.task.tolerance > 0.0 { rehearse_adaptive(run)? } else { algorithm::decompose(run)? };
     error_of(run, &factors)?;
     if run.task.tolerance > 0.0 {

@@ -16,7 +16,7 @@ use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
 use crate::rsvd::options::{Centering, Method, Options};
 use crate::rsvd::outputs::first_lost;
-use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
+use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, with_scalar};
 use crate::shape::Order;
@@ -86,7 +86,7 @@ impl Rsvd {
             goal: Goal::Decompose,
             given: None,
             transposed: Some(by_columns),
-            wanted: Wanted { u: scores.is_some(), v: true },
+            wanted: WantedFactors { u: scores.is_some(), v: true },
             // The result owns a copy of the components.
             results: Results { elements: features.saturating_mul(own.rank), numbers },
             excluded: &[],

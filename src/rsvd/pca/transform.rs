@@ -11,7 +11,7 @@ use crate::rsvd::calls::task_of;
 use crate::rsvd::info::Info;
 use crate::rsvd::ops::{split, times_power};
 use crate::rsvd::options::Centering;
-use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
+use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 
@@ -166,7 +166,7 @@ impl Pca {
             goal: Goal::Map { width: map.width, is_centred },
             given: None,
             transposed: Some(map.by_columns),
-            wanted: Wanted::ALL,
+            wanted: WantedFactors::ALL,
             results: Results::default(),
             excluded: &[],
         };

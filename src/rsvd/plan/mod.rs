@@ -17,7 +17,7 @@ use crate::matrix::{Matrix, Storage};
 use crate::scalar::DType;
 use crate::shape::Order;
 
-pub use request::{Goal, Request, Results, Wanted};
+pub use request::{Goal, Request, Results, WantedFactors};
 
 /// A planned run: method, sizes and predicted cost.
 #[derive(Debug, Clone)]

@@ -28,14 +28,14 @@ pub enum Goal {
 
 /// The factors that the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedFactors {
     /// Whether U is wanted.
     pub u: bool,
     /// Whether V is wanted.
     pub v: bool,
 }
 
-impl Wanted {
+impl WantedFactors {
     /// Both factors are wanted.
     pub const ALL: Self = Self { u: true, v: true };
 }
@@ -65,7 +65,7 @@ pub struct Request<'a> {
     /// Whether to cut along the columns; `None` to choose.
     pub transposed: Option<bool>,
     /// The factors that the caller asked for.
-    pub wanted: Wanted,
+    pub wanted: WantedFactors,
     /// Memory that the call allocates for its results in addition to the run's.
     pub results: Results,
     /// Methods that `AUTO` does not choose, because they do not fit into memory.

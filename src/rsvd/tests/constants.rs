@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::spectra::csr_of;
 use super::streamed::streamed;
-use super::support::{Dense, Lie, PACKED, cpu, factor, gpu, matrix, numbers, vector};
+use super::support::{Dense, MatrixLayout, PACKED, cpu, factor, gpu, matrix, numbers, vector};
 use crate::context::Context;
 use crate::matrix::Matrix;
 use crate::rsvd::options::Centering;
@@ -29,7 +29,7 @@ fn dense<T: Scalar>(rows: usize, entries: [&dyn Fn(usize) -> f64; 3]) -> Dense<T
 fn kinds<T: Scalar>(context: &Arc<Context>, x: &Dense<T>) -> [(&'static str, Matrix); 3] {
     [
         ("columns", matrix(context, x, PACKED)),
-        ("rows", matrix(context, x, Lie { order: Order::RowMajor, gap: 2 })),
+        ("rows", matrix(context, x, MatrixLayout { order: Order::RowMajor, gap: 2 })),
         ("sparse", csr_of(context, x)),
     ]
 }

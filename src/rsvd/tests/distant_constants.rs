@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::spectra::csr_of;
-use super::support::{Dense, Lie, PACKED, adjoint, cpu, factor, gpu, matrix};
+use super::support::{Dense, MatrixLayout, PACKED, adjoint, cpu, factor, gpu, matrix};
 use crate::context::Context;
 use crate::matrix::Matrix;
 use crate::rsvd::Options;
@@ -29,7 +29,7 @@ fn samples<T: Scalar>(unit: f64, value: f64) -> Dense<T> {
 }
 
 fn forms<T: Scalar>(context: &Arc<Context>, x: &Dense<T>) -> [(&'static str, Matrix); 3] {
-    let rows = Lie { order: Order::RowMajor, gap: 1 };
+    let rows = MatrixLayout { order: Order::RowMajor, gap: 1 };
     [("columns", matrix(context, x, PACKED)), ("rows", matrix(context, x, rows)), ("sparse", csr_of(context, x))]
 }
 

@@ -13,7 +13,7 @@ use crate::rsvd::data::Resident;
 use crate::rsvd::gpu::NO_HOST;
 use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
-use crate::rsvd::plan::Wanted;
+use crate::rsvd::plan::WantedFactors;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 
@@ -261,7 +261,7 @@ fn a_cancel_between_two_plans_is_not_lost() {
     let (progress, plans) = (rsvd.progress(None), Cell::new(0));
     let planned = |cancels: bool| {
         plans.set(0);
-        rsvd.choosing(&a, Wanted::ALL, &progress, |_| {
+        rsvd.choosing(&a, WantedFactors::ALL, &progress, |_| {
             plans.set(plans.get() + 1);
             if cancels {
                 rsvd.cancel_handle().cancel();
@@ -300,8 +300,8 @@ fn gaps_of_a_result_are_left_alone() {
     let mut rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
     let whole = factor::<f64>(&context, &a, rsvd.options().clone()).unwrap();
     let blank = Dense { rows: 200, columns: 4, data: vec![1.0f64; 800] };
-    let lie = super::support::Lie { order: crate::shape::Order::RowMajor, gap: 3 };
-    let mut u = matrix(&context, &blank, lie);
+    let layout = super::support::MatrixLayout { order: crate::shape::Order::RowMajor, gap: 3 };
+    let mut u = matrix(&context, &blank, layout);
     rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap();
     assert_eq!(bits(&held::<f64>(&u)), bits(&whole.u));
     let memory = u.dense("u").unwrap().memory.host("u").unwrap().as_slice::<f64>().unwrap();

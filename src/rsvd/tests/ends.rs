@@ -310,9 +310,9 @@ fn values_that_vanish_in_their_type_are_refused() {
             e.starts_with("numerical failure: lambda: number 0 is ") && e.ends_with("which F32 does not hold"),
             "{e}"
         );
-        for lie in [Order::RowMajor, Order::ColumnMajor] {
+        for layout in [Order::RowMajor, Order::ColumnMajor] {
             let wide = Dense { rows: 10, columns: 40, data: entries(by).collect() };
-            let a = matrix(&context, &wide, super::support::Lie { order: lie, gap: 0 });
+            let a = matrix(&context, &wide, super::support::MatrixLayout { order: layout, gap: 0 });
             let (mut q, mut b) = (blank::<f32>(&context, 10, 3), blank::<f32>(&context, 3, 40));
             let e = session.range(None, &a, &mut q, Some(&mut b), None).unwrap_err().to_string();
             assert!(e.starts_with("numerical failure: b: row ") && e.ends_with("which F32 does not hold"), "{e}");

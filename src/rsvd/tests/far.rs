@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::spectra::csr_of;
-use super::support::{Dense, Lie, PACKED, blank, cpu, held, matrix, numbers, vector};
+use super::support::{Dense, MatrixLayout, PACKED, blank, cpu, held, matrix, numbers, vector};
 use crate::blocks::array::ArrayInfo;
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -32,12 +32,12 @@ fn samples<T: Scalar>(offset: f64) -> Dense<T> {
 
 /// The same matrix as `a`, wherever it may lie.
 pub fn forms<T: Scalar>(context: &Arc<Context>, a: &Dense<T>) -> Vec<(&'static str, Matrix)> {
-    let rows = Lie { order: Order::RowMajor, gap: 2 };
+    let rows = MatrixLayout { order: Order::RowMajor, gap: 2 };
     let mut forms = vec![("columns", matrix(context, a, PACKED)), ("rows", matrix(context, a, rows))];
     for (name, order) in [("read by columns", Order::ColumnMajor), ("read by rows", Order::RowMajor)] {
         let dims = if order == Order::RowMajor { [a.columns, a.rows] } else { [a.rows, a.columns] };
         let info = ArrayInfo::new(Number::of("test", T::DTYPE).unwrap(), &dims).unwrap();
-        let whole = matrix(context, a, Lie { order, gap: 0 });
+        let whole = matrix(context, a, MatrixLayout { order, gap: 0 });
         let dense = whole.dense("test").unwrap();
         let bytes = dense.memory.host("test").unwrap().as_slice::<u8>().unwrap().to_vec();
         let inner = info.clone();

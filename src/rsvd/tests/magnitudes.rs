@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::spectra::csr;
 use super::streamed::streamed;
-use super::support::{Dense, Lie, PACKED, cpu, factor, gpu, matrix};
+use super::support::{Dense, MatrixLayout, PACKED, cpu, factor, gpu, matrix};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -32,7 +32,7 @@ fn kinds(context: &Arc<Context>, x: &Dense<f64>) -> [(&'static str, Matrix); 4] 
     let entries: Vec<f64> = (0..x.rows).flat_map(|i| (0..3).map(move |j| (i, j))).map(|(i, j)| x.at(i, j)).collect();
     [
         ("columns", matrix(context, x, PACKED)),
-        ("rows", matrix(context, x, Lie { order: Order::RowMajor, gap: 2 })),
+        ("rows", matrix(context, x, MatrixLayout { order: Order::RowMajor, gap: 2 })),
         ("source", streamed(context, x, Order::RowMajor, None).0),
         ("sparse", csr(context, (x.rows, x.columns), &offsets, &places, &entries)),
     ]
@@ -155,7 +155,7 @@ fn check_sums<T: Scalar>(context: &Arc<Context>) {
         for order in [Order::ColumnMajor, Order::RowMajor] {
             let options = Options { rank: 4, center, method, ..Options::default() };
             let values = |by: f64| {
-                let a = matrix(context, &of(by), Lie { order, gap: 0 });
+                let a = matrix(context, &of(by), MatrixLayout { order, gap: 0 });
                 factor::<T>(context, &a, options.clone())
                     .unwrap_or_else(|e| panic!("{center:?} {method:?} {order:?}: {e}"))
                     .s

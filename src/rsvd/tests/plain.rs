@@ -10,7 +10,7 @@ use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::ops::{BlockParameters, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
@@ -190,7 +190,7 @@ impl<T: Scalar> RsvdOps<T> for Plain<T> {
         self.algebra.multiply(factor, &self.a, Op::Adjoint, &self.a, Op::Plain, 0.0, g)
     }
 
-    fn pass_block_sum(&mut self, local: &Local, y: &mut M<T>) -> Result<()> {
+    fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut M<T>) -> Result<()> {
         self.pass()?;
         let mut beta = 0.0;
         for (first, block) in self.blocks()? {
@@ -210,7 +210,7 @@ impl<T: Scalar> RsvdOps<T> for Plain<T> {
         Ok(())
     }
 
-    fn pass_merge(&mut self, local: &Local, r: &mut M<T>) -> Result<()> {
+    fn pass_merge(&mut self, local: &BlockParameters, r: &mut M<T>) -> Result<()> {
         self.pass()?;
         let n = self.a.cols();
         // Exact decompositions of the blocks: the best that a merge can do, but for the truncation.

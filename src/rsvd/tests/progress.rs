@@ -28,7 +28,7 @@ fn slow(context: &Arc<Context>, a: &Dense<f64>) -> Matrix {
 /// The same, and the number of blocks that were read.
 pub fn counted(context: &Arc<Context>, a: &Dense<f64>) -> (Matrix, Arc<AtomicUsize>) {
     let info = ArrayInfo::new(Number::F64, &[a.columns, a.rows]).unwrap();
-    let whole = matrix(context, a, super::support::Lie { order: Order::RowMajor, gap: 0 });
+    let whole = matrix(context, a, super::support::MatrixLayout { order: Order::RowMajor, gap: 0 });
     let bytes = whole.dense("test").unwrap().memory.host("test").unwrap().as_slice::<u8>().unwrap().to_vec();
     let inner = info.clone();
     let reads = Arc::new(AtomicUsize::new(0));

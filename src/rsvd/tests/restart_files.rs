@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::interrupted::{interrupt, path};
 use super::streamed::{streamed, watched};
-use super::support::{Dense, Lie, PACKED, bits, cpu, factor, factor_with, matrix, read_npy, with_spectrum};
+use super::support::{Dense, MatrixLayout, PACKED, bits, cpu, factor, factor_with, matrix, read_npy, with_spectrum};
 use crate::context::Context;
 use crate::dense::sketch::Distribution;
 use crate::error::{Error, Result};
@@ -104,7 +104,8 @@ fn a_run_that_differs_in_one_property_is_refused_by_name() {
     std::fs::remove_file(&file).unwrap();
     // Other matrices.
     interrupt(&context, &a, &range, 1);
-    let of = |dense: &Dense<f64>, lie: Lie| refusal(&context, &matrix(&context, dense, lie), range.clone());
+    let of =
+        |dense: &Dense<f64>, layout: MatrixLayout| refusal(&context, &matrix(&context, dense, layout), range.clone());
     let problem = of(&small(&context, 59, 40), PACKED);
     assert!(problem.ends_with("its number of rows is 60, this one's 59"), "{problem}");
     let problem = of(&small(&context, 60, 41), PACKED);
@@ -121,7 +122,7 @@ fn a_run_that_differs_in_one_property_is_refused_by_name() {
     // An option that differs, too, is named: some of them decide how the matrix is read.
     let problem = refusal(&context, &by_columns, Options { seed: 1, ..range.clone() });
     assert!(problem.ends_with("its seed is 0, this one's 1"), "{problem}");
-    let by_rows = Lie { order: Order::RowMajor, gap: 0 };
+    let by_rows = MatrixLayout { order: Order::RowMajor, gap: 0 };
     assert!(of(&dense, by_rows).ends_with("its data, or their order in memory, differ in the first MiB"));
     std::fs::remove_file(&file).unwrap();
 }
@@ -164,7 +165,7 @@ fn a_run_with_another_given_sketch_is_refused() {
     let mut others = numbers.clone();
     others.data[639] *= 1.5;
     let narrow = Dense { columns: 15, data: numbers.data[..600].to_vec(), ..numbers.clone() };
-    let rows = Lie { order: Order::RowMajor, gap: 3 };
+    let rows = MatrixLayout { order: Order::RowMajor, gap: 3 };
     for method in [Method::Range, Method::Fused, Method::RowFused, Method::Basic, Method::Krylov, Method::Gram] {
         let options = options(method, &file);
         let with = |sketch: Option<&Matrix>| {
@@ -212,7 +213,7 @@ fn data_that_differ_behind_the_sample_are_refused_after_a_pass() {
     let dense = small(&context, 3500, 40);
     let file = path("behind");
     let range = Options { block_rows: 0, ..options(Method::Range, &file) };
-    let rows = Lie { order: Order::RowMajor, gap: 0 };
+    let rows = MatrixLayout { order: Order::RowMajor, gap: 0 };
     interrupt(&context, &matrix(&context, &dense, rows), &range, 1);
     for factor in [1.0 + 1e-4, 1e200] {
         let mut other = dense.clone();
@@ -314,7 +315,7 @@ fn a_file_that_is_not_the_runs_own_is_not_replaced() {
 }
 
 /// Things that are done to the run's state, and whether the run may take it for its own afterwards.
-type Deed = (&'static str, fn(&Path), bool);
+type Tampering = (&'static str, fn(&Path), bool);
 
 fn in_place(file: &Path, from: u64, bytes: &[u8]) {
     // Times of files may have a resolution of some milliseconds.
@@ -322,7 +323,7 @@ fn in_place(file: &Path, from: u64, bytes: &[u8]) {
     std::fs::OpenOptions::new().write(true).open(file).unwrap().write_all_at(bytes, from).unwrap();
 }
 
-const DEEDS: &[Deed] = &[
+const DEEDS: &[Tampering] = &[
     ("other permissions", |f| std::fs::set_permissions(f, Permissions::from_mode(0o600)).unwrap(), true),
     ("a hard link", |f| std::fs::hard_link(f, f.with_extension("link")).unwrap(), true),
     (

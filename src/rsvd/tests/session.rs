@@ -1,7 +1,8 @@
 //! Decompositions through the session: layouts, types, given sketches, reproducibility.
 
 use super::support::{
-    Dense, Lie, PACKED, adjoint, bits, cpu, disorder, factor, factor_with, golden_numbers, matrix, read_npy, residual,
+    Dense, MatrixLayout, PACKED, adjoint, bits, cpu, disorder, factor, factor_with, golden_numbers, matrix, read_npy,
+    residual,
 };
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
@@ -10,8 +11,8 @@ use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::Order;
 
-fn lies() -> [Lie; 3] {
-    [PACKED, Lie { order: Order::RowMajor, gap: 0 }, Lie { order: Order::ColumnMajor, gap: 3 }]
+fn all_layouts() -> [MatrixLayout; 3] {
+    [PACKED, MatrixLayout { order: Order::RowMajor, gap: 0 }, MatrixLayout { order: Order::ColumnMajor, gap: 3 }]
 }
 
 /// q = 6 and a sketch of twice the rank: as good as exact for values that decay.
@@ -21,8 +22,8 @@ fn layouts<T: Scalar>(name: &str, k: usize) {
     let golden = golden_numbers(name, "singular_values");
     let single = T::DTYPE.is_single();
     let tolerance = if single { 5e-6 } else { 1e-12 };
-    for lie in lies() {
-        let m = matrix(&context, &a, lie);
+    for layout in all_layouts() {
+        let m = matrix(&context, &a, layout);
         for method in [Method::Auto, Method::Range, Method::Fused, Method::RowFused, Method::Krylov, Method::Merge] {
             let options = Options {
                 rank: k,
@@ -34,17 +35,17 @@ fn layouts<T: Scalar>(name: &str, k: usize) {
             };
             let f = factor::<T>(&context, &m, options).unwrap();
             for (j, (x, y)) in f.s.iter().zip(&golden).enumerate() {
-                assert!((x - y).abs() <= tolerance * golden[0], "{name} {lie:?} {method:?}: sigma_{j} {x} {y}");
+                assert!((x - y).abs() <= tolerance * golden[0], "{name} {layout:?} {method:?}: sigma_{j} {x} {y}");
             }
             let limit = if single { 5e-6 } else { 1e-13 };
-            assert!(disorder(&f.u) < limit && disorder(&f.v) < limit, "{name} {lie:?} {method:?}");
+            assert!(disorder(&f.u) < limit && disorder(&f.v) < limit, "{name} {layout:?} {method:?}");
             let best = golden[k..].iter().map(|s| s * s).sum::<f64>().sqrt();
             let error = residual(&a, &f.u, &f.s, &f.v);
             assert!(
                 error <= (1.0 + 1e-3) * best + 1e-6 * f64::from(single),
-                "{name} {lie:?} {method:?}: {error} {best}"
+                "{name} {layout:?} {method:?}: {error} {best}"
             );
-            assert!((f.info.frobenius - a.norm()).abs() < 1e-6 * a.norm(), "{name} {lie:?} {method:?}");
+            assert!((f.info.frobenius - a.norm()).abs() < 1e-6 * a.norm(), "{name} {layout:?} {method:?}");
         }
     }
 }

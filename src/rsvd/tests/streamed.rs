@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::support::{Dense, Lie, PACKED, cpu, factor, factor_with, gpu, matrix, read_npy, with_spectrum};
+use super::support::{Dense, MatrixLayout, PACKED, cpu, factor, factor_with, gpu, matrix, read_npy, with_spectrum};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -152,9 +152,9 @@ fn check_complex_conversion(context: &Arc<Context>) {
             if scale && order == Order::ColumnMajor {
                 continue;
             }
-            let lie = Lie { order, gap: 0 };
+            let layout = MatrixLayout { order, gap: 0 };
             let options = |dtype| Options { rank: 5, dtype: Some(dtype), center, scale, ..Options::default() };
-            let (a, b) = (matrix(context, &single, lie), matrix(context, &double, lie));
+            let (a, b) = (matrix(context, &single, layout), matrix(context, &double, layout));
             let f = factor::<Complex<f64>>(context, &a, options(DType::CF64)).unwrap();
             let right = factor::<Complex<f64>>(context, &b, options(DType::CF64)).unwrap();
             let far = |s: &[f64]| s.iter().zip(&right.s).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));

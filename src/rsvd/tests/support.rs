@@ -179,25 +179,25 @@ pub fn residual<T: Scalar>(a: &Dense<T>, u: &Dense<T>, s: &[f64], v: &Dense<T>) 
 
 /// How a matrix lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lie {
+pub struct MatrixLayout {
     pub order: Order,
     /// Elements beyond the least leading dimension.
     pub gap: usize,
 }
 
 /// Column-major without gaps.
-pub const PACKED: Lie = Lie { order: Order::ColumnMajor, gap: 0 };
+pub const PACKED: MatrixLayout = MatrixLayout { order: Order::ColumnMajor, gap: 0 };
 
 /// A matrix of the library's with the numbers of `a`; gaps hold NaN.
-pub fn matrix<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, lie: Lie) -> Matrix {
+pub fn matrix<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, stored: MatrixLayout) -> Matrix {
     let (rows, columns) = (a.rows, a.columns);
-    let ld = match lie.order {
+    let ld = match stored.order {
         Order::ColumnMajor => rows,
         Order::RowMajor => columns,
     }
     .max(1)
-        + lie.gap;
-    let layout = Matrix::dense_layout(T::DTYPE, lie.order, rows, columns, ld).unwrap();
+        + stored.gap;
+    let layout = Matrix::dense_layout(T::DTYPE, stored.order, rows, columns, ld).unwrap();
     let bytes = layout.extent() * T::DTYPE.size();
     let mut memory = HostMemory::allocate("test", bytes, context.host_budget()).unwrap();
     let (down, right) = (layout.strides()[0], layout.strides()[1]);
@@ -208,7 +208,7 @@ pub fn matrix<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, lie: Lie) -> Matr
             out[i * down + j * right] = a.at(i, j);
         }
     }
-    Matrix::from_memory(context, T::DTYPE, lie.order, layout, Memory::Host(memory), false).unwrap()
+    Matrix::from_memory(context, T::DTYPE, stored.order, layout, Memory::Host(memory), false).unwrap()
 }
 
 /// A new matrix on the host, for a result.

@@ -17,7 +17,7 @@ fn block_methods<T: Scalar>() {
             CpuOps::<T>::new(&c, Problem { rows: m, columns: n, transposed: false, data }, s, &progress).unwrap();
         assert_eq!((ops.traffic().blocks, ops.traffic().block_rows), (4, 17));
         for iterations in [0, 2] {
-            let local = Local { width: 4, iterations, sketch: sketch(stream::SKETCH) };
+            let local = BlockParameters { width: 4, iterations, sketch: sketch(stream::SKETCH) };
             let mut y = poisoned(&mut ops, n, 4);
             ops.pass_block_sum(&local, &mut y).unwrap();
             let omega = filled(&mut ops, m, 4, stream::SKETCH);
@@ -43,7 +43,7 @@ fn block_methods<T: Scalar>() {
             );
         }
         // Wide enough for each block to be kept whole, the merge is exact.
-        let local = Local { width: 23, iterations: 1, sketch: sketch(stream::SKETCH) };
+        let local = BlockParameters { width: 23, iterations: 1, sketch: sketch(stream::SKETCH) };
         let mut r = poisoned(&mut ops, n, 23);
         ops.pass_merge(&local, &mut r).unwrap();
         let got = plain(&r).times(&plain(&r).adjoint());
@@ -71,7 +71,7 @@ fn methods_on_blocks() {
     let problem = Problem { rows: 5, columns: 4, transposed: false, data: Data::Csr(&csr) };
     let mut ops = CpuOps::<f64>::new(&c, problem, setting(), &progress).unwrap();
     let mut y = ops.zeros("test", 4, 2).unwrap();
-    let local = Local { width: 2, iterations: 0, sketch: sketch(stream::SKETCH) };
+    let local = BlockParameters { width: 2, iterations: 0, sketch: sketch(stream::SKETCH) };
     assert!(matches!(ops.pass_block_sum(&local, &mut y), Err(Error::NotSupported(_))));
 }
 

@@ -1,11 +1,11 @@
 //! One block: its copy, and the work on it.
 
 use super::super::block::{Block, Entries};
+use super::super::conversion::PassWork;
 use super::super::cut::Span;
-use super::super::input::{Input, Place};
-use super::super::recipe::Turn;
+use super::super::input::{DataLocation, Input};
 use super::super::site::Site;
-use super::{Body, Feed, IN_FLIGHT, Slot, Spot, State};
+use super::{BlockMemory, Body, Feed, IN_FLIGHT, Slot, State};
 use crate::backend::gpu::kernels::rsvd::Lines;
 use crate::backend::gpu::{DeviceMemory, Event};
 use crate::error::{Error, Result};
@@ -28,17 +28,17 @@ impl Feed {
         &mut self,
         input: &Input<'_>,
         span: Span,
-        spot: Spot,
+        spot: BlockMemory,
         copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
     ) -> Result<Event> {
         let whole = Span { first: self.share.first + span.first, ..span };
         let begin;
         match spot {
-            Spot::Store => {
+            BlockMemory::Store => {
                 begin = self.link.record_time()?;
                 copy(self.store.as_mut().ok_or_else(missing)?, input.bytes(span.first), whole)?;
             }
-            Spot::Slot(k) => {
+            BlockMemory::Slot(k) => {
                 let slot = self.ring.get_mut(k).ok_or_else(missing)?;
                 if let Some(free) = slot.free.take() {
                     free.make_wait(&self.link)?;
@@ -46,7 +46,7 @@ impl Feed {
                 begin = self.link.record_time()?;
                 copy(&mut slot.memory, 0, whole)?;
             }
-            Spot::Caller => return Err(missing()),
+            BlockMemory::Caller => return Err(missing()),
         }
         self.spans.push((true, begin, self.link.record_time()?));
         self.link.record()
@@ -57,23 +57,23 @@ impl Feed {
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         span: Span,
-        spot: Spot,
+        spot: BlockMemory,
         body: &mut Body<'_, T>,
     ) -> Result<()> {
         let begin = site.stream.record_time()?;
         let raw = raw_lines(input, (self.share.first, span), spot, &self.store, &self.ring)?;
-        let lines = if spot == Spot::Store && self.state == State::Ready {
+        let lines = if spot == BlockMemory::Store && self.state == State::Ready {
             raw
         } else {
-            self.recipe.apply::<T>(site, input, turn, span, raw, spot != Spot::Caller)?
+            self.conversion.apply::<T>(site, input, pass_work, span, raw, spot != BlockMemory::Caller)?
         };
-        if !turn.moments {
+        if !pass_work.moments {
             body(site, &Block { span, entries: Entries::Dense { lines, row_major: input.row_major } })?;
         }
         self.spans.push((false, begin, site.stream.record_time()?));
-        if let Spot::Slot(k) = spot {
+        if let BlockMemory::Slot(k) = spot {
             self.ring[k].free = Some(site.stream.record()?);
         }
         Ok(())
@@ -84,20 +84,20 @@ impl Feed {
 fn raw_lines<'f>(
     input: &'f Input<'_>,
     (first, span): (usize, Span),
-    spot: Spot,
+    spot: BlockMemory,
     store: &'f Option<DeviceMemory>,
     ring: &'f [Slot],
 ) -> Result<Lines<'f>> {
     let (inner, outer) = input.lines(span.rows);
-    if let (Spot::Caller, Place::Device(memory, stride)) = (spot, &input.place) {
+    if let (BlockMemory::Caller, DataLocation::Device(memory, stride)) = (spot, &input.place) {
         let rows = input.stretches(Span { first: first + span.first, ..span }, *stride);
         let bytes = rows.count.saturating_sub(1) * rows.pitch + rows.width;
         return Ok(Lines { memory: memory.region(rows.offset, bytes)?, inner, outer, stride: *stride });
     }
     let (memory, offset) = match spot {
-        Spot::Store => (store.as_ref(), input.bytes(span.first)),
-        Spot::Slot(k) => (ring.get(k).map(|s| &s.memory), 0),
-        Spot::Caller => (None, 0),
+        BlockMemory::Store => (store.as_ref(), input.bytes(span.first)),
+        BlockMemory::Slot(k) => (ring.get(k).map(|s| &s.memory), 0),
+        BlockMemory::Caller => (None, 0),
     };
     let memory = memory.ok_or_else(missing)?;
     Ok(Lines { memory: memory.region(offset, input.bytes(span.rows))?, inner, outer, stride: inner })

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 
+use super::super::conversion::PassWork;
 use super::super::cut::Span;
-use super::super::input::{Input, Place};
-use super::super::recipe::Turn;
+use super::super::input::{DataLocation, Input};
 use super::super::site::Site;
-use super::{Body, Feed, IN_FLIGHT, Moved, READ_BUFFERS, Spot, Watch};
+use super::{BlockMemory, Body, Feed, IN_FLIGHT, PassTraffic, READ_BUFFERS, Watch};
 use crate::backend::gpu::{DeviceMemory, Staging};
 use crate::blocks::pipeline::read_ahead;
 use crate::error::Result;
@@ -21,10 +21,10 @@ impl Feed {
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         watch: &Watch<'_>,
-        ready: &[(Span, Spot)],
-        copies: &[(Span, Spot)],
+        ready: &[(Span, BlockMemory)],
+        copies: &[(Span, BlockMemory)],
         copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
         body: &mut Body<'_, T>,
     ) -> Result<()> {
@@ -37,14 +37,14 @@ impl Feed {
         }
         for (span, spot) in ready {
             watch.check()?;
-            self.consume(site, input, turn, *span, *spot, body)?;
+            self.consume(site, input, pass_work, *span, *spot, body)?;
         }
         for (span, spot) in copies {
             watch.check()?;
             if let Some(arrival) = arrivals.pop_front() {
                 arrival.make_wait(&site.stream)?;
             }
-            self.consume(site, input, turn, *span, *spot, body)?;
+            self.consume(site, input, pass_work, *span, *spot, body)?;
             self.throttle(site)?;
             if let Some((span, spot)) = upcoming.next() {
                 arrivals.push_back(self.fetch(input, *span, *spot, copy)?);
@@ -59,14 +59,14 @@ impl Feed {
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         watch: &Watch<'_>,
-        ready: &[(Span, Spot)],
-        copies: &[(Span, Spot)],
+        ready: &[(Span, BlockMemory)],
+        copies: &[(Span, BlockMemory)],
         body: &mut Body<'_, T>,
-        moved: &mut Moved,
+        moved: &mut PassTraffic,
     ) -> Result<()> {
-        let Place::Source(source) = &input.place else { return Ok(()) };
+        let DataLocation::Source(source) = &input.place else { return Ok(()) };
         let mut buffers = std::mem::take(&mut self.buffers);
         if buffers.is_empty() && !copies.is_empty() {
             let bytes = input.bytes(self.cut.block.max(self.cut.resident_block));
@@ -76,7 +76,7 @@ impl Feed {
         }
         for (span, spot) in ready {
             watch.check()?;
-            self.consume(site, input, turn, *span, *spot, body)?;
+            self.consume(site, input, pass_work, *span, *spot, body)?;
         }
         let (first, link, flag) = (self.share.first, self.link.clone(), watch.flag.clone());
         let times = read_ahead(
@@ -96,7 +96,7 @@ impl Feed {
                     buffer.upload(&link, 0, input.bytes(span.rows), memory, offset)
                 };
                 self.fetch(input, span, spot, &mut copy)?.make_wait(&site.stream)?;
-                self.consume(site, input, turn, span, spot, body)?;
+                self.consume(site, input, pass_work, span, spot, body)?;
                 self.throttle(site)
             },
         )?;

@@ -7,9 +7,9 @@ mod copies;
 use std::collections::VecDeque;
 
 use super::block::Block;
+use super::conversion::{BlockConversion, PassWork};
 use super::cut::{Cut, Span, spans};
-use super::input::{Input, Place, pack};
-use super::recipe::{Recipe, Turn};
+use super::input::{DataLocation, Input, pack};
 use super::site::Site;
 use crate::backend::gpu::kernels::rsvd::TALLY;
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, ScopedTransfers, Staging, StagingRing};
@@ -29,7 +29,7 @@ pub(super) const READ_BUFFERS: usize = 3;
 
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spot {
+enum BlockMemory {
     /// In the caller's device memory, used in place.
     Caller,
     /// In the memory of the resident rows.
@@ -57,11 +57,11 @@ struct Slot {
 
 /// Bytes, seconds and tallies of a pass.
 #[derive(Debug, Default)]
-pub(super) struct Moved {
+pub(super) struct PassTraffic {
     pub(super) to_device: u64,
     pub(super) read: u64,
     pub(super) seconds_read: f64,
-    /// Tallies of the blocks, if [`Turn::tallies`] is set.
+    /// Tallies of the blocks, if [`PassWork::tallies`] is set.
     pub(super) tallies: Vec<(Span, [f64; TALLY])>,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Feed {
     store: Option<DeviceMemory>,
     state: State,
     ring: Vec<Slot>,
-    pub(super) recipe: Recipe,
+    pub(super) conversion: BlockConversion,
     pieces: Option<StagingRing>,
     buffers: Vec<Staging>,
     in_flight: VecDeque<Event>,
@@ -98,7 +98,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    pub(super) fn new(gpu: &Gpu, share: Span, cut: Cut, recipe: Recipe) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu, share: Span, cut: Cut, conversion: BlockConversion) -> Result<Self> {
         Ok(Self {
             share,
             cut,
@@ -106,7 +106,7 @@ impl Feed {
             store: None,
             state: State::Empty,
             ring: Vec::new(),
-            recipe,
+            conversion,
             pieces: None,
             buffers: Vec::new(),
             in_flight: VecDeque::new(),
@@ -137,14 +137,14 @@ impl Feed {
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         watch: &Watch<'_>,
         body: &mut Body<'_, T>,
-    ) -> Result<Moved> {
+    ) -> Result<PassTraffic> {
         let longest = self.cut.block.max(self.cut.resident_block);
-        self.recipe.begin(site, input, turn, longest, self.blocks())?;
-        let mut moved = Moved::default();
-        let outcome = self.pass(site, input, turn, watch, body, &mut moved);
+        self.conversion.begin(site, input, pass_work, longest, self.blocks())?;
+        let mut moved = PassTraffic::default();
+        let outcome = self.pass(site, input, pass_work, watch, body, &mut moved);
         self.in_flight.clear();
         if outcome.is_err() {
             // The pass has no unfinished work when its error is returned.
@@ -153,7 +153,7 @@ impl Feed {
             self.spans.clear();
         }
         outcome?;
-        moved.tallies = self.recipe.tallies(site)?;
+        moved.tallies = self.conversion.tallies(site)?;
         Ok(moved)
     }
 
@@ -176,33 +176,33 @@ impl Feed {
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         watch: &Watch<'_>,
         body: &mut Body<'_, T>,
-        moved: &mut Moved,
+        moved: &mut PassTraffic,
     ) -> Result<()> {
-        if let Place::Device(..) = input.place {
+        if let DataLocation::Device(..) = input.place {
             for span in self.residents() {
                 watch.check()?;
-                self.consume(site, input, turn, span, Spot::Caller, body)?;
+                self.consume(site, input, pass_work, span, BlockMemory::Caller, body)?;
             }
             return Ok(());
         }
         self.prepare(site, input)?;
         let is_there = self.state != State::Empty;
-        let resident = self.residents().map(|s| (s, Spot::Store));
+        let resident = self.residents().map(|s| (s, BlockMemory::Store));
         let slots = self.ring.len().max(1);
         let mut streamed: Vec<Span> = self.streamed().collect();
-        if turn.backwards {
+        if pass_work.backwards {
             streamed.reverse();
         }
-        let streamed = streamed.into_iter().enumerate().map(|(k, s)| (s, Spot::Slot(k % slots)));
-        let mut ready: Vec<(Span, Spot)> = resident.clone().filter(|_| is_there).collect();
-        if turn.backwards {
+        let streamed = streamed.into_iter().enumerate().map(|(k, s)| (s, BlockMemory::Slot(k % slots)));
+        let mut ready: Vec<(Span, BlockMemory)> = resident.clone().filter(|_| is_there).collect();
+        if pass_work.backwards {
             ready.reverse();
         }
-        let mut copies: Vec<(Span, Spot)> = resident.filter(|_| !is_there).collect();
-        if turn.backwards {
+        let mut copies: Vec<(Span, BlockMemory)> = resident.filter(|_| !is_there).collect();
+        if pass_work.backwards {
             copies.reverse();
         }
         copies.extend(streamed);
@@ -210,16 +210,16 @@ impl Feed {
             moved.to_device += to_u64(input.bytes(span.rows));
         }
         match &input.place {
-            Place::Host(source, stride) if site.gpu.is_pinned(source)? => {
+            DataLocation::Host(source, stride) if site.gpu.is_pinned(source)? => {
                 let (gpu, link) = (site.gpu.clone(), self.link.clone());
                 gpu.overlapped(&[&link], |transfers| {
                     let mut copy = |memory: &mut DeviceMemory, offset: usize, span: Span| {
                         transfers.upload_rows(0, source, input.stretches(span, *stride), memory, offset)
                     };
-                    self.copied(site, input, turn, watch, &ready, &copies, &mut copy, body)
+                    self.copied(site, input, pass_work, watch, &ready, &copies, &mut copy, body)
                 })
             }
-            Place::Host(source, stride) => {
+            DataLocation::Host(source, stride) => {
                 let context = site.context.clone();
                 let mut pieces = self.take_pieces(&context, &site.gpu)?;
                 let link = self.link.clone();
@@ -230,23 +230,23 @@ impl Feed {
                         Ok(())
                     })
                 };
-                let outcome = self.copied(site, input, turn, watch, &ready, &copies, &mut copy, body);
+                let outcome = self.copied(site, input, pass_work, watch, &ready, &copies, &mut copy, body);
                 self.pieces = Some(pieces);
                 outcome
             }
-            Place::Source(_) => self.read(site, input, turn, watch, &ready, &copies, body, moved),
-            Place::Device(..) => Ok(()),
+            DataLocation::Source(_) => self.read(site, input, pass_work, watch, &ready, &copies, body, moved),
+            DataLocation::Device(..) => Ok(()),
         }?;
-        self.update_resident::<T>(input, turn);
+        self.update_resident::<T>(input, pass_work);
         Ok(())
     }
 
     /// Updates the state of the resident rows after a pass.
-    fn update_resident<T: Scalar>(&mut self, input: &Input<'_>, turn: Turn) {
+    fn update_resident<T: Scalar>(&mut self, input: &Input<'_>, pass_work: PassWork) {
         if self.cut.resident == 0 {
             return;
         }
-        let in_place = !turn.moments && input.dtype == T::DTYPE;
+        let in_place = !pass_work.moments && input.dtype == T::DTYPE;
         self.state = if in_place || self.state == State::Ready { State::Ready } else { State::Raw };
     }
 

@@ -1,7 +1,7 @@
 //! However the rows are cut, kept and read: the same numbers, and the traffic that the formulas say.
 
 use super::*;
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::BlockParameters;
 
 /// P, T and G of a setting.
 fn results(context: &Arc<Context>, case: &Case, site: (From, Order, usize), setting: Setting) -> [Vec<Vec<C64>>; 3] {
@@ -117,7 +117,7 @@ fn merging_blocks_finds_the_row_space() {
         let problem = Problem { rows: m, columns: n, transposed: false, data };
         let mut ops = GpuOps::<f64>::new(&contexts, &queue, problem, setting, &progress).unwrap();
         let mut r: GpuMatrix<f64> = ops.zeros("test", n, 12).unwrap();
-        let local = Local { width: 12, iterations: 1, sketch: sketch(2) };
+        let local = BlockParameters { width: 12, iterations: 1, sketch: sketch(2) };
         ops.pass_merge(&local, &mut r).unwrap();
         let r = fetched(&mut ops, &r);
         let transposed: Vec<Vec<C64>> = (0..12).map(|j| (0..n).map(|i| r[i][j]).collect()).collect();

@@ -1,7 +1,7 @@
 //! Each pass in each place, order and type.
 
 use super::*;
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::BlockParameters;
 use crate::rsvd::options::IterationPrecision;
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
@@ -66,7 +66,7 @@ fn check<T: Scalar>(case: &Case, site: (From, Order, usize), setting: Setting, c
         // Blocks as the plan has them.
         let blocks: Vec<_> = ops.parts[0].feed.all_blocks().collect();
         for iterations in [0i32, 1] {
-            let local = Local { width: l, iterations: iterations as usize, sketch: sketch(4) };
+            let local = BlockParameters { width: l, iterations: iterations as usize, sketch: sketch(4) };
             let mut y: GpuMatrix<T> = ops.zeros("test", n, l).unwrap();
             ops.pass_block_sum(&local, &mut y).unwrap();
             let mut want = vec![vec![C64::new(0.0, 0.0); l]; n];

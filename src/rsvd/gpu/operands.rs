@@ -2,14 +2,14 @@
 
 use super::block::Sum;
 use super::cut::Span;
-use super::site::{Site, Use};
+use super::site::{ScratchUse, Site};
 use super::tall::{Access, Piece};
 use crate::backend::gpu::View;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 /// Factors, results and rows of one device.
-pub(super) struct Load<'p, T: Scalar> {
+pub(super) struct PassOperands<'p, T: Scalar> {
     /// Index of the device's first row in the data.
     pub(super) first: usize,
     /// The factor W, on this device.
@@ -26,7 +26,7 @@ pub(super) struct Load<'p, T: Scalar> {
     pub(super) moved: u64,
 }
 
-impl<'p, T: Scalar> Load<'p, T> {
+impl<'p, T: Scalar> PassOperands<'p, T> {
     pub(super) fn factor(&self) -> Result<View<'p>> {
         self.w.ok_or_else(|| Error::Internal("a product without a factor".into()))
     }
@@ -41,7 +41,8 @@ impl<'p, T: Scalar> Load<'p, T> {
     ) -> Result<()> {
         let (piece, width) = self.piece.ok_or_else(|| Error::Internal("a pass without a tall matrix".into()))?;
         let mut moved = 0;
-        piece.with(site, (Use::Panel, access), span, (width, width), &mut moved, |site, p| work(self, site, p))?;
+        piece
+            .with(site, (ScratchUse::Panel, access), span, (width, width), &mut moved, |site, p| work(self, site, p))?;
         self.moved += moved;
         Ok(())
     }

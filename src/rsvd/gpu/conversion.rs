@@ -14,7 +14,7 @@ use crate::scalar::{DType, Scalar};
 
 /// The work of a pass besides its products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Turn {
+pub(super) struct PassWork {
     /// Whether to tally squares and largest moduli for the statistics.
     pub(super) tallies: bool,
     /// Whether the pass only gathers the columns' moments, without products.
@@ -24,7 +24,7 @@ pub(super) struct Turn {
 }
 
 /// The conversion of a device's blocks, and its memory.
-pub(super) struct Recipe {
+pub(super) struct BlockConversion {
     center: Center,
     scale: bool,
     factor: f64,
@@ -40,7 +40,7 @@ pub(super) struct Recipe {
     seen: usize,
 }
 
-impl Recipe {
+impl BlockConversion {
     pub(super) fn new(setting: &Setting) -> Result<Self> {
         if setting.scale && setting.center == Center::Rows {
             return Err(Error::NotSupported("scale: needs the means of columns, rows are centred".into()));
@@ -86,7 +86,7 @@ impl Recipe {
         &mut self,
         site: &Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         rows: usize,
         blocks: usize,
     ) -> Result<()> {
@@ -98,11 +98,11 @@ impl Recipe {
             Ok(())
         };
         self.counted.clear();
-        if turn.tallies {
+        if pass_work.tallies {
             make(&mut self.scratch, "tallies", kernels::TALLIES_BYTES)?;
             make(&mut self.tallies, "tallies", blocks * TALLY * 8)?;
         }
-        if turn.moments {
+        if pass_work.moments {
             self.seen = 0;
             make(&mut self.records, "means of the columns", input.columns * RECORD * 8)?;
         } else if self.center == Center::Rows {
@@ -116,13 +116,13 @@ impl Recipe {
         &'r mut self,
         site: &Site,
         input: &Input<'_>,
-        turn: Turn,
+        pass_work: PassWork,
         span: Span,
         raw: Lines<'r>,
         is_own: bool,
     ) -> Result<Lines<'r>> {
         let (gpu, stream) = (&site.gpu, &site.stream);
-        let apart = input.dtype != T::DTYPE || (!is_own && self.converts::<T>(input.dtype) && !turn.moments);
+        let apart = input.dtype != T::DTYPE || (!is_own && self.converts::<T>(input.dtype) && !pass_work.moments);
         if apart {
             let bytes = span.rows * input.columns * size_of::<T>();
             if self.work.as_ref().is_none_or(|m| m.bytes() < bytes) {
@@ -132,18 +132,18 @@ impl Recipe {
         }
         let by_rows = self.center == Center::Rows;
         let over = over(input, by_rows);
-        if turn.moments || by_rows {
+        if pass_work.moments || by_rows {
             let bytes = kernels::moments_bytes(over, raw.inner, raw.outer)?;
             if self.moments.as_ref().is_none_or(|m| m.bytes() < bytes) {
                 self.moments = None;
                 self.moments = Some(gpu.allocate_uninitialised_on(stream, "moments", bytes)?);
             }
         }
-        if turn.tallies {
+        if pass_work.tallies {
             self.counted.push(span);
         }
         let before = self.seen;
-        if turn.moments {
+        if pass_work.moments {
             self.seen += span.rows;
         }
         let this = &*self;
@@ -153,7 +153,7 @@ impl Recipe {
         };
         let missing = || Error::Internal("a recipe without memory".into());
         let (mut lines, mut dtype) = (raw, input.dtype);
-        if turn.moments || by_rows {
+        if pass_work.moments || by_rows {
             if let (Some(work), true) = (work, dtype != T::DTYPE) {
                 // Moments are computed from the converted entries.
                 let convert =
@@ -167,7 +167,7 @@ impl Recipe {
                 if by_rows { (records.region(0, span.rows * RECORD * 8)?, 0) } else { (records.whole(), before) };
             kernels::moments(T::DTYPE, gpu, stream, lines, over, this.factor, scratch, records, before)?;
         }
-        if turn.moments {
+        if pass_work.moments {
             return Ok(raw);
         }
         let centre = match this.center {
@@ -185,7 +185,7 @@ impl Recipe {
             }
         };
         let tally = match (&this.scratch, &this.tallies) {
-            (Some(scratch), Some(tallies)) if turn.tallies => {
+            (Some(scratch), Some(tallies)) if pass_work.tallies => {
                 let at = (this.counted.len() - 1) * TALLY * 8;
                 Some((scratch.whole(), tallies.region(at, TALLY * 8)?))
             }
