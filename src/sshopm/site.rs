@@ -32,25 +32,25 @@ fn planned_of<T: Vectorised>(
     input: &Tensor,
     peaks: Option<PeakForm>,
 ) -> Result<Info> {
-    let place = place(context, plan, input)?;
-    let info = match place {
-        Place::Gpu(_) => algorithm::known(plan, input.dims()[1]),
-        Place::Cpu(_) => {
+    let chosen = choose(context, plan, input)?;
+    let info = match chosen {
+        ChosenBackend::Gpu(_) => algorithm::known(plan, input.dims()[1]),
+        ChosenBackend::Cpu(_) => {
             let ops = CpuOps::new(context, plan)?;
             algorithm::plan(context, ops.bytes(), plan, input, peaks)?
         }
     };
-    Ok(Info { tolerance: plan.tolerance, reason: place.reason(), ..info })
+    Ok(Info { tolerance: plan.tolerance, reason: chosen.reason(), ..info })
 }
 
 /// Where the starts of a solve run.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum ChosenBackend<'a> {
     Cpu(&'static str),
     Gpu(&'a Gpu),
 }
 
-impl Place<'_> {
+impl ChosenBackend<'_> {
     fn reason(self) -> &'static str {
         match self {
             Self::Cpu(reason) => reason,
@@ -60,19 +60,19 @@ impl Place<'_> {
 }
 
 /// Decides where a plan runs: host tensors of a shape without GPU kernels go to the CPU.
-fn place<'a, T: Vectorised>(context: &'a Context, plan: &Plan<T>, input: &Tensor) -> Result<Place<'a>> {
+fn choose<'a, T: Vectorised>(context: &'a Context, plan: &Plan<T>, input: &Tensor) -> Result<ChosenBackend<'a>> {
     match context.backend() {
         Backend::Gpu(gpu) => match gpu::obstacle(plan) {
-            None => Ok(Place::Gpu(gpu)),
+            None => Ok(ChosenBackend::Gpu(gpu)),
             Some(what) if input.is_device() => Err(Error::NotSupported(format!("tensors: {what} on the GPU"))),
             Some(what) => {
                 context.log().log(Level::Info, || format!("{what} cannot be had on the GPU, going on with the CPU"));
-                Ok(Place::Cpu(
+                Ok(ChosenBackend::Cpu(
                     "on the CPU: the GPU has no kernels for this order, dimension, or number of starts or pairs",
                 ))
             }
         },
-        Backend::Cpu => Ok(Place::Cpu("on the CPU of the context")),
+        Backend::Cpu => Ok(ChosenBackend::Cpu("on the CPU of the context")),
     }
 }
 
@@ -111,16 +111,16 @@ fn run_of<T: Vectorised>(
     outputs: &mut Outputs<'_, '_>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
-    let place = place(context, plan, input)?;
-    let info = match (place, queue) {
-        (Place::Gpu(gpu), Some(queue)) => gpu::run(context, gpu, queue, plan, input, mask, outputs, progress)?,
-        (Place::Gpu(_), None) => return Err(Error::Internal("a solve on a GPU without a queue".into())),
-        (Place::Cpu(_), _) => {
+    let chosen = choose(context, plan, input)?;
+    let info = match (chosen, queue) {
+        (ChosenBackend::Gpu(gpu), Some(queue)) => gpu::run(context, gpu, queue, plan, input, mask, outputs, progress)?,
+        (ChosenBackend::Gpu(_), None) => return Err(Error::Internal("a solve on a GPU without a queue".into())),
+        (ChosenBackend::Cpu(_), _) => {
             let mut ops = CpuOps::new(context, plan)?;
             let space = bytes(ops.bytes());
             let info = algorithm::run(context, &mut ops, plan, input, mask, outputs, progress)?;
             Info { host_bytes: info.host_bytes + space, ..info }
         }
     };
-    Ok(Info { reason: place.reason(), ..info })
+    Ok(Info { reason: chosen.reason(), ..info })
 }

@@ -4,7 +4,7 @@
 use super::approach::Ending;
 use super::end_check::EndCheck;
 use super::search::{CHUNK, Search, Site};
-use super::set::{Found, PairSet};
+use super::set::{FoundPairs, PairSet};
 use crate::alloc::{self, Charged};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
@@ -338,7 +338,7 @@ impl<T: Vectorised> Search<T> {
             let flag = search.progress.flag();
             counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
             for chunk in 0..here {
-                search.lost += search.set.merge(&Found::of(&buffers, &sizes, chunk), &search.check)?;
+                search.lost += search.set.merge(&FoundPairs::of(&buffers, &sizes, chunk), &search.check)?;
                 // One tensor may take minutes, so the caller can cancel here, too.
                 search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
             }

@@ -36,14 +36,14 @@ pub struct PairSet<T> {
 }
 
 /// Pairs found by one chunk of starts: packed rows.
-pub struct Found<'a, T> {
+pub struct FoundPairs<'a, T> {
     values: &'a [T],
     vectors: &'a [T],
     classes: &'a [i32],
     basins: &'a [i32],
 }
 
-impl<'a, T> Found<'a, T> {
+impl<'a, T> FoundPairs<'a, T> {
     /// The rows of chunk `t`.
     pub fn of(buffers: &'a RowBuffers<T>, sizes: &RowSizes, t: usize) -> Self {
         let found = usize::try_from(buffers.count[t]).unwrap_or(0);
@@ -129,7 +129,7 @@ impl<T: Real> PairSet<T> {
     /// Merges the pairs of a chunk into the set. A pair near a known one is counted there. A degenerate pair with the lambda of
     /// a continuum belongs to the continuum. Other ends are refined in f64 and appended if they are new. Returns the number of
     /// starts whose ends are pairs only to the tolerance, without a pair nearby.
-    pub fn merge(&mut self, found: &Found<'_, T>, check: &EndCheck<'_>) -> Result<usize> {
+    pub fn merge(&mut self, found: &FoundPairs<'_, T>, check: &EndCheck<'_>) -> Result<usize> {
         let n = self.shape.dimension;
         let agree = check.rule.merge_norm * check.norm;
         let same = check.rule.level * check.norm;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chain::{Chain, packed};
 use super::engine::{Engine, Vectors, WIDEST, with_engine};
-use super::general::General;
+use super::general::WorkArrays;
 use super::load::{self, power_of_two_times};
 use crate::alloc;
 use crate::backend::cpu::Isa;
@@ -72,7 +72,7 @@ pub struct Batch<'a, T> {
     shape: Symmetric,
     chain: std::sync::Arc<Chain>,
     multinomials: Vec<T>,
-    work: Mutex<Vec<(Work<T>, General<T>)>>,
+    work: Mutex<Vec<(Work<T>, WorkArrays<T>)>>,
 }
 
 impl<'a, T: Vectorised> Batch<'a, T> {
@@ -92,7 +92,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
                 lambda: array(1)?,
                 out: array(n * (n + 1) / 2)?,
             };
-            work.push((memory, General::new(&chain, WIDEST)?));
+            work.push((memory, WorkArrays::new(&chain, WIDEST)?));
         }
         let (multinomials, _) = crate::sshopm::plan::Plan::<T>::tables(shape)?;
         Ok(Self { context, shape, chain, multinomials, work: Mutex::new(work) })

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::chain::Chain;
 use super::flight::{Flight, Job, Rule, Step};
-use super::general::{self, General};
+use super::general::{self, WorkArrays};
 use super::linear::jacobi;
 use super::nested::{self, Broadcast, Form};
 use super::pool::{Pool, Width};
@@ -67,14 +67,14 @@ enum Call<'a, T> {
 }
 
 /// Kernels for dimension 3 and a fixed order, two vectors at a time; without wide vectors the general kernels.
-pub struct Three<'a, F, T> {
-    many: Many<'a, T>,
+pub struct Dimension3Kernels<'a, F, T> {
+    many: GeneralKernels<'a, T>,
     form: PhantomData<F>,
 }
 
-impl<'a, F: Form, T> Three<'a, F, T> {
+impl<'a, F: Form, T> Dimension3Kernels<'a, F, T> {
     /// Uses the instructions, tables and work arrays of `many`.
-    pub fn new(many: Many<'a, T>) -> Self {
+    pub fn new(many: GeneralKernels<'a, T>) -> Self {
         Self { many, form: PhantomData }
     }
 }
@@ -119,32 +119,32 @@ impl<F: Form, T: Real, const POWER: bool> Kernel<T> for Steps<'_, F, T, POWER> {
 
 /// The computation at each vector.
 #[derive(Debug, Clone, Copy)]
-enum Wanted<'a, T> {
+enum PointValue<'a, T> {
     /// The contraction that leaves this many free indices.
     Product(usize),
     /// Eigenvalues of the projected Hessian for given lambdas.
     Hessian(&'a [T]),
 }
 
-three_kernel!(Points, (x: Vectors<'a, T>, wanted: Wanted<'a, T>, out: &'a mut [T]), |k, simd| {
+three_kernel!(Points, (x: Vectors<'a, T>, wanted: PointValue<'a, T>, out: &'a mut [T]), |k, simd| {
     let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
     let stride = k.x.stride;
     for at in (0..k.x.count).step_by(width(simd)) {
         let x = load3(simd, k.x, at);
         let b = F::matrix(simd, a, x);
         match k.wanted {
-            Wanted::Product(0) => three::dot(x, three::apply(b, x)).store(&mut k.out[at..]),
-            Wanted::Product(1) => {
+            PointValue::Product(0) => three::dot(x, three::apply(b, x)).store(&mut k.out[at..]),
+            PointValue::Product(1) => {
                 for (c, g) in three::apply(b, x).iter().enumerate() {
                     g.store(&mut k.out[c * stride + at..]);
                 }
             }
-            Wanted::Product(_) => {
+            PointValue::Product(_) => {
                 for (c, b) in b.iter().enumerate() {
                     b.store(&mut k.out[c * stride + at..]);
                 }
             }
-            Wanted::Hessian(lambda) => {
+            PointValue::Hessian(lambda) => {
                 let lambda = simd.load(&lambda[at..]);
                 let (low, high) = three::hessian_eigenvalues(simd, F::ORDER, b, lambda, x);
                 low.store(&mut k.out[at..]);
@@ -165,7 +165,7 @@ fn load3<T: Real, S: Simd<T>>(simd: S, x: Vectors<'_, T>, at: usize) -> [S::V; 3
     [simd.load(&x.data[at..]), simd.load(&x.data[x.stride + at..]), simd.load(&x.data[2 * x.stride + at..])]
 }
 
-impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
+impl<F: Form, T: Vectorised> Engine<T> for Dimension3Kernels<'_, F, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
         self.many.advance(a, rule, job, flight, count, steps);
     }
@@ -185,13 +185,13 @@ impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
 
     fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]) {
         let (isa, form) = (self.many.isa, self.form);
-        if dispatch_wide(isa, Points { a, x, wanted: Wanted::Product(free), out, form }).is_err() {
+        if dispatch_wide(isa, Points { a, x, wanted: PointValue::Product(free), out, form }).is_err() {
             self.many.contract(a, x, free, out);
         }
     }
 
     fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]) {
-        let kernel = Points { a, x, wanted: Wanted::Hessian(lambda), out, form: self.form };
+        let kernel = Points { a, x, wanted: PointValue::Hessian(lambda), out, form: self.form };
         if dispatch_wide(self.many.isa, kernel).is_err() {
             self.many.hessians(a, x, lambda, out);
         }
@@ -199,23 +199,23 @@ impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
 }
 
 /// Kernels for any order and dimension.
-pub struct Many<'a, T> {
+pub struct GeneralKernels<'a, T> {
     /// Vector instructions of the context.
     pub isa: Isa,
     /// Tables of the contractions of this order and dimension.
     pub chain: &'a Chain,
     /// Arrays for the vectors of one width, overwritten by each call.
-    pub work: &'a mut General<T>,
+    pub work: &'a mut WorkArrays<T>,
 }
 
-struct ManyKernel<'a, T> {
+struct GeneralKernel<'a, T> {
     chain: &'a Chain,
-    work: &'a mut General<T>,
+    work: &'a mut WorkArrays<T>,
     a: &'a [T],
     call: Call<'a, T>,
 }
 
-impl<T: Real> Kernel<T> for ManyKernel<'_, T> {
+impl<T: Real> Kernel<T> for GeneralKernel<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -261,7 +261,7 @@ impl<T: Real> Kernel<T> for ManyKernel<'_, T> {
 fn hessian<T: Real, S: Simd<T>>(
     simd: S,
     chain: &Chain,
-    work: &mut General<T>,
+    work: &mut WorkArrays<T>,
     lambda: S::V,
     stride: usize,
     at: usize,
@@ -299,13 +299,13 @@ fn hessian<T: Real, S: Simd<T>>(
     }
 }
 
-impl<T: Vectorised> Many<'_, T> {
+impl<T: Vectorised> GeneralKernels<'_, T> {
     fn call(&mut self, a: &[T], call: Call<'_, T>) {
-        dispatch(self.isa, ManyKernel { chain: self.chain, work: self.work, a, call });
+        dispatch(self.isa, GeneralKernel { chain: self.chain, work: self.work, a, call });
     }
 }
 
-impl<T: Vectorised> Engine<T> for Many<'_, T> {
+impl<T: Vectorised> Engine<T> for GeneralKernels<'_, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
         self.call(a, Call::Advance { rule, job, flight, count, steps });
     }
@@ -323,17 +323,17 @@ impl<T: Vectorised> Engine<T> for Many<'_, T> {
 pub fn with_engine<T: Vectorised, R>(
     isa: Isa,
     chain: &Chain,
-    work: &mut General<T>,
+    work: &mut WorkArrays<T>,
     run: impl FnOnce(&mut dyn Engine<T>) -> R,
 ) -> R {
     let shape = (chain.shape().dimension, chain.shape().order);
-    let mut many = Many { isa, chain, work };
+    let mut many = GeneralKernels { isa, chain, work };
     match shape {
-        (3, 2) => run(&mut Three::<nested::Order2, T>::new(many)),
-        (3, 3) => run(&mut Three::<nested::Order3, T>::new(many)),
-        (3, 4) => run(&mut Three::<nested::Order4, T>::new(many)),
-        (3, 6) => run(&mut Three::<nested::Order6, T>::new(many)),
-        (3, 8) => run(&mut Three::<nested::Order8, T>::new(many)),
+        (3, 2) => run(&mut Dimension3Kernels::<nested::Order2, T>::new(many)),
+        (3, 3) => run(&mut Dimension3Kernels::<nested::Order3, T>::new(many)),
+        (3, 4) => run(&mut Dimension3Kernels::<nested::Order4, T>::new(many)),
+        (3, 6) => run(&mut Dimension3Kernels::<nested::Order6, T>::new(many)),
+        (3, 8) => run(&mut Dimension3Kernels::<nested::Order8, T>::new(many)),
         _ => run(&mut many),
     }
 }

@@ -24,7 +24,7 @@ const STEPS: usize = 64;
 const CAPACITY: usize = 4096;
 
 /// A tensor whose starts are running.
-struct Open<T> {
+struct OpenTensor<T> {
     /// Its index in the leaf.
     place: usize,
     /// Whether this pass finds minima.
@@ -53,7 +53,7 @@ struct Open<T> {
     ends: Ends<T>,
 }
 
-impl<T> Open<T> {
+impl<T> OpenTensor<T> {
     /// Counts the end of `count` starts, and reports the tensor's slot if they were its last.
     #[inline(always)]
     fn end(&mut self, count: usize, converged: usize, slot: usize, finished: &mut Vec<usize>) {
@@ -69,7 +69,7 @@ impl<T> Open<T> {
 /// A thread's pool of lanes, and the tensors whose starts are in it.
 pub struct Feed<T> {
     pool: Pool<T>,
-    open: Vec<Open<T>>,
+    open: Vec<OpenTensor<T>>,
     /// Indices in `open` without a tensor.
     free: Vec<usize>,
     /// Indices in `open` whose last start has ended.
@@ -89,7 +89,7 @@ impl<T: Real> Feed<T> {
         for slot in 0..tensors {
             let mut ends = Ends::new(plan.shape.dimension, stride)?;
             ends.arrays(plan.shape.dimension).open.fill(T::ZERO - T::from_f64(f64::INFINITY));
-            open.push(Open {
+            open.push(OpenTensor {
                 place: 0,
                 minima: false,
                 again: false,
@@ -400,7 +400,7 @@ fn lowest(bits: u64, count: usize) -> u64 {
 /// Removes ended starts from their lanes and stores their ends.
 struct Collect<'a, T> {
     pool: &'a mut Pool<T>,
-    open: &'a mut [Open<T>],
+    open: &'a mut [OpenTensor<T>],
     /// Receives the indices in `open` whose last start has ended.
     finished: &'a mut Vec<usize>,
 }

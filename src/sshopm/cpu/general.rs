@@ -17,7 +17,7 @@ use crate::scalar::Real;
 const EXACT_SHIFT: usize = 16;
 
 /// Work arrays of one thread, for vectors of a fixed number of lanes.
-pub struct General<T> {
+pub struct WorkArrays<T> {
     /// Matrix and gradient at the last point evaluated.
     pub contracted: Contracted<T>,
     x: Vec<T>,
@@ -31,7 +31,7 @@ pub struct General<T> {
     aside: Vec<T>,
 }
 
-impl<T: Real> General<T> {
+impl<T: Real> WorkArrays<T> {
     /// Allocates arrays for vectors of up to `lanes` lanes.
     pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
         let n = chain.shape().dimension;
@@ -116,7 +116,7 @@ impl<T: Real> General<T> {
         beta
     }
 
-    /// The projected matrix of [`General::project`].
+    /// The projected matrix of [`WorkArrays::project`].
     pub fn projected_mut(&mut self) -> &mut [T] {
         &mut self.c
     }
@@ -283,7 +283,7 @@ fn inner<T: Real, S: Simd<T>>(simd: S, x: &[T], y: &[T], count: usize) -> S::V {
 pub fn advance<T: Real, S: Simd<T>>(
     simd: S,
     chain: &Chain,
-    work: &mut General<T>,
+    work: &mut WorkArrays<T>,
     a: &[T],
     rule: &Rule<T>,
     job: &Job<S::V>,
@@ -324,7 +324,7 @@ pub fn advance<T: Real, S: Simd<T>>(
 #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
 fn step<T: Real, S: Simd<T>>(
     simd: S,
-    work: &mut General<T>,
+    work: &mut WorkArrays<T>,
     rule: &Rule<T>,
     job: &Job<S::V>,
     (m, n): (usize, usize),

@@ -36,8 +36,8 @@ use self::chain::Chain;
 pub use self::engine::WIDEST;
 use self::engine::{Engine, with_engine};
 use self::feed::{Feed, Leaf};
-use self::general::General;
-use self::tensor::{Alone, Scratch};
+use self::general::WorkArrays;
+use self::tensor::{Scratch, SingleTensor};
 use super::algorithm::SshopmOps;
 use super::plan::{Counts, Plan, RowSizes, Rows, Tile};
 use crate::alloc;
@@ -64,15 +64,15 @@ pub struct CpuOps<'a, T> {
 /// Buffers of a thread, kept for all its tensors.
 struct Memory<T> {
     scratch: Scratch<T>,
-    way: Way<T>,
-    general: General<T>,
+    schedule: TensorSchedule<T>,
+    general: WorkArrays<T>,
 }
 
 /// Method of solving tensors, with its memory: many through a pool of lanes, or one at a time.
 #[expect(clippy::large_enum_variant, reason = "one for each thread")]
-enum Way<T> {
-    Together(Feed<T>),
-    Alone(Alone<T>),
+enum TensorSchedule<T> {
+    Pooled(Feed<T>),
+    OneAtATime(SingleTensor<T>),
 }
 
 /// Whether a shape has generated kernels.
@@ -124,12 +124,12 @@ impl<'a, T: Vectorised> CpuOps<'a, T> {
 impl<T: Vectorised> Memory<T> {
     fn new(context: &Context, chain: &Chain, plan: &Plan<T>) -> Result<Self> {
         let scratch = Scratch::new(plan, WIDEST)?;
-        let mut general = General::new(chain, WIDEST)?;
-        let way = match with_engine(context.isa(), chain, &mut general, |engine| engine.pool_width()) {
-            Some(width) => Way::Together(Feed::new(plan, width, scratch.stride)?),
-            None => Way::Alone(Alone::new(plan, scratch.stride)?),
+        let mut general = WorkArrays::new(chain, WIDEST)?;
+        let schedule = match with_engine(context.isa(), chain, &mut general, |engine| engine.pool_width()) {
+            Some(width) => TensorSchedule::Pooled(Feed::new(plan, width, scratch.stride)?),
+            None => TensorSchedule::OneAtATime(SingleTensor::new(plan, scratch.stride)?),
         };
-        Ok(Self { scratch, way, general })
+        Ok(Self { scratch, schedule, general })
     }
 }
 
@@ -179,13 +179,13 @@ impl<T: Vectorised> TileJob<'_, T> {
         let Some(mut memory) = taken else {
             return Err(Error::Internal("more leaves than threads".into()));
         };
-        let Memory { scratch, way, general } = &mut memory;
-        let counts = with_engine(isa, self.chain, general, |engine| match way {
-            Way::Together(feed) => {
+        let Memory { scratch, schedule, general } = &mut memory;
+        let counts = with_engine(isa, self.chain, general, |engine| match schedule {
+            TensorSchedule::Pooled(feed) => {
                 let (plan, tile, sizes) = (self.plan, self.tile, self.sizes);
                 Leaf { isa, engine, plan, tile, sizes, first, count, rows, scratch, feed }.run(self.cancel, trace)
             }
-            Way::Alone(alone) => self.leaf(isa, engine, (scratch, alone), first, count, rows, trace),
+            TensorSchedule::OneAtATime(alone) => self.leaf(isa, engine, (scratch, alone), first, count, rows, trace),
         });
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
         counts
@@ -203,7 +203,7 @@ impl<T: Vectorised> TileJob<'_, T> {
         &self,
         isa: Isa,
         engine: &mut dyn Engine<T>,
-        (scratch, alone): (&mut Scratch<T>, &mut Alone<T>),
+        (scratch, alone): (&mut Scratch<T>, &mut SingleTensor<T>),
         first: usize,
         count: usize,
         rows: Rows<'_, T>,

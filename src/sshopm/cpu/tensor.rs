@@ -120,7 +120,7 @@ impl<T: Real> Scratch<T> {
 }
 
 /// Memory of a thread that solves one tensor at a time.
-pub struct Alone<T> {
+pub struct SingleTensor<T> {
     a: Vec<T>,
     flight: Flight<T>,
     ends: Ends<T>,
@@ -128,7 +128,7 @@ pub struct Alone<T> {
     ended: Vec<u64>,
 }
 
-impl<T: Real> Alone<T> {
+impl<T: Real> SingleTensor<T> {
     /// Allocates memory for the tensors of `plan`; `stride` as in [`Scratch`].
     pub fn new(plan: &Plan<T>, stride: usize) -> Result<Self> {
         let n = plan.shape.dimension;
@@ -188,7 +188,7 @@ pub fn solve<T: Vectorised>(
     index: usize,
     input: &[T],
     scratch: &mut Scratch<T>,
-    alone: &mut Alone<T>,
+    alone: &mut SingleTensor<T>,
     rows: &mut Rows<'_, T>,
     trace: &mut [T],
 ) -> Counts {
@@ -247,7 +247,7 @@ fn iterate<T: Vectorised>(
     plan: &Plan<T>,
     loaded: &Loaded<T>,
     scratch: &Scratch<T>,
-    alone: &mut Alone<T>,
+    alone: &mut SingleTensor<T>,
     rows: &mut Rows<'_, T>,
     trace: &mut [T],
 ) -> Counts {
@@ -256,7 +256,7 @@ fn iterate<T: Vectorised>(
     let rule = rule_of(plan, rows);
     let mut counts = Counts::default();
     let none = T::ZERO - T::from_f64(f64::INFINITY);
-    let Alone { a, flight, ends, ended } = alone;
+    let SingleTensor { a, flight, ends, ended } = alone;
     let ends = ends.arrays(n);
     flight.launch(&scratch.starts, starts);
     ends.open[starts..].fill(none);

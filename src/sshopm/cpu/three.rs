@@ -4,7 +4,7 @@ use super::flight::{Job, Rule, Step, state};
 use super::nested::{self, Entries, Form, PerLane};
 use super::pool::{Pool, job_of, row, stopped};
 use super::steps::{Status, tiny2};
-use super::uphill::{Uphill, uphill};
+use super::uphill::{AscentStep, uphill};
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
@@ -191,7 +191,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
         return going;
     }
     if rule.step == Step::Hybrid {
-        let Uphill { mut w, mut inverse, mut shift } = uphill(simd, F::ORDER, b, r, lambda, residual2, *x);
+        let AscentStep { mut w, mut inverse, mut shift } = uphill(simd, F::ORDER, b, r, lambda, residual2, *x);
         if rule.warmup > T::ZERO {
             // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
             let warming = status.iterations.le(simd.splat(rule.warmup));

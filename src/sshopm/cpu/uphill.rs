@@ -8,7 +8,7 @@ use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::scalar::Real;
 
 /// A step from x to x + `w` `inverse`, in the tangent plane.
-pub struct Uphill<V> {
+pub struct AscentStep<V> {
     /// Direction of the step, orthogonal to x, without its length.
     pub w: [V; 3],
     /// Factor that gives the direction its length.
@@ -34,7 +34,7 @@ pub fn uphill<T: Real, S: Simd<T>>(
     lambda: S::V,
     residual2: S::V,
     x: [S::V; 3],
-) -> Uphill<S::V> {
+) -> AscentStep<S::V> {
     let order = m as f64;
     let number = |x: f64| simd.splat(T::from_f64(x));
     let k = number(order - 1.0);
@@ -55,5 +55,5 @@ pub fn uphill<T: Real, S: Simd<T>>(
     for i in 0..3 {
         w[i] = c.neg_mul_add(r[i], residual2.neg_mul_add(x[i], w[i]));
     }
-    Uphill { w, inverse, shift: k.mul(shift) }
+    AscentStep { w, inverse, shift: k.mul(shift) }
 }
