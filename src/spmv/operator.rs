@@ -5,7 +5,7 @@ use super::cpu::Finish;
 use super::kind::Kind;
 use super::known;
 use super::plan::{Operator, Plan};
-use super::renumber::Way;
+use super::renumber::Direction;
 use super::terms::{add_along, dot, scaled};
 use super::tiles::csr;
 use crate::alloc;
@@ -42,7 +42,7 @@ impl Plan {
         if let Some(order) = self.renumbering() {
             // The ones are not needed any more; reuse their memory.
             let mut back = ones;
-            order.apply(self.context(), Way::Out, 1, &sums, &mut back)?;
+            order.apply(self.context(), Direction::ToMatrix, 1, &sums, &mut back)?;
             sums = back;
         }
         degrees.extend(sums.iter().map(|d| d.re()));

@@ -1,7 +1,7 @@
 //! Products in a plan's order of rows: vectors are converted to that order, and results back.
 
 use super::plan::Plan;
-use super::renumber::{Renumbering, Way};
+use super::renumber::{Direction, Renumbering};
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -26,12 +26,12 @@ impl Plan {
         let context = self.context();
         let mut from = alloc::filled(WHAT, x.len(), T::default())?;
         let mut to = alloc::filled(WHAT, y.len(), T::default())?;
-        order.apply(context, Way::In, width, x, &mut from)?;
+        order.apply(context, Direction::ToOrder, width, x, &mut from)?;
         if keeps {
-            order.apply(context, Way::In, width, y, &mut to)?;
+            order.apply(context, Direction::ToOrder, width, y, &mut to)?;
         }
         work(&from, &mut to)?;
-        order.apply(context, Way::Out, width, &to, y)
+        order.apply(context, Direction::ToMatrix, width, &to, y)
     }
 
     /// As [`Plan::ordered`] on the device; `work` gets rows of `width` numbers without gaps.
@@ -49,11 +49,11 @@ impl Plan {
         let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
         let (from, to) = (buffer()?, buffer()?);
         let rows = |memory| Strided { memory, row: width, column: 1 };
-        order.apply_on_device::<T>(on, Way::In, width, x, rows(from.whole()))?;
+        order.apply_on_device::<T>(on, Direction::ToOrder, width, x, rows(from.whole()))?;
         if keeps {
-            order.apply_on_device::<T>(on, Way::In, width, y, rows(to.whole()))?;
+            order.apply_on_device::<T>(on, Direction::ToOrder, width, y, rows(to.whole()))?;
         }
         work(from.whole(), to.whole())?;
-        order.apply_on_device::<T>(on, Way::Out, width, rows(to.whole()), y)
+        order.apply_on_device::<T>(on, Direction::ToMatrix, width, rows(to.whole()), y)
     }
 }

@@ -8,7 +8,7 @@ use super::info::{Info, Statistics};
 use super::known;
 use super::options::{Method, Op, Options};
 use super::plan::{Operator, Plan};
-use super::renumber::{Renumbering, Way};
+use super::renumber::{Direction, Renumbering};
 use super::terms::Terms;
 use super::tiles::{TILE, binned, csr, row_of, search, tiles, whole_rows};
 use super::walk;
@@ -252,7 +252,7 @@ impl Operator {
             if let Some(order) = plan.renumbering() {
                 for list in terms.lists() {
                     let mut turned = alloc::filled("operator of a sparse product", list.len(), T::Part::ONE)?;
-                    order.apply(plan.context(), Way::In, 1, list, &mut turned)?;
+                    order.apply(plan.context(), Direction::ToOrder, 1, list, &mut turned)?;
                     *list = turned;
                 }
             }

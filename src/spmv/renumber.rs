@@ -30,11 +30,11 @@ pub struct Renumbering {
 
 /// Direction of a conversion between two orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the matrix's order to the other.
-    In,
+    ToOrder,
     /// From the other order to the matrix's.
-    Out,
+    ToMatrix,
 }
 
 impl Renumbering {
@@ -97,12 +97,12 @@ impl Renumbering {
     pub fn apply<T: Copy + Send + Sync>(
         &self,
         context: &Context,
-        way: Way,
+        direction: Direction,
         width: usize,
         from: &[T],
         to: &mut [T],
     ) -> Result<()> {
-        let list = if way == Way::In { &self.list } else { &self.places };
+        let list = if direction == Direction::ToOrder { &self.list } else { &self.places };
         if width == 0 || from.len() != list.len().saturating_mul(width) || to.len() != from.len() {
             return Err(Error::Internal(format!("{} numbers of {} rows in another order", from.len(), list.len())));
         }
@@ -126,7 +126,7 @@ impl Renumbering {
         pub fn apply_on_device<T: Scalar>(
             &self: Renumbering,
             on: (&Gpu, &GpuStream),
-            way: Way,
+            direction: Direction,
             width: usize,
             from: Strided<'_>,
             to: Strided<'_>,
@@ -136,13 +136,13 @@ impl Renumbering {
     fn apply_on_device_of<T: Scalar>(
         &self,
         (gpu, stream): (&Gpu, &GpuStream),
-        way: Way,
+        direction: Direction,
         width: usize,
         from: Strided<'_>,
         to: Strided<'_>,
     ) -> Result<()> {
         let [list, places] = self.device.as_ref().ok_or_else(|| Error::Internal("an order off the device".into()))?;
-        let list = if way == Way::In { list } else { places };
+        let list = if direction == Direction::ToOrder { list } else { places };
         renumber(T::DTYPE, gpu, stream, list.whole(), (self.list.len(), width), from, to)
     }
 }

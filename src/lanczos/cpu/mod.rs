@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::rng;
 use crate::scalar::{Real, Scalar};
 use crate::shape::{product, to_u64};
-use crate::spmv::renumber::Way;
+use crate::spmv::renumber::Direction;
 use panel::Panel;
 
 pub(super) use part::CpuPart;
@@ -437,7 +437,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
     fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
         let column = self.column(column)?;
         match self.operator.renumbering() {
-            Some(order) => order.apply(&self.context, Way::Out, 1, column, to)?,
+            Some(order) => order.apply(&self.context, Direction::ToMatrix, 1, column, to)?,
             None => to.copy_from_slice(column),
         }
         Ok(())
@@ -448,7 +448,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let order = self.operator.renumbering().cloned();
         let column = self.column_mut(column)?;
         match order {
-            Some(order) => order.apply(&context, Way::In, 1, from, column)?,
+            Some(order) => order.apply(&context, Direction::ToOrder, 1, from, column)?,
             None => column.copy_from_slice(from),
         }
         Ok(())

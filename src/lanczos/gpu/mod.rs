@@ -44,7 +44,7 @@ use crate::matrix::DenseMut;
 use crate::rng;
 use crate::scalar::{Element, Real, Scalar};
 use crate::shape::{Order, product, to_u64};
-use crate::spmv::renumber::Way;
+use crate::spmv::renumber::Direction;
 use operator::{DeviceOperator, Ends};
 use steps::Steps;
 
@@ -252,7 +252,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         // Draw in the matrix's order, so that a row's number does not depend on the order of the columns.
         let drawn = self.new_vector()?;
         self.algebra.draw::<T>(View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
-        self.renumber(&order, Way::In, drawn.whole(), self.column(to)?)
+        self.renumber(&order, Direction::ToOrder, drawn.whole(), self.column(to)?)
     }
 
     fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
@@ -518,7 +518,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             return self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to);
         };
         let vector = self.new_vector()?;
-        self.renumber(&order, Way::Out, self.column(column)?, vector.whole())?;
+        self.renumber(&order, Direction::ToMatrix, self.column(column)?, vector.whole())?;
         self.gpu.load_numbers(&self.stream, &vector, 0, to)
     }
 
@@ -527,7 +527,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             return self.gpu.store_numbers(&self.stream, from, &mut self.memory, column * self.n * size_of::<T>());
         };
         let given = self.numbers(from)?;
-        self.renumber(&order, Way::In, given.whole(), self.column(column)?)
+        self.renumber(&order, Direction::ToOrder, given.whole(), self.column(column)?)
     }
 }
 

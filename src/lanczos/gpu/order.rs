@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::product;
 use crate::spmv::Renumbering;
-use crate::spmv::renumber::Way;
+use crate::spmv::renumber::Direction;
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// The order that columns are in, if it is not the matrix's.
@@ -26,9 +26,15 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
     }
 
-    pub(super) fn renumber(&self, order: &Renumbering, way: Way, from: Region<'_>, to: Region<'_>) -> Result<()> {
+    pub(super) fn renumber(
+        &self,
+        order: &Renumbering,
+        direction: Direction,
+        from: Region<'_>,
+        to: Region<'_>,
+    ) -> Result<()> {
         let on = (&self.gpu, &self.stream);
-        order.apply_on_device::<T>(on, way, 1, Strided::vector(from), Strided::vector(to))
+        order.apply_on_device::<T>(on, direction, 1, Strided::vector(from), Strided::vector(to))
     }
 
     /// Converts columns to the matrix's order in place. They can no longer be used as vectors of the space.
@@ -36,7 +42,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let Some(order) = self.renumbering() else { return Ok(()) };
         let vector = self.new_vector()?;
         for j in first..first + count {
-            self.renumber(order, Way::Out, self.column(j)?, vector.whole())?;
+            self.renumber(order, Direction::ToMatrix, self.column(j)?, vector.whole())?;
             let (from, to) = (vector.whole(), self.column(j)?);
             let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
             scale(T::DTYPE, &self.gpu, &self.stream, one)?;

@@ -35,7 +35,7 @@ use crate::rng;
 use crate::scalar::{Real, Scalar};
 use crate::shape::{product, to_u64};
 use crate::spmv::cpu::Finish;
-use crate::spmv::renumber::Way;
+use crate::spmv::renumber::Direction;
 use crate::spmv::terms::{Terms, add_along, dot, scaled};
 use crate::spmv::{Plan, Renumbering};
 
@@ -233,7 +233,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let Some(order) = self.renumbering().cloned() else { return Ok(()) };
         for list in self.terms.lists() {
             let mut turned = alloc::filled(WHAT, list.len(), T::Part::ONE)?;
-            order.apply(&self.context, Way::In, 1, list, &mut turned)?;
+            order.apply(&self.context, Direction::ToOrder, 1, list, &mut turned)?;
             *list = turned;
         }
         Ok(())

@@ -22,14 +22,14 @@ fn wide<T: Scalar>(v: T) -> Complex<f64> {
 
 /// A vector on the device: the caller's, or a copy.
 enum Vector<'a> {
-    There(&'a DeviceMemory),
+    Borrowed(&'a DeviceMemory),
     Copied(DeviceMemory),
 }
 
 impl Vector<'_> {
     fn memory(&self) -> &DeviceMemory {
         match self {
-            Self::There(memory) => memory,
+            Self::Borrowed(memory) => memory,
             Self::Copied(memory) => memory,
         }
     }
@@ -39,7 +39,7 @@ fn vector<'a, T: Scalar>(gpu: &Gpu, stream: &GpuStream, argument: &str, t: &'a T
     unit_stride(argument, t)?;
     t.expect_dtype(argument, T::DTYPE)?;
     Ok(match t.memory() {
-        Memory::Device(memory) => Vector::There(memory),
+        Memory::Device(memory) => Vector::Borrowed(memory),
         Memory::Host(memory) => {
             Vector::Copied(gpu.upload_numbers(stream, WHAT, &memory.as_slice::<T>()?[..t.dims()[0]])?)
         }

@@ -36,13 +36,13 @@ pub(in crate::spmv) struct Prepared {
     /// Tiles for blocks of vectors, with their number of entries as key.
     blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
     /// Cached workspaces, for products that run one after another.
-    pub(super) spaces: Mutex<Vec<(Following, Arc<Space>)>>,
+    pub(super) spaces: Mutex<Vec<(WorkspaceKey, Arc<Space>)>>,
 }
 
 /// The key of a workspace: the handle of the stream that orders products and, during a graph capture, the number of the
 /// capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Following {
+pub(super) struct WorkspaceKey {
     pub(super) queue: u64,
     pub(super) capture: Option<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::prepared::{Following, Kernels, Prepared};
+use super::prepared::{Kernels, Prepared, WorkspaceKey};
 use super::space::Space;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish as DeviceFinish, Form, Vectors};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -56,7 +56,7 @@ impl Plan {
         if (pieces, longs, products) == (0, 0, 0) {
             return self.device_space::<T>(stream).map(Arc::new);
         }
-        let following = Following { queue: stream.raw(), capture: stream.capture()? };
+        let following = WorkspaceKey { queue: stream.raw(), capture: stream.capture()? };
         let mut kept = prepared.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.iter().find(|k| k.0 == following) {
             return Ok(Arc::clone(&found.1));

@@ -11,14 +11,14 @@ use crate::lanczos::operator::{Kind, Symmetric};
 #[test]
 #[ignore = "needs a GPU"]
 fn cycles_are_polled_while_they_run() {
-    type Way = fn(&mut GpuKrylov<'_, '_, '_, f64>, &mut Poll<'_>) -> Result<usize>;
+    type StepFunction = fn(&mut GpuKrylov<'_, '_, '_, f64>, &mut Poll<'_>) -> Result<usize>;
     const M: usize = 64;
     let c = gpu();
     let a = golden(&c, "ca-AstroPh-cc");
     let mut operator = Symmetric::<f64>::new(&c, &a, Kind::Matrix, 0.0).unwrap();
     let mut krylov = GpuKrylov::new(&c, &mut operator, None, M + 8).unwrap();
     const SPACE: Space = Space { locked: 0, norm: 0.0, epsilon: f64::EPSILON };
-    let ways: [(&str, Way); 5] = [
+    let ways: [(&str, StepFunction); 5] = [
         ("steps", |k, poll| k.extend(SPACE, (0, M), poll).map(|s| s.len())),
         ("watched steps", |k, poll| {
             k.extend_watched(SPACE, (0, M), &[0.0; M * M], poll).map(|s| s.unwrap_or_default().len())
