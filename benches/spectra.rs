@@ -9,7 +9,7 @@ use purlin::backend::BackendChoice;
 use purlin::backend::memory::HostMemory;
 use purlin::context::{Context, Options as ContextOptions};
 use purlin::lanczos::operator::{Kind, Symmetric};
-use purlin::lanczos::solve::{Given, tridiagonalize};
+use purlin::lanczos::solve::{SolveInputs, tridiagonalize};
 use purlin::lanczos::{Filter, Method, Options, Orthogonalization, Which, eigenpairs};
 use purlin::matrix::Matrix;
 use purlin::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrize, from_coordinates, read_market, symmetrize};
@@ -134,7 +134,7 @@ fn solvers(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new(*what, name), |b| {
                 b.iter(|| {
                     let mut operator = Symmetric::<f64>::new(&context, &a, Kind::Matrix, 0.0).unwrap();
-                    eigenpairs(&context, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+                    eigenpairs(&context, &mut operator, options, &SolveInputs::default(), &Progress::none()).unwrap()
                 });
             });
         }
@@ -148,7 +148,7 @@ fn solvers(c: &mut Criterion) {
         group.bench_function(what, |b| {
             b.iter(|| {
                 let mut operator = Symmetric::<f64>::new(&context, &a, Kind::NormalizedAdjacency, 0.0).unwrap();
-                eigenpairs(&context, &mut operator, &options, &Given::default(), &Progress::none()).unwrap()
+                eigenpairs(&context, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap()
             });
         });
     }

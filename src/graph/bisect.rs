@@ -8,7 +8,7 @@ use crate::choice::numbered;
 use crate::error::{Error, Result, real};
 use crate::group::Group;
 use crate::lanczos::operator::Kind;
-use crate::lanczos::solve::{Given, Vectors};
+use crate::lanczos::solve::{SolveInputs, Vectors};
 use crate::lanczos::{Info, Method, Options, Which, eigenpairs_over};
 use crate::matrix::sparse::{Rows, Values, has_symmetric_values, values};
 use crate::matrix::{Matrix, Storage, not_finite};
@@ -115,7 +115,7 @@ pub fn fiedler(
         // Without edges every vector has eigenvalue 0.
         let is_scaled = normalized && degrees.iter().any(|d| *d > 0.0);
         known.extend(degrees.iter().map(|d| T::from_parts(if is_scaled { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
-        let given = Given { deflate: &known[..], ..Given::default() };
+        let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
         let pairs = eigenpairs_over(group, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;

@@ -7,7 +7,7 @@ use crate::choice::numbered;
 use crate::error::Result;
 use crate::group::Group;
 use crate::lanczos::operator::Kind;
-use crate::lanczos::solve::{Given, Vectors};
+use crate::lanczos::solve::{SolveInputs, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
@@ -71,7 +71,7 @@ pub fn embed(
     let numbers = n.saturating_mul(options.count.min(n) + 1);
     let _charge = graph.context().host_budget().charge_host("coordinates of a graph", numbers.saturating_mul(8))?;
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
-        let (what, given) = ((Kind::NormalizedLaplacian, -1.0), Given::<T>::default());
+        let (what, given) = ((Kind::NormalizedLaplacian, -1.0), SolveInputs::<T>::default());
         let pairs = eigenpairs_over(group, graph, what, &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;

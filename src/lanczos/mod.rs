@@ -37,5 +37,5 @@ pub mod tridiagonal;
 pub use info::{Info, Pairs, Reason};
 pub use options::{Filter, Method, Options, Orthogonalization, Verify, Which};
 pub use shared::eigenpairs_over;
-pub use singular::{Through, Triplets, singular_triplets};
+pub use singular::{SingularOperator, Triplets, singular_triplets};
 pub use solve::eigenpairs;

@@ -19,7 +19,7 @@ pub enum Which {
     /// Half of them the largest and half the smallest; the largest get one more if the number is odd. In descending
     /// order.
     BothEnds = 3,
-    /// Those nearest [`Options::sigma`], the nearest first. Found with the caller's solve (`Given::solve`) or, without
+    /// Those nearest [`Options::sigma`], the nearest first. Found with the caller's solve (`SolveInputs::solve`) or, without
     /// one, by a filter.
     Nearest = 4,
 }

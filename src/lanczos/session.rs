@@ -10,8 +10,8 @@ use super::operator::{self, Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
 use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
-use super::singular::{self, Through, singular_triplets};
-use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalize};
+use super::singular::{self, SingularOperator, singular_triplets};
+use super::solve::{SolveInputs, Vectors, eigenpairs_to, tridiagonalize};
 use crate::backend::memory::Memory;
 use crate::choice::{with_defaults, word};
 use crate::context::Context;
@@ -97,12 +97,12 @@ impl Problem {
     }
 
     /// The operator through which singular triplets are computed.
-    fn through(&self) -> Result<Through> {
+    fn through(&self) -> Result<SingularOperator> {
         self.expect_no_ordering()?;
         let through = match self.kind {
-            Kind::Matrix => Through::Auto,
-            Kind::Gram => Through::Gram,
-            Kind::Augmented => Through::Augmented,
+            Kind::Matrix => SingularOperator::Auto,
+            Kind::Gram => SingularOperator::Gram,
+            Kind::Augmented => SingularOperator::Augmented,
             other => {
                 let problem = format!("is {}, MATRIX, GRAM or AUGMENTED is needed", word(other));
                 return Err(Error::invalid("kind", problem));
@@ -307,7 +307,7 @@ impl Lanczos {
             None => std::borrow::Cow::Borrowed(&[][..]),
             Some(known) => known.dense("known")?.columns::<T>("known")?,
         };
-        let given = Given { start: start.as_deref(), deflate: &known, solve: inputs.solve };
+        let given = SolveInputs { start: start.as_deref(), deflate: &known, solve: inputs.solve };
         let vectors = match outputs.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()? {
             None => Vectors::Left,
             Some(target) if matches!(target.memory, Memory::Device(_)) => Vectors::Device(target),
@@ -346,7 +346,7 @@ impl Lanczos {
     fn singular_typed<T: Scalar>(
         &self,
         a: &Matrix,
-        (through, start): (Through, Option<&Tensor>),
+        (through, start): (SingularOperator, Option<&Tensor>),
         outputs: &mut TripletOutputs<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {

@@ -18,7 +18,7 @@ use super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::operator::{Kind, Symmetric};
 use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use super::sides::{Pair, Side, Sides};
-use super::solve::{Given, eigenpairs};
+use super::solve::{SolveInputs, eigenpairs};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::choice::{numbered, word};
@@ -45,7 +45,7 @@ type Work<'a, T> = dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>> + 'a;
 /// The Hermitian operator whose eigenvectors are computed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Through {
+pub enum SingularOperator {
     /// A^H A or A A^H, whichever is smaller, for the largest values; no operator for the smallest.
     Auto = 0,
     /// A^H A or A A^H, whichever is smaller.
@@ -54,13 +54,13 @@ pub enum Through {
     Augmented = 2,
 }
 
-numbered!(Through, Auto, Gram, Augmented);
+numbered!(SingularOperator, Auto, Gram, Augmented);
 
 /// The arguments of a call beside the options.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a, T> {
     /// The operator whose eigenvectors are computed first.
-    pub through: Through,
+    pub through: SingularOperator,
     /// Start vector of min(rows, cols) numbers: a right vector if cols <= rows, else a left one. A random one is used
     /// if there is none.
     pub start: Option<&'a [T]>,
@@ -70,7 +70,7 @@ pub struct Request<'a, T> {
 
 impl<T> Default for Request<'_, T> {
     fn default() -> Self {
-        Self { through: Through::Auto, start: None, vectors: [true; 2] }
+        Self { through: SingularOperator::Auto, start: None, vectors: [true; 2] }
     }
 }
 
@@ -117,7 +117,7 @@ impl Shape {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for another `which`, more values than the matrix has, or a start vector that is 0, not
-/// finite or of another length; [`Error::NotSupported`] for the smallest values through [`Through::Augmented`], where
+/// finite or of another length; [`Error::NotSupported`] for the smallest values through [`SingularOperator::Augmented`], where
 /// they are in the middle of the spectrum; else as [`eigenpairs`].
 pub fn singular_triplets<T: Scalar>(
     context: &Arc<Context>,
@@ -137,7 +137,7 @@ pub fn singular_triplets<T: Scalar>(
     if options.check_symmetry {
         return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
     }
-    if request.through == Through::Augmented && options.which == Which::Smallest {
+    if request.through == SingularOperator::Augmented && options.which == Which::Smallest {
         let problem = "which: the smallest singular values through the augmented matrix, GRAM is needed";
         return Err(Error::NotSupported(problem.into()));
     }
@@ -184,7 +184,7 @@ impl<T: Scalar> Call<'_, T> {
             || self.options.block > 1
             || self.options.orthogonalization != Orthogonalization::Full;
         let mut earlier = Info::default();
-        if self.request.through != Through::Auto || self.options.which == Which::Largest || is_of_eigenpairs {
+        if self.request.through != SingularOperator::Auto || self.options.which == Which::Largest || is_of_eigenpairs {
             match self.by_eigenvectors() {
                 Ok((found, has_ended)) => {
                     if found.info.converged == self.options.count || (self.options.restarts > 0 && !has_ended) {
@@ -193,7 +193,7 @@ impl<T: Scalar> Call<'_, T> {
                     earlier = found.info;
                 }
                 // The squares of the values may overflow or underflow although the values do not.
-                Err(Error::Numerical(_)) if self.request.through == Through::Auto && !is_of_eigenpairs => {}
+                Err(Error::Numerical(_)) if self.request.through == SingularOperator::Auto && !is_of_eigenpairs => {}
                 Err(error) => return Err(error),
             }
         }
@@ -212,7 +212,7 @@ impl<T: Scalar> Call<'_, T> {
         let begin = std::time::Instant::now();
         let [n, long] = self.shape.lengths;
         let (augmented, kind) = match self.request.through {
-            Through::Augmented => (true, Kind::Augmented),
+            SingularOperator::Augmented => (true, Kind::Augmented),
             _ => (false, self.shape.kind),
         };
         let order = if augmented { n + long } else { n };
@@ -222,7 +222,7 @@ impl<T: Scalar> Call<'_, T> {
         if let Some(start) = self.request.start {
             padded[first..first + n].copy_from_slice(start);
         }
-        let given = Given { start: self.request.start.map(|_| &*padded), ..Given::default() };
+        let given = SolveInputs { start: self.request.start.map(|_| &*padded), ..SolveInputs::default() };
         let pairs = {
             let mut operator = Symmetric::<T>::new(self.context, self.a, kind, 0.0)?;
             eigenpairs(self.context, &mut operator, self.options, &given, self.progress)?

@@ -27,7 +27,7 @@ use crate::scalar::{Real, Scalar};
 use crate::shape::to_i64;
 
 /// Vectors and operators that the caller may supply to a solve.
-pub struct Given<'a, T> {
+pub struct SolveInputs<'a, T> {
     /// Start vector, n numbers; a random one is used if there is none.
     pub start: Option<&'a [T]>,
     /// Known eigenvectors, which the space is kept orthogonal to: n-by-j, column-major. They need not be orthonormal,
@@ -38,7 +38,7 @@ pub struct Given<'a, T> {
     pub solve: Option<&'a Matrix>,
 }
 
-impl<T> Default for Given<'_, T> {
+impl<T> Default for SolveInputs<'_, T> {
     fn default() -> Self {
         Self { start: None, deflate: &[], solve: None }
     }
@@ -65,7 +65,7 @@ pub fn eigenpairs<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
     progress: &Progress<'_>,
 ) -> Result<Pairs<T>> {
     eigenpairs_to(context, operator, options, given, progress, Vectors::Returned)
@@ -80,7 +80,7 @@ compiled_here! {
         context: &Arc<Context>,
         operator: &mut Symmetric<'_, T>,
         options: &Options,
-        given: &Given<'_, T>,
+        given: &SolveInputs<'_, T>,
         progress: &Progress<'_>,
         vectors: Vectors<'_>,
     ) -> Result<Pairs<T>> = eigenpairs_of;
@@ -101,7 +101,7 @@ fn eigenpairs_of<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
     progress: &Progress<'_>,
     vectors: Vectors<'_>,
 ) -> Result<Pairs<T>> {

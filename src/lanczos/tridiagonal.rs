@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// Eigenvalues in ascending order, and the first and last components of the eigenvectors, which have 2-norm 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ends {
+pub struct EndComponents {
     /// Eigenvalues in ascending order, one for each row.
     pub values: Vec<f64>,
     /// First component of each eigenvector.
@@ -29,7 +29,7 @@ const SWEEPS: usize = 60;
 /// # Errors
 /// [`Error::InvalidArgument`] for another length of `off` or numbers that are not finite; [`Error::Numerical`] if an
 /// eigenvalue does not converge; [`Error::OutOfMemory`]; errors of `poll`.
-pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> {
+pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<EndComponents> {
     const WHAT: &str = "eigenvalues of a tridiagonal matrix";
     let m = diagonal.len();
     if off.len() + 1 != m.max(1) {
@@ -108,7 +108,7 @@ pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> 
         to.extend(order.iter().map(|&i| from[i]));
         Ok(to)
     };
-    Ok(Ends { values: sorted(&d)?, first: sorted(&first)?, last: sorted(&last)? })
+    Ok(EndComponents { values: sorted(&d)?, first: sorted(&first)?, last: sorted(&last)? })
 }
 
 /// The order of the smallest leading submatrix that has the eigenvalue `theta` to within `near`, and of the smallest

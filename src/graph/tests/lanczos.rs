@@ -11,7 +11,7 @@ use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::gpu::GpuKrylov;
 use crate::lanczos::krylov::{Affine, Columns};
 use crate::lanczos::operator::{Kind, Symmetric};
-use crate::lanczos::solve::{Given, eigenpairs};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
 use crate::lanczos::{Filter, Options, Pairs, Which};
 use crate::matrix::Storage;
 use crate::matrix::sparse::row_sums;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::testing::sparse::{cpu, from_entries, gpu, photograph, recorded};
 
 fn solve(c: &Arc<Context>, operator: &mut Symmetric<'_, f64>, options: &Options) -> Pairs<f64> {
-    eigenpairs(c, operator, options, &Given::default(), &Progress::none()).unwrap()
+    eigenpairs(c, operator, options, &SolveInputs::default(), &Progress::none()).unwrap()
 }
 
 fn noise(k: usize) -> f64 {

@@ -1,7 +1,7 @@
 //! The plain three-term recurrence, and the test that separates eigenvalues of A from copies and spurious values.
 
 use super::super::krylov::{Krylov, Poll};
-use super::super::tridiagonal::{Ends, ends};
+use super::super::tridiagonal::{EndComponents, ends};
 use super::finite;
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -96,7 +96,7 @@ pub(super) fn candidates(
 ) -> Result<(Vec<Accepted>, f64)> {
     let m = of.alpha.len();
     let Some(out) = of.beta.last().copied() else { return Ok((Vec::new(), 0.0)) };
-    let Ends { values, first, last } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
+    let EndComponents { values, first, last } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
     let smaller = if m > 1 { ends(&of.alpha[1..], &of.beta[1..m - 1], poll)?.values } else { Vec::new() };
     let largest = values[0].abs().max(values[m - 1].abs()).max(least);
     let near = cluster * largest;

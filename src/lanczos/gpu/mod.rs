@@ -45,7 +45,7 @@ use crate::rng;
 use crate::scalar::{Element, Real, Scalar};
 use crate::shape::{Order, product, to_u64};
 use crate::spmv::renumber::Direction;
-use operator::{DeviceOperator, Ends};
+use operator::{DeviceOperator, ProductVectors};
 use steps::Steps;
 
 pub(super) use part::GpuPart;
@@ -259,7 +259,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         if let Source::Device(operator) = &mut self.operator {
             let x = column::<T>(&self.memory, self.n, from)?;
             let y = column::<T>(&self.memory, self.n, to)?;
-            return operator.affine(step, Ends { x, y });
+            return operator.affine(step, ProductVectors { x, y });
         }
         self.on_host((from, to), step.keep != 0.0, |own, x, y| match &mut own.operator {
             Source::Host(operator) => operator.affine(step, x, y),
@@ -281,7 +281,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     fn invert(&mut self, from: usize, to: usize) -> Result<()> {
         if let Some(Source::Device(inverse)) = &self.inverse {
             let (x, y) = (self.column(from)?, self.column(to)?);
-            return inverse.affine(Affine::PLAIN, Ends { x, y });
+            return inverse.affine(Affine::PLAIN, ProductVectors { x, y });
         }
         self.on_host((from, to), false, |own, x, y| match &mut own.inverse {
             Some(Source::Host(inverse)) => inverse.apply(x, y),

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::super::krylov::Affine;
-use super::super::operator::{Kind, Parts, Symmetric, There};
+use super::super::operator::{DeviceProducts, Kind, Parts, Symmetric};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
@@ -22,7 +22,7 @@ const WHAT: &str = "operator";
 
 /// Input x and output y of a product, on the device.
 #[derive(Clone, Copy)]
-pub(super) struct Ends<'a> {
+pub(super) struct ProductVectors<'a> {
     pub(super) x: Region<'a>,
     pub(super) y: Region<'a>,
 }
@@ -120,8 +120,8 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             }
         };
         let products = match products {
-            There::Own(own) => Products::Own(own),
-            There::Planned { matrix, plan, adjoint } => {
+            DeviceProducts::Own(own) => Products::Own(own),
+            DeviceProducts::Planned { matrix, plan, adjoint } => {
                 let adjoint =
                     adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
                 Products::Planned(Box::new(Planned { matrix, plan, space: plan.device_space::<T>(stream)?, adjoint }))
@@ -181,11 +181,11 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// As [`DeviceOperator::affine`] for the operator's own rows. [`DeviceOperator::gathered`] must hold all entries
     /// that they need.
-    pub(super) fn finish(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
-        self.scaled(self.gathered()?, self.finished(step, Ends { x, y }))
+    pub(super) fn finish(&self, step: Affine, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
+        self.scaled(self.gathered()?, self.finished(step, ProductVectors { x, y }))
     }
 
-    fn finished<'a>(&self, step: Affine, Ends { x, y }: Ends<'a>) -> DeviceFinish<'a> {
+    fn finished<'a>(&self, step: Affine, ProductVectors { x, y }: ProductVectors<'a>) -> DeviceFinish<'a> {
         DeviceFinish {
             shift: real(step.scale * (self.shift - step.center)),
             weight: real(step.scale),
@@ -271,14 +271,14 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     }
 
     /// y = op(A) x with the operator's matrix A, in stream order.
-    pub(super) fn factor(&self, op: Op, Ends { x, y }: Ends<'_>) -> Result<()> {
+    pub(super) fn factor(&self, op: Op, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
         self.products.multiply::<T>(&self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
     }
 
     /// y = scale (A - center) x + keep y, in stream order.
-    pub(super) fn affine(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
+    pub(super) fn affine(&self, step: Affine, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
         let (gpu, stream) = (&self.gpu, &self.stream);
-        let finish = |y, x| self.finished(step, Ends { x, y });
+        let finish = |y, x| self.finished(step, ProductVectors { x, y });
         let multiply =
             |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply::<T>(stream, op, gathered, finish);
         let between = || self.between.as_ref().ok_or_else(|| Error::Internal("an operator without its space".into()));

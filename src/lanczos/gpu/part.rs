@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::operator::{DeviceOperator, Ends};
+use super::operator::{DeviceOperator, ProductVectors};
 use super::{GpuKrylov, Source, WHAT, column, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Pass, parts, pass, pieces, total};
@@ -109,7 +109,7 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
     fn finish(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
         let own = &self.krylov;
         let (x, y) = (column::<T>(&own.memory, own.n, from)?, column::<T>(&own.memory, own.n, to)?);
-        self.operator()?.finish(step, Ends { x, y })
+        self.operator()?.finish(step, ProductVectors { x, y })
     }
 
     fn begin(&mut self, reading: Reading<'_, T::Wide>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Left and right singular vectors in device memory.
 
-use super::operator::Ends;
+use super::operator::ProductVectors;
 use super::{GpuKrylov, Source, WHAT, column as region};
 use crate::alloc;
 use crate::error::Result;
@@ -25,8 +25,12 @@ impl<T: Scalar> Sides<T> for Pair<GpuKrylov<'_, '_, '_, T>, GpuKrylov<'_, '_, '_
                 Side::Long => region::<T>(&long.memory, long.n, j),
             };
             return match from {
-                Side::Short => operator.factor(out, Ends { x: at(Side::Short, column)?, y: at(Side::Long, to)? }),
-                Side::Long => operator.factor(back, Ends { x: at(Side::Long, column)?, y: at(Side::Short, to)? }),
+                Side::Short => {
+                    operator.factor(out, ProductVectors { x: at(Side::Short, column)?, y: at(Side::Long, to)? })
+                }
+                Side::Long => {
+                    operator.factor(back, ProductVectors { x: at(Side::Long, column)?, y: at(Side::Short, to)? })
+                }
             };
         }
         let mut here = alloc::filled(WHAT, short.n, T::default())?;

@@ -15,7 +15,7 @@ use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::krylov::{Affine, Krylov, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::tests as shared;
-use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
+use crate::lanczos::solve::{SolveInputs, Vectors, eigenpairs_to};
 use crate::lanczos::tests::{edges, orders, symmetric};
 use crate::lanczos::{Filter, Method, Options, Orthogonalization, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
 use crate::matrix::sparse::Ordering;
@@ -183,7 +183,7 @@ fn products_of_blocks_are_those_of_vectors() {
 
 fn solved<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, options: &Options) -> Pairs<T> {
     let mut operator = Symmetric::<T>::new(c, a, kind, 0.0).unwrap();
-    eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+    eigenpairs(c, &mut operator, options, &SolveInputs::default(), &Progress::none()).unwrap()
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn stays<T: Scalar>(n: usize) {
         let mut vectors = Matrix::create(&c, T::DTYPE, Location::Device, Order::ColumnMajor, n, 5).unwrap();
         let mut operator = Symmetric::<T>::new(&c, &there, Kind::Matrix, 0.0).unwrap();
         let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
-        let given = Given::default();
+        let given = SolveInputs::default();
         let pairs = eigenpairs_to(&c, &mut operator, &options, &given, &Progress::none(), place).unwrap();
         let (limit, norm) = (if single { 1e-4 } else { 1e-10 }, pairs.info.norm);
         assert_eq!(pairs.values, host.values, "{orthogonalization:?}");
@@ -349,7 +349,8 @@ fn another_order_changes_nothing_but_rounding() {
         let mut vectors = Matrix::create(&c, DType::F64, Location::Device, Order::ColumnMajor, n, 4).unwrap();
         let mut operator = Symmetric::<f64>::in_order(&c, a, Kind::Laplacian, 0.0, order).unwrap();
         let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
-        let pairs = eigenpairs_to(&c, &mut operator, &options, &Given::default(), &Progress::none(), place).unwrap();
+        let pairs =
+            eigenpairs_to(&c, &mut operator, &options, &SolveInputs::default(), &Progress::none(), place).unwrap();
         let gpu = c.gpu("test").unwrap();
         let mut read = vec![0.0; 4 * n];
         let stored = vectors.dense("vectors").unwrap().memory.device("vectors").unwrap();
@@ -386,10 +387,10 @@ fn shares<T: Scalar>(contexts: &[Arc<Context>]) {
     let a = shared::web::<T>(c);
     let (there, n) = (all_on_device::<T>(c, &a), a.rows());
     let options = Options { count: 3, ..Options::default() };
-    let host = shared::over::<T>(contexts, &a, Kind::Matrix, &options, &Given::default()).unwrap();
+    let host = shared::over::<T>(contexts, &a, Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     let mut vectors = Matrix::create(c, T::DTYPE, Location::Device, Order::ColumnMajor, n, 3).unwrap();
     let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
-    let (given, none) = (Given::default(), Progress::none());
+    let (given, none) = (SolveInputs::default(), Progress::none());
     let (what, group) = ((Kind::Matrix, 0.25), Group::new(contexts.to_vec()).unwrap());
     let found = eigenpairs_over::<T>(&group, &there, what, &options, &given, &none, place).unwrap();
     assert_eq!(found.values, host.values);
@@ -412,12 +413,13 @@ fn several_contexts_share_matrices_on_the_device() {
     let mut list: Vec<_> = (0..3000).map(|i| (i, (i + 1) % 3000, 1.0)).collect();
     list.extend((0..3000).map(|i| ((i + 1) % 3000, i, 1.0 + f64::from(i == 1234))));
     let there = all_on_device::<f64>(&contexts[0], &from_entries(&contexts[0], (3000, 3000), &list));
-    let e = shared::over::<f64>(&contexts, &there, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    let e =
+        shared::over::<f64>(&contexts, &there, Kind::Matrix, &Options::default(), &SolveInputs::default()).unwrap_err();
     assert!(e.to_string().contains("not symmetric"), "{e}");
     // Contexts on other kinds of device.
     let mixed = [gpu(), cpu(1)];
     let a = shared::web::<f64>(&mixed[0]);
-    let e = shared::over::<f64>(&mixed, &a, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    let e = shared::over::<f64>(&mixed, &a, Kind::Matrix, &Options::default(), &SolveInputs::default()).unwrap_err();
     assert!(e.to_string().contains("contexts[1]: is on the CPU"), "{e}");
 }
 
@@ -480,7 +482,7 @@ fn by_enqueued_products<T: Scalar>() {
     let eps = T::Part::EPSILON.to_f64();
     let run = |a: &Matrix, shift: f64, options: &Options| {
         let mut operator = Symmetric::<T>::new(&c, a, Kind::Matrix, shift).unwrap();
-        eigenpairs(&c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+        eigenpairs(&c, &mut operator, options, &SolveInputs::default(), &Progress::none()).unwrap()
     };
     let plain = Options { tolerance: 1e3 * eps, ..Options::default() };
     for (shift, options) in [(0.0, plain), (-3.0, plain), (1.0, Options { block: 3, ..plain })] {

@@ -73,7 +73,7 @@ pub struct Symmetric<'a, T: Scalar> {
 }
 
 /// The source of products, for backends whose vectors are not in host memory.
-pub(super) enum There<'o> {
+pub(super) enum DeviceProducts<'o> {
     /// A sparse matrix with its plan, and the plan of its adjoint.
     Planned { matrix: &'o Matrix, plan: &'o Plan, adjoint: Option<&'o Plan> },
     /// An operator that multiplies on the device.
@@ -82,7 +82,7 @@ pub(super) enum There<'o> {
 
 /// The parts of an operator, for backends whose vectors are not in host memory.
 pub(super) struct Parts<'o, T: Scalar> {
-    pub(super) products: There<'o>,
+    pub(super) products: DeviceProducts<'o>,
     pub(super) kind: Kind,
     pub(super) shape: (usize, usize),
     pub(super) alpha: f64,
@@ -315,9 +315,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     pub(super) fn parts(&self) -> Result<Parts<'_, T>> {
         let products = match (&self.products, self.products.on_device()?) {
             (Products::Sparse { matrix, plan, adjoint }, _) => {
-                There::Planned { matrix, plan, adjoint: adjoint.as_deref() }
+                DeviceProducts::Planned { matrix, plan, adjoint: adjoint.as_deref() }
             }
-            (_, Some(own)) => There::Own(own),
+            (_, Some(own)) => DeviceProducts::Own(own),
             _ => return Err(Error::Internal("parts of an operator on the host".into())),
         };
         Ok(Parts {

@@ -27,7 +27,7 @@ use super::info::{Pairs, Shares};
 use super::krylov::Columns;
 use super::operator::{Kind, Symmetric, symmetric, unsymmetric};
 use super::options::Options;
-use super::solve::{Given, run_job};
+use super::solve::{SolveInputs, run_job};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
@@ -63,7 +63,7 @@ compiled_here! {
         a: &Matrix,
         operator: (Kind, f64),
         options: &Options,
-        given: &Given<'_, T>,
+        given: &SolveInputs<'_, T>,
         progress: &Progress<'_>,
         vectors: Vectors<'_>,
     ) -> Result<Pairs<T>> = eigenpairs_over_of;
@@ -74,7 +74,7 @@ fn eigenpairs_over_of<T: Scalar>(
     a: &Matrix,
     (kind, shift): (Kind, f64),
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
     progress: &Progress<'_>,
     vectors: Vectors<'_>,
 ) -> Result<Pairs<T>> {

@@ -200,7 +200,7 @@ fn cuts(rows: &Rows<'_>, parts: usize) -> Result<Vec<usize>> {
 fn values(a: &Matrix, csr: &Csr) -> Result<Option<Values>> {
     Ok(match &csr.parts().values {
         None => None,
-        Some(Memory::Host(_)) => Some(Values::There),
+        Some(Memory::Host(_)) => Some(Values::InPlace),
         Some(Memory::Device(device)) => {
             let gpu = a.context().gpu("a")?;
             let bytes = product(WHAT, csr.nnz(), a.dtype().size())?;
@@ -214,19 +214,19 @@ fn values(a: &Matrix, csr: &Csr) -> Result<Option<Values>> {
 /// Where values are on the host.
 enum Values {
     /// In the matrix's own host memory.
-    There,
+    InPlace,
     Copy(HostMemory),
 }
 
 /// The part and the local index of each row of the matrix.
-struct Places {
+struct RowOwners {
     /// The part that has the row.
     part: Vec<u16>,
     /// The row's index in that part.
     row: Vec<u32>,
 }
 
-impl Places {
+impl RowOwners {
     fn new(parts: &[Vec<Range<usize>>], n: usize) -> Result<Self> {
         let mut places = Self { part: alloc::filled(WHAT, n, 0u16)?, row: alloc::filled(WHAT, n, 0u32)? };
         for (part, ranges) in (0u16..).zip(parts) {
@@ -264,7 +264,7 @@ fn columns<I: Index>(
     context: &Context,
     rows: &Rows<'_>,
     (part, own, length): (u16, &[Range<usize>], usize),
-    (places, halo): (&Places, &[u32]),
+    (places, halo): (&RowOwners, &[u32]),
     nnz: usize,
 ) -> Result<HostMemory> {
     let bytes = product(WHAT, nnz, size_of::<I>())?;
@@ -293,7 +293,7 @@ fn block(
     context: &Arc<Context>,
     (a, csr, held): (&Matrix, &Csr, Option<&[u8]>),
     (part, own): (u16, &[Range<usize>]),
-    (halo, places, of_halo): (&[u32], &Places, &mut [u32]),
+    (halo, places, of_halo): (&[u32], &RowOwners, &mut [u32]),
 ) -> Result<Matrix> {
     let rows = Rows::new(csr)?;
     let length: usize = own.iter().map(Range::len).sum();
@@ -355,11 +355,11 @@ impl Partition {
         // Rows of all parts, marks and the places in a halo.
         let _charge = contexts[0].host_budget().charge_host(WHAT, n.saturating_mul(11))?;
         let parts = shared_out(&rows, contexts.len())?;
-        let places = Places::new(&parts, n)?;
+        let places = RowOwners::new(&parts, n)?;
         let copied = values(a, csr)?;
         let held = match (&copied, &csr.parts().values) {
             (Some(Values::Copy(own)), _) => Some(own.as_slice::<u8>()?),
-            (Some(Values::There), Some(there)) => Some(there.host("a")?.as_slice::<u8>()?),
+            (Some(Values::InPlace), Some(there)) => Some(there.host("a")?.as_slice::<u8>()?),
             _ => None,
         };
         let mut marks = alloc::filled(WHAT, n, false)?;
@@ -440,7 +440,7 @@ impl Partition {
 
 /// Fills [`Block::sends`] of each block and returns the copies between parts. Relies on halos being in the order of the
 /// parts.
-fn connect(blocks: &mut [Block], places: &Places) -> Result<Vec<Transfer>> {
+fn connect(blocks: &mut [Block], places: &RowOwners) -> Result<Vec<Transfer>> {
     let mut transfers = Vec::new();
     for source in 0..blocks.len() {
         let mut sends = Vec::new();

@@ -123,7 +123,7 @@ fn there_are_no_more_parts_than_rows() {
         let partition = Partition::new(&contexts, &a).unwrap();
         assert_eq!(partition.blocks().len(), n);
         let options = Options { count: 1, ..Options::default() };
-        let found = over(&contexts, &a, Kind::Matrix, &options, &Given::<f64>::default()).unwrap();
+        let found = over(&contexts, &a, Kind::Matrix, &options, &SolveInputs::<f64>::default()).unwrap();
         assert!((found.values[0] - n as f64 - 0.25).abs() < 1e-14, "{:?}", found.values);
         assert_eq!((found.info.shares.contexts, found.info.shares.halo), (n, 0));
     }
@@ -134,7 +134,7 @@ pub(crate) fn over<T: Scalar>(
     a: &Matrix,
     kind: Kind,
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
 ) -> Result<Pairs<T>> {
     let group = Group::new(contexts.to_vec())?;
     eigenpairs_over(&group, a, (kind, 0.25), options, given, &Progress::none(), Vectors::Returned)
@@ -146,7 +146,7 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
     let start: Vec<T> = (0..n).map(|i| T::from_parts(1.0 + (i % 7) as f64, 0.0)).collect();
     for &kind in kinds {
         let what = format!("{kind:?} {:?} {:?} {:?}", options.method, options.which, T::DTYPE);
-        let one = |given: &Given<'_, T>| {
+        let one = |given: &SolveInputs<'_, T>| {
             let mut operator = Symmetric::<T>::new(&contexts[0], a, kind, 0.25).unwrap();
             let none = Progress::none();
             eigenpairs_to(&contexts[0], &mut operator, options, given, &none, Vectors::Returned).unwrap()
@@ -162,14 +162,14 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
                 );
             }
         };
-        let alone = one(&Given::default());
-        let found = over(contexts, a, kind, options, &Given::default()).unwrap();
+        let alone = one(&SolveInputs::default());
+        let found = over(contexts, a, kind, options, &SolveInputs::default()).unwrap();
         near(&found, &alone);
         assert_eq!(found.info.shares.contexts, contexts.len().min(n));
         assert_eq!(alone.info.shares, Shares::default());
         // The same start vector gives the same steps, except for rounding errors.
         assert!(found.info.products.abs_diff(alone.info.products) <= alone.info.products / 4, "{what}");
-        let again = over(contexts, a, kind, options, &Given::default()).unwrap();
+        let again = over(contexts, a, kind, options, &SolveInputs::default()).unwrap();
         assert_eq!((&found.values, &found.vectors), (&again.values, &again.vectors), "{what}: not the same bits");
         // The vectors are in the matrix's order.
         let mut operator = Symmetric::<T>::new(&contexts[0], a, kind, 0.25).unwrap();
@@ -181,7 +181,7 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
             assert!((r - reported).abs() <= 100.0 * eps * alone.info.norm, "{what}: residual {r}, not {reported}");
         }
         if options.method == Method::ThickRestart && options.orthogonalization == Orthogonalization::Full {
-            let known = Given { start: Some(&start), deflate: &alone.vectors[..n], solve: None };
+            let known = SolveInputs { start: Some(&start), deflate: &alone.vectors[..n], solve: None };
             near(&over(contexts, a, kind, options, &known).unwrap(), &one(&known));
         }
     }
@@ -234,7 +234,7 @@ fn threads_do_not_change_bits() {
     let bits = |threads: usize| {
         let contexts = [cpu(threads), cpu(threads)];
         let a = golden(&contexts[0], "as-caida20071105");
-        over(&contexts, &a, Kind::Laplacian, &options, &Given::<f64>::default()).unwrap().vectors
+        over(&contexts, &a, Kind::Laplacian, &options, &SolveInputs::<f64>::default()).unwrap().vectors
     };
     assert_eq!(bits(1), bits(3));
 }
@@ -260,7 +260,7 @@ fn a_solve_takes_vectors_of_all_parts() {
     let a = graph(&contexts[0], n, &(0..n).map(|i| (i, i, 1.0 + i as f64)).collect::<Vec<_>>());
     let solve = Matrix::from_operator::<f64>(&contexts[0], Box::new(Inverse(n, sigma)));
     let options = Options { count: 3, which: Which::Nearest, sigma, ..Options::default() };
-    let given = Given { solve: Some(&solve), ..Given::default() };
+    let given = SolveInputs { solve: Some(&solve), ..SolveInputs::default() };
     let found = over::<f64>(&contexts, &a, Kind::Matrix, &options, &given).unwrap();
     for (value, wanted) in found.values.iter().zip([200.25, 201.25, 199.25]) {
         assert!((value - wanted).abs() < 1e-9, "{:?}", found.values);
@@ -285,7 +285,7 @@ fn the_parts_of_a_matrix_that_keeps_its_values_are_made_once() {
 }
 
 fn refused<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kind: Kind, text: &str) {
-    let e = over::<T>(contexts, a, kind, &Options::default(), &Given::default()).map(|_| ()).unwrap_err();
+    let e = over::<T>(contexts, a, kind, &Options::default(), &SolveInputs::default()).map(|_| ()).unwrap_err();
     assert!(e.to_string().contains(text), "{e}");
 }
 

@@ -4,7 +4,7 @@ use super::operators::rectangular;
 use super::*;
 use crate::dense::Op;
 use crate::error::Result;
-use crate::lanczos::singular::{Request, Through, singular_triplets};
+use crate::lanczos::singular::{Request, SingularOperator, singular_triplets};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, scalar, value};
 
 checksum_tests!("lanczos", cases);
@@ -50,7 +50,7 @@ fn pairs<T: Scalar>(
     a: &Matrix,
     kind: Kind,
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
 ) -> Result<Checksum> {
     let mut operator = Symmetric::<T>::new(c, a, kind, 0.0)?;
     eigenpairs(c, &mut operator, options, given, &Progress::none()).map(|pairs| sum_of(&pairs))
@@ -111,15 +111,15 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
         ("nearest", Options { which: Which::Nearest, sigma: 0.4, count: 2, tolerance: 1e-4, ..base }),
         ("few restarts", Options { basis: 8, restarts: 2, verify: Verify::Off, ..base }),
     ] {
-        out.add(format!("{name} {what}"), pairs::<T>(c, &a, Kind::Matrix, &options, &Given::default()));
+        out.add(format!("{name} {what}"), pairs::<T>(c, &a, Kind::Matrix, &options, &SolveInputs::default()));
     }
     for kind in Kind::HERMITIAN.into_iter().skip(1).filter(|_| T::DTYPE == crate::scalar::DType::F64) {
         let options = Options { count: 3, which: Which::Smallest, tolerance: 1e-5, ..base };
-        out.add(format!("{name} {kind:?}"), pairs::<T>(c, &a, kind, &options, &Given::default()));
+        out.add(format!("{name} {kind:?}"), pairs::<T>(c, &a, kind, &options, &SolveInputs::default()));
     }
     let start: Vec<T> = (0..N).map(|k| scalar(k + 11)).collect();
     let known: Vec<T> = (0..2 * N).map(|k| scalar(k + 500)).collect();
-    let given = Given { start: Some(&start[..]), deflate: &known, ..Given::default() };
+    let given = SolveInputs { start: Some(&start[..]), deflate: &known, ..SolveInputs::default() };
     out.add(format!("{name} start and known vectors"), pairs(c, &a, Kind::Matrix, &base, &given));
 
     let diagonal: Vec<f64> = (0..N).map(|i| 2.5 + value(i + 40).abs()).collect();
@@ -131,7 +131,7 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
         .collect();
     let (tridiagonal, inverse) =
         (symmetric(c, N, &entries), Matrix::from_operator::<T>(c, Box::new(Tridiagonal { diagonal })));
-    let given = Given::<T> { solve: Some(&inverse), ..Given::default() };
+    let given = SolveInputs::<T> { solve: Some(&inverse), ..SolveInputs::default() };
     let options = Options { which: Which::Nearest, ..base };
     out.add(format!("{name} solve"), pairs(c, &tridiagonal, Kind::Matrix, &options, &given));
 
@@ -147,9 +147,9 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
 fn singular<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
     for (rows, cols) in [(80, 66), (66, 75)] {
         let a = rectangular::<T>(c, rows, cols, 4);
-        for through in [Through::Auto, Through::Gram, Through::Augmented] {
+        for through in [SingularOperator::Auto, SingularOperator::Gram, SingularOperator::Augmented] {
             for which in [Which::Largest, Which::Smallest] {
-                if through != Through::Auto && (which == Which::Smallest || rows < cols) {
+                if through != SingularOperator::Auto && (which == Which::Smallest || rows < cols) {
                     continue;
                 }
                 let run = || {

@@ -215,7 +215,7 @@ pub(super) fn invariant_spaces_do_not_stop_the_search(c: &Arc<Context>) {
     let diagonal: Vec<_> = [0.0, 2.0, 3.0, 4.0, 5.0].into_iter().enumerate().map(|(i, v)| (i, i, v)).collect();
     let diagonal = symmetric(c, 5, &diagonal);
     let start = [1.0, 0.0, 0.0, 0.0, 0.0];
-    let given = Given { start: Some(&start[..]), ..Given::default() };
+    let given = SolveInputs { start: Some(&start[..]), ..SolveInputs::default() };
     let three = Options { count: 3, ..Options::default() };
     let pairs = solve_with(c, &diagonal, Kind::Matrix, &three, &given).unwrap();
     near(&pairs.values, &[5.0, 4.0, 3.0], 1e-13, "diagonal");
@@ -223,7 +223,7 @@ pub(super) fn invariant_spaces_do_not_stop_the_search(c: &Arc<Context>) {
     let wide = symmetric(c, 200, &wide);
     let mut start = vec![0.0; 200];
     start[3] = 1.0;
-    let given = Given { start: Some(&start[..]), ..Given::default() };
+    let given = SolveInputs { start: Some(&start[..]), ..SolveInputs::default() };
     let pairs = solve_with(c, &wide, Kind::Matrix, &three, &given).unwrap();
     near(&pairs.values, &[199.0, 198.0, 197.0], 1e-8, "from an eigenvector");
     for n in 1..5 {

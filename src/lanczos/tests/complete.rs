@@ -144,17 +144,17 @@ pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {
     near(&moduli, &[2.0, 2.0, want[1], want[1], want[1], want[1]], 1e-8, "of largest modulus");
     let ring: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 1.0f32)).collect();
     let single = symmetric(c, n, &ring);
-    let found = solve_with::<f32>(c, &single, Kind::Matrix, &base, &Given::default()).unwrap();
+    let found = solve_with::<f32>(c, &single, Kind::Matrix, &base, &SolveInputs::default()).unwrap();
     near(&found.values, &want[..4], 1e-3, "in single precision");
     // Known vectors are deflated, and the small space that is left is known to be complete.
     let ones = vec![1.0; n];
-    let given = Given { deflate: &ones[..], ..Given::default() };
+    let given = SolveInputs { deflate: &ones[..], ..SolveInputs::default() };
     let found = solve_with(c, &a, Kind::Matrix, &base, &given).unwrap();
     near(&found.values, &want[1..5], 1e-8, "without a known vector");
     assert!(solve(c, &cycle(c, 40), Kind::Matrix, &Options { basis: 0, ..base }).info.verified);
     let plain = Options { method: Method::Plain, count: 2, basis: 0, ..base };
     let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-    let found = eigenpairs(c, &mut operator, &plain, &Given::default(), &Progress::none()).unwrap();
+    let found = eigenpairs(c, &mut operator, &plain, &SolveInputs::default(), &Progress::none()).unwrap();
     assert!(!found.info.verified);
 }
 
@@ -195,7 +195,7 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
             let own: Box<dyn Operator<f64>> =
                 if at == 0 { Box::new(Formula(n, 0, upper)) } else { Box::new(Formula(n, 0, lame)) };
             let a = Matrix::from_operator(c, own);
-            match solve_with::<f64>(c, &a, Kind::Matrix, &options, &Given::default()) {
+            match solve_with::<f64>(c, &a, Kind::Matrix, &options, &SolveInputs::default()) {
                 Ok(found) => {
                     // Products that differ a little may give residuals within the tolerance.
                     let is_small = at == 1 && found.info.residual <= 2e-10 * found.info.norm;
@@ -218,7 +218,7 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
     let options = Options { which: Which::Nearest, sigma: 30.3, restarts: 0, ..base };
     for (sigma, reason) in [(30.3, Reason::Converged), (30.3 + 1e-6, Reason::Contradicted)] {
         let with = inverse(sigma);
-        let given = Given::<f64> { solve: Some(&with), ..Given::default() };
+        let given = SolveInputs::<f64> { solve: Some(&with), ..SolveInputs::default() };
         let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
         assert_eq!(
             (found.info.stop_reason, found.info.converged == 3),
@@ -236,7 +236,8 @@ pub(super) fn restarts_that_run_out_contradict_nothing(c: &Arc<Context>) {
     let base = Options { count: 11, which: Which::BothEnds, block: 5, ..Options::default() };
     let mut short = 0;
     for restarts in [200, 300, 400] {
-        let found = solve_with::<f64>(c, &tree, Kind::Laplacian, &Options { restarts, ..base }, &Given::default());
+        let found =
+            solve_with::<f64>(c, &tree, Kind::Laplacian, &Options { restarts, ..base }, &SolveInputs::default());
         let info = found.unwrap().info;
         let is_done = info.converged == 11;
         assert_eq!(
@@ -272,14 +273,15 @@ pub(super) fn zero_eigenvalues_converge_to_roundings_of_the_norm(c: &Arc<Context
     let single = symmetric(c, 300, &entries);
     for filter in [Filter::Off, Filter::Chebyshev] {
         let options = Options { filter, ..base };
-        let found = solve_with::<f32>(c, &single, Kind::Laplacian, &options, &Given::default()).unwrap();
+        let found = solve_with::<f32>(c, &single, Kind::Laplacian, &options, &SolveInputs::default()).unwrap();
         assert_eq!(found.info.converged, 5, "{filter:?}: {:?} {:?}", found.info, found.residuals);
     }
 }
 
 pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     let a = symmetric(c, 200, &edges((1..200).map(|i| (i - 1, i))));
-    let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
+    let wrong =
+        |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &SolveInputs::default()).unwrap_err().to_string();
     let base = Options::default();
     assert_eq!(wrong(Options { sigma: 2.0, ..base }), "sigma: is 2, but which = LARGEST: NEAREST is needed");
     assert_eq!(wrong(Options { degree: 7, ..base }), "degree: is 7, there is no filter");
@@ -292,7 +294,7 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     );
     assert!(wrong(Options { which: Which::Nearest, block: 2, ..base }).starts_with("block: is set, NEAREST"));
     let ones = vec![1.0; 200];
-    let given = Given { deflate: &ones[..], ..Given::default() };
+    let given = SolveInputs { deflate: &ones[..], ..SolveInputs::default() };
     let partial = Options { orthogonalization: Orthogonalization::Partial, ..base };
     let e = solve_with(c, &a, Kind::Matrix, &partial, &given).unwrap_err().to_string();
     assert!(e.starts_with("orthogonalization: is partial, a space"), "{e}");
@@ -304,7 +306,7 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
         assert_eq!(e, format!("a: has {value} in row {i}, column {j} (from 0)"));
     }
     let sick = from_entries(c, (100, 80), &[(1, 2, f64::NAN), (50, 51, 1.0)]);
-    let e = solve_with::<f64>(c, &sick, Kind::Gram, &base, &Given::default()).unwrap_err().to_string();
+    let e = solve_with::<f64>(c, &sick, Kind::Gram, &base, &SolveInputs::default()).unwrap_err().to_string();
     assert_eq!(e, "a: has NaN in row 1, column 2 (from 0)");
 }
 

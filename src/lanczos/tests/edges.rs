@@ -93,7 +93,7 @@ pub(super) fn a_huge_range_keeps_its_absolute_accuracy_and_a_solve_the_relative_
         }
     }
     let inverse = Matrix::from_operator(c, Box::new(Inverse(values.clone())));
-    let given = Given::<f64> { solve: Some(&inverse), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&inverse), ..SolveInputs::default() };
     let options = Options { count: 3, which: Which::Nearest, ..Options::default() };
     let low = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
     for (found, want) in low.values.iter().zip(&values) {
@@ -185,7 +185,7 @@ pub(super) fn numbers_that_are_not_finite_stop_a_solve(c: &Arc<Context>) {
         Options { which: Which::Nearest, sigma: 30.0, ..base },
     ] {
         let a = Matrix::from_operator(c, Box::new(Sick(0)));
-        let e = solve_with::<f64>(c, &a, Kind::Matrix, &options, &Given::default()).unwrap_err();
+        let e = solve_with::<f64>(c, &a, Kind::Matrix, &options, &SolveInputs::default()).unwrap_err();
         assert!(matches!(e, Error::Numerical(_)), "{options:?}: {e}");
     }
 }
@@ -219,11 +219,11 @@ pub(super) fn a_space_may_be_as_large_as_the_whole(c: &Arc<Context>) {
 pub(super) fn the_search_is_orthogonal_to_known_vectors(c: &Arc<Context>) {
     let a = golden(c, "as-caida20071105");
     let first = solve(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
-    let given = Given { deflate: &first.vectors[..], ..Given::default() };
+    let given = SolveInputs { deflate: &first.vectors[..], ..SolveInputs::default() };
     let rest = solve_with(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() }, &given).unwrap();
     near(&rest.values, &recorded("as-caida20071105", "A_LA")[3..6], 1e-9 * 70.0, "deflated");
     let twice = [&first.vectors[..a.rows()], &first.vectors[..a.rows()]].concat();
-    let given = Given { deflate: &twice[..], ..Given::default() };
+    let given = SolveInputs { deflate: &twice[..], ..SolveInputs::default() };
     let e = solve_with(c, &a, Kind::Matrix, &Options::default(), &given).unwrap_err().to_string();
     assert_eq!(e, "deflate: vector 1 depends on the vectors before it");
 }
@@ -239,7 +239,7 @@ pub(super) fn hermitian_matrices_and_single_precision(c: &Arc<Context>) {
     let ring: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, turn(i))).collect();
     let a = symmetric(c, n, &ring);
     let options = Options { count: 4, ..Options::default() };
-    let pairs = solve_with::<Complex<f64>>(c, &a, Kind::Matrix, &options, &Given::default()).unwrap();
+    let pairs = solve_with::<Complex<f64>>(c, &a, Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     let mut want: Vec<f64> =
         (0..n).map(|j| 2.0 * (2.0 * std::f64::consts::PI * (j as f64 + phi) / n as f64).cos()).collect();
     want.sort_by(|a, b| b.total_cmp(a));
@@ -250,7 +250,8 @@ pub(super) fn hermitian_matrices_and_single_precision(c: &Arc<Context>) {
     }
     let single: Vec<_> = (0..2000usize).map(|i| (i, (i * 7 + 3) % 2000, ((i % 13) as f32) / 13.0)).collect();
     let double: Vec<_> = single.iter().map(|&(i, j, v)| (i, j, f64::from(v))).collect();
-    let low = solve_with::<f32>(c, &symmetric(c, 2000, &single), Kind::Matrix, &options, &Given::default()).unwrap();
+    let low =
+        solve_with::<f32>(c, &symmetric(c, 2000, &single), Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     let high = solve(c, &symmetric(c, 2000, &double), Kind::Matrix, &options);
     near(&low.values, &high.values, 1e-5 * high.info.norm, "f32");
 }
@@ -273,7 +274,7 @@ pub(super) fn runs_that_are_cut_short_return_what_converged(c: &Arc<Context>) {
     let mut operator = Symmetric::<f64>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
     let stop = |_: i64, _: i64, _: f64| false;
     let progress = c.progress(Some(&stop));
-    let e = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap_err();
+    let e = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &progress).unwrap_err();
     assert_eq!(e, Error::Cancelled);
 }
 
@@ -298,14 +299,15 @@ pub(super) fn operators_of_the_caller_are_used_and_their_errors_passed_on(c: &Ar
     let a = |n: usize| Matrix::from_operator(c, Box::new(Diagonal((0..n).map(|i| i as f64).collect(), 0)));
     let top = solve(c, &a(30), Kind::Matrix, &Options { count: 2, ..Options::default() });
     near(&top.values, &[29.0, 28.0], 1e-12, "own");
-    let e = solve_with::<f64>(c, &a(500), Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    let e = solve_with::<f64>(c, &a(500), Kind::Matrix, &Options::default(), &SolveInputs::default()).unwrap_err();
     assert!(matches!(e, Error::Io { .. }));
     assert!(Symmetric::<f64>::new(c, &a(3), Kind::Laplacian, 0.0).is_err());
 }
 
 pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
     let a = symmetric(c, 100, &edges((1..100).map(|i| (i - 1, i))));
-    let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
+    let wrong =
+        |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &SolveInputs::default()).unwrap_err().to_string();
     let plain = Options::default();
     assert_eq!(wrong(Options { count: 0, ..plain }), "count: is 0, outside 1 to n = 100");
     assert_eq!(wrong(Options { count: 101, ..plain }), "count: is 101, outside 1 to n = 100");
@@ -315,7 +317,7 @@ pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
     assert_eq!(wrong(Options { basis: 10, ..all }), "basis: is 10, 100 is needed for all 100 vectors");
     assert_eq!(wrong(Options { tolerance: -1.0, ..plain }), "tolerance: is -1, at least 0 and less than 1 is needed");
     let given = |start: &[f64]| {
-        let given = Given { start: Some(start), ..Given::default() };
+        let given = SolveInputs { start: Some(start), ..SolveInputs::default() };
         solve_with(c, &a, Kind::Matrix, &plain, &given).unwrap_err().to_string()
     };
     assert_eq!(given(&[0.0; 100]), "start: vector 0 is 0");
@@ -348,7 +350,7 @@ pub(super) fn operators_of_the_caller_are_asked_for_whole_blocks(c: &Arc<Context
     let a = Matrix::from_operator(c, Box::new(Asked(n, Arc::clone(&asked))));
     let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, -1.5).unwrap();
     let options = Options { count: 4, block: 4, verify: Verify::Off, ..Options::default() };
-    let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+    let pairs = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
     let square = |i: usize| (i * i) as f64 - 1.5;
     near(&pairs.values, &[square(199), square(198), square(197), square(196)], 1e-9 * 4e4, "by blocks");
     let asked = asked.lock().unwrap();
@@ -373,7 +375,7 @@ pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
             Options { check_symmetry: true, ..base },
         ] {
             let mut operator = Symmetric::<f64>::new(c, a, kind, shift).unwrap();
-            let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+            let pairs = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
             assert_eq!(pairs.info.converged, options.count, "{kind:?} {options:?}: {:?}", pairs.info);
             near(&pairs.values, &vec![0.0; options.count], 1e-14, &format!("{kind:?} {options:?}"));
         }
@@ -395,7 +397,7 @@ pub(super) fn blocks_of_rounding_stay_orthogonal(c: &Arc<Context>) {
         for seed in 236..244 {
             let options = Options { count: 1, which: Which::Smallest, block, seed, ..Options::default() };
             let mut operator = Symmetric::<f32>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
-            let given = Given { deflate: &ones, ..Given::default() };
+            let given = SolveInputs { deflate: &ones, ..SolveInputs::default() };
             let pairs = eigenpairs(c, &mut operator, &options, &given, &Progress::none()).unwrap();
             let label = format!("block {block}, seed {seed}: {:?}", pairs.info);
             assert!(pairs.info.converged == 1 && pairs.info.verified, "{label}");
@@ -410,7 +412,7 @@ pub(super) fn known_vectors_may_leave_the_null_space_alone(c: &Arc<Context>) {
         let a = symmetric(c, n, &(0..n).map(|i| (i, i, i as f64)).collect::<Vec<_>>());
         for left in [0, 1] {
             let known: Vec<f64> = (0..n).filter(|i| *i != left).flat_map(|i| unit(n, i)).collect();
-            let given = Given { deflate: &known[..], ..Given::default() };
+            let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
             let options = Options { count: 1, ..Options::default() };
             let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
             near(&found.values, &[left as f64], 1e-11, &format!("{n}, {left}"));
@@ -420,7 +422,7 @@ pub(super) fn known_vectors_may_leave_the_null_space_alone(c: &Arc<Context>) {
     // A matrix of rank one whose vector is known.
     let ones: Vec<_> = (0..100).flat_map(|i| (0..=i).map(move |j| (i, j, 1.0))).collect();
     for (entries, known) in [(ones, vec![1.0; 100]), (vec![(0, 0, 7.0)], unit(100, 0).collect())] {
-        let given = Given { deflate: &known[..], ..Given::default() };
+        let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
         let options = Options { count: 2, ..Options::default() };
         let found = solve_with(c, &symmetric(c, 100, &entries), Kind::Matrix, &options, &given).unwrap();
         near(&found.values, &[0.0, 0.0], 1e-12, "rank one");
@@ -435,7 +437,7 @@ pub(super) fn vectors_given_may_have_any_norm(c: &Arc<Context>) {
         let (start, mut known) = (vec![size; n], vec![0.0; n]);
         known[n - 1] = size;
         for method in [Method::ThickRestart, Method::Plain] {
-            let given = Given { start: Some(&start[..]), ..Given::default() };
+            let given = SolveInputs { start: Some(&start[..]), ..SolveInputs::default() };
             let options = Options {
                 count: 1,
                 method,
@@ -444,7 +446,7 @@ pub(super) fn vectors_given_may_have_any_norm(c: &Arc<Context>) {
             };
             near(&solve_with(c, &a, Kind::Matrix, &options, &given).unwrap().values, &[99.0], 1e-8, "start");
         }
-        let given = Given { deflate: &known[..], ..Given::default() };
+        let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
         let options = Options { count: 1, ..Options::default() };
         near(&solve_with(c, &a, Kind::Matrix, &options, &given).unwrap().values, &[98.0], 1e-8, "known");
     }

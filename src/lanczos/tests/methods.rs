@@ -57,11 +57,12 @@ pub(super) fn blocks_survive_invariant_spaces_and_types(c: &Arc<Context>) {
         (0..400).map(|j| 2.0 * (0.3 + 2.0 * std::f64::consts::PI * f64::from(j) / 400.0).cos()).collect();
     want.sort_by(|a, b| b.total_cmp(a));
     let options = Options { count: 6, block: 3, basis: 60, ..Options::default() };
-    let pairs = solve_with::<Complex<f64>>(c, &a, Kind::Matrix, &options, &Given::default()).unwrap();
+    let pairs = solve_with::<Complex<f64>>(c, &a, Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     near(&pairs.values, &want[..6], 1e-9, "flux in blocks");
     let star: Vec<_> = (1..1001usize).map(|i| (0, i, 1.0f32)).collect();
     let options = Options { count: 2, block: 3, ..Options::default() };
-    let pairs = solve_with::<f32>(c, &symmetric(c, 1001, &star), Kind::Matrix, &options, &Given::default()).unwrap();
+    let pairs =
+        solve_with::<f32>(c, &symmetric(c, 1001, &star), Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     near(&pairs.values, &[1000f64.sqrt(), 0.0], 1e-4 * 32.0, "star in f32");
 }
 
@@ -96,7 +97,7 @@ pub(super) fn partial_orthogonality_costs_no_accuracy(c: &Arc<Context>) {
 /// Pairs without the check of their orthogonality: vectors of the plain recurrence are as orthogonal as they are accurate.
 fn bare(c: &Arc<Context>, a: &Matrix, kind: Kind, options: &Options) -> Pairs<f64> {
     let mut operator = Symmetric::new(c, a, kind, 0.0).unwrap();
-    eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+    eigenpairs(c, &mut operator, options, &SolveInputs::default(), &Progress::none()).unwrap()
 }
 
 pub(super) fn the_plain_recurrence_gives_pairs(c: &Arc<Context>) {
@@ -117,7 +118,7 @@ pub(super) fn the_plain_recurrence_gives_pairs(c: &Arc<Context>) {
     let low = Options { which: Which::Smallest, count: 4, ..options };
     near(&bare(c, &a, Kind::Matrix, &low).values, &recorded(name, "A_SA")[..4], 1e-11 * want[0], "low");
     let start: Vec<f64> = (0..a.rows()).map(|i| 1.0 + (i % 7) as f64).collect();
-    let given = Given { start: Some(&start[..]), ..Given::default() };
+    let given = SolveInputs { start: Some(&start[..]), ..SolveInputs::default() };
     let mut operator = Symmetric::new(c, &a, Kind::Matrix, 0.0).unwrap();
     let pairs = eigenpairs(c, &mut operator, &options, &given, &Progress::none()).unwrap();
     near(&pairs.values, &want[..10], 1e-12 * want[0], "from a given start");
@@ -175,7 +176,7 @@ pub(super) fn the_plain_recurrence_keeps_values_of_small_components(c: &Arc<Cont
     for seed in 0..400 {
         let options = Options { count: 2, which: Which::Smallest, method: Method::Plain, seed, ..Options::default() };
         let mut operator = Symmetric::<f32>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
-        let found = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+        let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
         if found.info.stop_reason == Reason::Converged {
             near(&found.values, &want, 1e-4, &format!("seed {seed}"));
             solved += 1;
@@ -266,19 +267,19 @@ pub(super) fn a_solve_of_the_callers_finds_what_is_nearest(c: &Arc<Context>) {
     let sigma = 0.7123;
     let inverse = |d: f64| Matrix::from_operator(c, Box::new(Solve { diagonal: vec![d; n], off: 1.0 }));
     let with = inverse(-sigma);
-    let given = Given::<f64> { solve: Some(&with), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&with), ..SolveInputs::default() };
     let options = Options { count: 7, which: Which::Nearest, sigma, ..Options::default() };
     let pairs = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
     near(&pairs.values, &nearest(&path_values(n), sigma, 7), 1e-12, "nearest");
     assert!(pairs.residuals.iter().all(|r| *r < 1e-11), "{:?}", pairs.residuals);
     let wrong = inverse(5.0);
-    let given = Given::<f64> { solve: Some(&wrong), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&wrong), ..SolveInputs::default() };
     let e = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap_err().to_string();
     assert!(e.starts_with("solve: is not the inverse of A - sigma I"), "{e}");
     let e = solve_with(c, &a, Kind::Matrix, &Options::default(), &given).unwrap_err().to_string();
     assert_eq!(e, "solve: is given, but which = LARGEST: NEAREST is needed");
     let short = Matrix::from_operator(c, Box::new(Solve { diagonal: vec![2.0; 5], off: 1.0 }));
-    let given = Given::<f64> { solve: Some(&short), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&short), ..SolveInputs::default() };
     let e = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap_err().to_string();
     assert_eq!(e, "solve: is of order 5, 4000 is needed");
 }
@@ -306,7 +307,7 @@ pub(super) fn a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others(c: &Arc<
     for gap in [1e-7, 1e-9, 1e-11] {
         let sigma = 30.0 + gap;
         let with = Matrix::from_operator(c, Box::new(Divide((0..n).map(|i| i as f64 - sigma).collect())));
-        let given = Given::<f64> { solve: Some(&with), ..Given::default() };
+        let given = SolveInputs::<f64> { solve: Some(&with), ..SolveInputs::default() };
         let base = Options { count: 5, which: Which::Nearest, sigma, ..Options::default() };
         for options in [base, Options { block: 2, ..base }, Options { basis: 20, ..base }] {
             let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
@@ -321,7 +322,8 @@ pub(super) fn a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others(c: &Arc<
 
 pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {
     let a = path(c, 200);
-    let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
+    let wrong =
+        |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &SolveInputs::default()).unwrap_err().to_string();
     let plain = Options { method: Method::Plain, ..Options::default() };
     let filter = Filter::Chebyshev;
     assert_eq!(wrong(Options { filter, ..plain }), "filter: is set, the plain recurrence has none");
@@ -339,7 +341,7 @@ pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {
     assert_eq!(wrong(Options { degree: 20_001, ..base }), "degree: is 20001, outside 0 to 20000");
     assert_eq!(wrong(Options { sigma: f64::NAN, ..base }), "sigma: is NaN, a finite number is needed");
     let ones = vec![1.0; 200];
-    let given = Given { deflate: &ones[..], ..Given::default() };
+    let given = SolveInputs { deflate: &ones[..], ..SolveInputs::default() };
     let e = solve_with(c, &a, Kind::Matrix, &plain, &given).unwrap_err().to_string();
     assert_eq!(e, "deflate: is given, the plain recurrence keeps nothing out");
     for (count, found) in [(2, Method::from_code("m", 2).is_err()), (2, Filter::from_code("f", 2).is_err())] {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::algorithm::cullum::filter;
 use super::operator::{Kind, Symmetric};
-use super::solve::{Given, eigenpairs, tridiagonalize};
+use super::solve::{SolveInputs, eigenpairs, tridiagonalize};
 use super::tridiagonal::ends;
 use super::*;
 use crate::context::Context;
@@ -170,7 +170,7 @@ fn solve_with<T: Scalar>(
     a: &Matrix,
     kind: Kind,
     options: &Options,
-    given: &Given<'_, T>,
+    given: &SolveInputs<'_, T>,
 ) -> crate::error::Result<Pairs<T>> {
     let mut operator = Symmetric::new(c, a, kind, 0.0)?;
     let pairs = eigenpairs(c, &mut operator, options, given, &Progress::none())?;
@@ -203,7 +203,7 @@ fn solve_with<T: Scalar>(
 }
 
 fn solve(c: &Arc<Context>, a: &Matrix, kind: Kind, options: &Options) -> Pairs<f64> {
-    solve_with(c, a, kind, options, &Given::default()).unwrap()
+    solve_with(c, a, kind, options, &SolveInputs::default()).unwrap()
 }
 
 fn near(found: &[f64], want: &[f64], limit: f64, what: &str) {
@@ -235,7 +235,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             let c = cpu(threads);
             let a = golden(&c, name);
             let mut operator = Symmetric::<f64>::new(&c, &a, kind, 0.0).unwrap();
-            let pairs = eigenpairs(&c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+            let pairs = eigenpairs(&c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
             pairs.vectors.iter().chain(&pairs.values).map(|v| v.to_bits()).collect::<Vec<_>>()
         };
         let one = bits(1);

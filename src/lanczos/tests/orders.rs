@@ -24,14 +24,14 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], opt
     let eps = T::Part::EPSILON.to_f64();
     let start: Vec<T> = (0..n).map(|i| T::from_parts(1.0 + (i % 7) as f64, 0.0)).collect();
     for &kind in kinds {
-        let run = |order: Option<Ordering>, given: &Given<'_, T>| {
+        let run = |order: Option<Ordering>, given: &SolveInputs<'_, T>| {
             let mut operator = Symmetric::<T>::in_order(c, a, kind, 0.25, order).unwrap();
             eigenpairs(c, &mut operator, options, given, &Progress::none()).unwrap()
         };
-        let plain = run(None, &Given::default());
+        let plain = run(None, &SolveInputs::default());
         for how in [Ordering::Degree, Ordering::CuthillMckee] {
             let what = format!("{kind:?} {how:?} {:?}", options.method);
-            let found = run(Some(how), &Given::default());
+            let found = run(Some(how), &SolveInputs::default());
             let limit = 1e5 * eps * plain.info.norm;
             near(&found.values, &plain.values, limit, &what);
             for (r, reported) in residuals(c, a, kind, &found).iter().zip(&found.residuals) {
@@ -43,7 +43,7 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], opt
             if options.method == Method::Plain || options.orthogonalization == Orthogonalization::Partial {
                 continue;
             }
-            let known = Given { start: Some(&start), deflate: &found.vectors[..n], ..Given::default() };
+            let known = SolveInputs { start: Some(&start), deflate: &found.vectors[..n], ..SolveInputs::default() };
             near(&run(Some(how), &known).values, &run(None, &known).values, limit, &format!("{what}, known"));
         }
     }
@@ -82,7 +82,7 @@ fn a_solve_of_the_callers_has_the_order_of_the_matrix() {
     let n = 300;
     let a = symmetric(&c, n, &(0..n).map(|i| (i, i, 1.0 + i as f64)).collect::<Vec<_>>());
     let inverse = Matrix::from_operator(&c, Box::new(Inverse(n, 100.3)));
-    let given = Given::<f64> { solve: Some(&inverse), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&inverse), ..SolveInputs::default() };
     let options = Options { count: 3, which: Which::Nearest, sigma: 100.3, ..Options::default() };
     let mut operator = Symmetric::in_order(&c, &a, Kind::Matrix, 0.0, Some(Ordering::CuthillMckee)).unwrap();
     let pairs = eigenpairs(&c, &mut operator, &options, &given, &Progress::none()).unwrap();
@@ -100,7 +100,7 @@ fn the_copy_in_order_stays_with_a_matrix_and_takes_new_values() {
     let options = Options { count: 1, ..Options::default() };
     let largest = |a: &Matrix| {
         let mut operator = Symmetric::<f64>::in_order(&c, a, Kind::Matrix, 0.0, Some(Ordering::Degree)).unwrap();
-        eigenpairs(&c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap().values[0]
+        eigenpairs(&c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap().values[0]
     };
     let first = largest(&a);
     assert_eq!(largest(&a), first);

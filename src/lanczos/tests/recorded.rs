@@ -180,7 +180,7 @@ pub(super) fn a_stiffness_matrix_has_the_recorded_small_end_by_a_solve(c: &Arc<C
     let a = golden(c, "bcsstk13");
     let want = recorded("bcsstk13", "A_SA_shift_invert");
     let inverse = Matrix::from_operator::<f64>(c, Box::new(Cholesky::new(&a)));
-    let given = Given::<f64> { solve: Some(&inverse), ..Given::default() };
+    let given = SolveInputs::<f64> { solve: Some(&inverse), ..SolveInputs::default() };
     let options = Options { count: want.len(), which: Which::Nearest, ..Options::default() };
     let low = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
     assert_eq!(low.info.converged, want.len(), "{:?}", low.info);

@@ -9,7 +9,7 @@ fn diagonal(c: &Arc<Context>, values: &[f64]) -> Matrix {
 
 fn attempt(c: &Arc<Context>, a: &Matrix, options: &Options) -> crate::error::Result<Pairs<f64>> {
     let mut operator = Symmetric::<f64>::new(c, a, Kind::Matrix, 0.0)?;
-    eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none())
+    eigenpairs(c, &mut operator, options, &SolveInputs::default(), &Progress::none())
 }
 
 pub(super) fn multiples_of_the_identity_are_solved_by_every_method(c: &Arc<Context>) {
@@ -93,7 +93,8 @@ pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
         let none = Progress::none();
         for options in ways {
             let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
-            let found = eigenpairs(c, &mut operator, &options, &Given::default(), &none).map(|found| found.values);
+            let found =
+                eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &none).map(|found| found.values);
             expect(found, is_refused, &format!("{:?} {kind:?} {scale:e} {options:?}", T::DTYPE));
         }
         if kind == Kind::Matrix {
@@ -136,7 +137,7 @@ pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
     let a = symmetric::<f32>(c, 200, &entries);
     let mut operator = Symmetric::<f32>::new(c, &a, Kind::Gram, 0.0).unwrap();
     let options = Options { count: 2, ..Options::default() };
-    match eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()) {
+    match eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()) {
         Err(e) => assert!(matches!(e, Error::Numerical(_)), "{e}"),
         Ok(found) => {
             // (2 cos(pi / 201))^2, twice.
@@ -160,7 +161,7 @@ pub(super) fn grams_whose_products_underflow_are_refused(c: &Arc<Context>) {
         let a = of::<T>(c, scale);
         for kind in [Kind::Gram, Kind::OuterGram] {
             let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
-            match eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()) {
+            match eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()) {
                 Err(e) => {
                     let is_named = e.to_string().contains("underflow") && !e.to_string().contains("not finite");
                     assert!(matches!(e, Error::Numerical(_)) && is_named, "{kind:?} {scale:e}: {e}");
@@ -203,7 +204,7 @@ pub(super) fn grams_whose_products_underflow_are_refused(c: &Arc<Context>) {
     // A matrix of zeros has the values 0.
     let zeros = from_entries::<f32>(c, (30, 12), &[(3, 4, 0.0)]);
     let mut operator = Symmetric::<f32>::new(c, &zeros, Kind::Gram, 0.0).unwrap();
-    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &none).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &none).unwrap();
     assert_eq!((found.values, found.info.converged), (vec![0.0; 3], 3));
 }
 
@@ -302,7 +303,7 @@ pub(super) fn a_filter_of_no_use_is_given_up(c: &Arc<Context>) {
     let found = attempt(c, &symmetric(c, 99, &entries), &options).unwrap();
     near(&found.values, &plain.values, 1e-9, "three values");
     assert!(found.info.products < 1000 && found.info.verified && found.info.degree == 0, "{:?}", found.info);
-    let given = Given::default();
+    let given = SolveInputs::default();
     let found = solve_with::<f32>(c, &symmetric(c, 99, &single), Kind::Matrix, &options, &given).unwrap();
     near(&found.values, &plain.values, 1e-4, "three values in single precision");
     assert!(found.info.products < 1000 && found.info.converged == 10, "{:?}", found.info);
@@ -350,7 +351,7 @@ pub(super) fn cancelling_is_heard_within_a_cycle(c: &Arc<Context>) {
         };
         let progress = Progress::new(c.cancel_epoch(), Some(&report));
         let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-        let e = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap_err();
+        let e = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &progress).unwrap_err();
         assert!(matches!(e, Error::Cancelled) && calls.get() == 1, "{options:?}: {e}");
     }
     let smallest = Options { which: Which::Smallest, ..base };
@@ -383,7 +384,7 @@ pub(super) fn progress_has_the_figures_of_the_header(c: &Arc<Context>) {
         };
         let progress = Progress::new(c.cancel_epoch(), Some(&report));
         let mut operator = Symmetric::<f64>::new(c, &stored, Kind::Matrix, 0.0).unwrap();
-        let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+        let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &progress).unwrap();
         assert_eq!(found.info.converged, 3, "{options:?}: {:?}", found.info);
         let seen = seen.into_inner();
         let (first, last) = (seen[0], seen[seen.len() - 1]);
@@ -405,7 +406,7 @@ pub(super) fn progress_has_the_figures_of_the_header(c: &Arc<Context>) {
     let progress = Progress::new(c.cancel_epoch(), Some(&report));
     let options = Options { method: Method::Plain, basis: 40, count: 3, tolerance: 1e-9, ..Options::default() };
     let mut operator = Symmetric::<f64>::new(c, &stored, Kind::Matrix, 0.0).unwrap();
-    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &progress).unwrap();
     assert!(found.info.converged < 3 && seen.get().1 == 3, "{:?} {:?}", found.info, seen.get());
     assert!(seen.get().0 < 3 && seen.get().2 == f64::INFINITY, "{:?} {:?}", found.info, seen.get());
     let options = Options { count: 3, tolerance: 1e-5, ..Options::default() };
@@ -430,7 +431,7 @@ pub(super) fn the_last_report_is_that_of_the_end(c: &Arc<Context>) {
     };
     let progress = Progress::new(c.cancel_epoch(), Some(&report));
     let mut operator = Symmetric::<f64>::new(c, &ring, Kind::Matrix, 0.0).unwrap();
-    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &progress).unwrap();
     assert!(found.info.converged == 3 && found.info.verified, "{:?}", found.info);
     let at = seen.borrow().iter().position(|s| *s == (3, 3)).unwrap();
     assert!(seen.borrow()[at..].iter().any(|s| s.0 < 3), "the search reported nothing: {seen:?}");

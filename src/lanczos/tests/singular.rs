@@ -4,7 +4,7 @@ use super::operators::{rectangular, whole};
 use super::*;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::{Algebra, Op};
-use crate::lanczos::singular::{Request, Through, Triplets, singular_triplets};
+use crate::lanczos::singular::{Request, SingularOperator, Triplets, singular_triplets};
 
 /// Triplets, after checks that the vectors are orthonormal and the residuals correct.
 fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, options: &Options) -> Triplets<T> {
@@ -46,7 +46,13 @@ fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, op
     found
 }
 
-fn check<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), through: Through, which: Which, accuracy: f64) {
+fn check<T: Scalar>(
+    c: &Arc<Context>,
+    (rows, cols): (usize, usize),
+    through: SingularOperator,
+    which: Which,
+    accuracy: f64,
+) {
     let a = rectangular::<T>(c, rows, cols, 4);
     let dense: Vec<Complex<f64>> = whole::<T>(c, &a);
     let mut algebra = CpuAlgebra::new(&cpu(2));
@@ -64,20 +70,20 @@ fn check<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), through: Thr
 }
 
 pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
-    for through in [Through::Auto, Through::Gram] {
+    for through in [SingularOperator::Auto, SingularOperator::Gram] {
         check::<f64>(c, (180, 110), through, Which::Largest, 1e-10);
         check::<f64>(c, (110, 180), through, Which::Largest, 1e-10);
         check::<Complex<f64>>(c, (90, 120), through, Which::Largest, 1e-10);
         check::<f32>(c, (150, 90), through, Which::Largest, 1e-5);
         check::<f64>(c, (50, 40), through, Which::Smallest, 1e-14);
     }
-    check::<f64>(c, (180, 110), Through::Augmented, Which::Largest, 1e-10);
-    check::<Complex<f64>>(c, (90, 120), Through::Augmented, Which::Largest, 1e-10);
-    check::<f64>(c, (60, 60), Through::Auto, Which::Smallest, 1e-14);
-    check::<Complex<f64>>(c, (40, 70), Through::Auto, Which::Smallest, 1e-14);
-    check::<Complex<f32>>(c, (70, 40), Through::Auto, Which::Smallest, 1e-6);
+    check::<f64>(c, (180, 110), SingularOperator::Augmented, Which::Largest, 1e-10);
+    check::<Complex<f64>>(c, (90, 120), SingularOperator::Augmented, Which::Largest, 1e-10);
+    check::<f64>(c, (60, 60), SingularOperator::Auto, Which::Smallest, 1e-14);
+    check::<Complex<f64>>(c, (40, 70), SingularOperator::Auto, Which::Smallest, 1e-14);
+    check::<Complex<f32>>(c, (70, 40), SingularOperator::Auto, Which::Smallest, 1e-6);
     // Longer than matrices that are bidiagonalised as a whole.
-    check::<f64>(c, (400, 300), Through::Auto, Which::Smallest, 1e-10);
+    check::<f64>(c, (400, 300), SingularOperator::Auto, Which::Smallest, 1e-10);
 }
 
 /// A = H diag(values) G with reflections H and G; `values` are its singular values up to rounding errors.
@@ -169,9 +175,9 @@ pub(super) fn values_of_a_deficient_matrix_are_zero_and_their_vectors_orthonorma
         for rank in [0, 1, least / 2] {
             let values: Vec<f64> = (0..rank.min(least)).map(|k| 2.0 - k as f64 / least as f64).collect();
             let a = of_values::<f64>(c, (rows, cols), &values);
-            for through in [Through::Auto, Through::Gram, Through::Augmented] {
+            for through in [SingularOperator::Auto, SingularOperator::Gram, SingularOperator::Augmented] {
                 for which in [Which::Largest, Which::Smallest] {
-                    if through == Through::Augmented && which == Which::Smallest {
+                    if through == SingularOperator::Augmented && which == Which::Smallest {
                         continue;
                     }
                     let options = Options { count: least, which, ..Options::default() };
@@ -197,8 +203,8 @@ pub(super) fn start_vectors_and_wishes_for_vectors_are_heeded(c: &Arc<Context>) 
         for which in [Which::Largest, Which::Smallest] {
             let options = Options { which, ..options };
             let plain = found_by::<f64>(c, &a, Request::default(), &options);
-            for through in [Through::Auto, Through::Augmented] {
-                if (through, which) == (Through::Augmented, Which::Smallest) {
+            for through in [SingularOperator::Auto, SingularOperator::Augmented] {
+                if (through, which) == (SingularOperator::Augmented, Which::Smallest) {
                     continue;
                 }
                 let request = Request { through, start: Some(&exact[..45]), ..Request::default() };
@@ -234,13 +240,13 @@ pub(super) fn arguments_of_singular_values_are_named(c: &Arc<Context>) {
     assert_eq!(refused(Options { count: 5, ..options }, none), "count: is 5, outside 1 to 4");
     let both = Options { which: Which::BothEnds, ..options };
     assert_eq!(refused(both, none), "which: is BOTH_ENDS, LARGEST or SMALLEST is needed");
-    let augmented = Request { through: Through::Augmented, ..none };
+    let augmented = Request { through: SingularOperator::Augmented, ..none };
     assert!(refused(Options { which: Which::Smallest, ..options }, augmented).contains("GRAM is needed"));
     let started = |start| Request { start: Some(start), ..none };
     assert_eq!(refused(options, started(&[1.0; 30])), "start: has 30 elements, 4 are needed");
     assert_eq!(refused(options, started(&[0.0; 4])), "start: is 0");
     assert_eq!(refused(options, started(&[1.0, f64::NAN, 0.0, 0.0])), "start: element 1 is not finite");
-    assert!(Through::from_code("through", 3).is_err());
+    assert!(SingularOperator::from_code("through", 3).is_err());
     let a = from_entries::<f64>(c, (6, 5), &[(1, 1, 1.0), (2, 2, f64::NAN)]);
     for which in [Which::Largest, Which::Smallest] {
         let options = Options { count: 2, which, ..Options::default() };
@@ -284,12 +290,12 @@ impl Operator<f64> for Bidiagonal {
 pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>) {
     let base = Options { count: 3, ..Options::default() };
     let ways = [
-        (Through::Auto, base),
-        (Through::Gram, base),
-        (Through::Augmented, base),
-        (Through::Gram, Options { block: 2, ..base }),
-        (Through::Gram, Options { orthogonalization: Orthogonalization::Partial, ..base }),
-        (Through::Auto, Options { which: Which::Smallest, ..base }),
+        (SingularOperator::Auto, base),
+        (SingularOperator::Gram, base),
+        (SingularOperator::Augmented, base),
+        (SingularOperator::Gram, Options { block: 2, ..base }),
+        (SingularOperator::Gram, Options { orthogonalization: Orthogonalization::Partial, ..base }),
+        (SingularOperator::Auto, Options { which: Which::Smallest, ..base }),
     ];
     for (order, restarts) in [(40, 6), (200, 6), (400, 6)] {
         for (through, options) in ways {

@@ -26,7 +26,7 @@ fn check_basis_beyond_32_bits(c: &Arc<Context>) {
     let a = Matrix::from_csr(c, DType::F32, Csr::new(parts, n, n, n, 0).unwrap(), true);
     let options = Options { count: 3, basis, verify: Verify::Off, ..Options::default() };
     let mut operator = Symmetric::<f32>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-    let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+    let pairs = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
     assert_eq!((pairs.info.basis, pairs.info.converged), (basis, 3), "{:?}", pairs.info);
     for ((x, found), (at, value)) in pairs.vectors.chunks_exact(n).zip(&pairs.values).zip(wanted) {
         assert!((found - f64::from(value)).abs() <= 1e-5 * 4.0, "{found}, not {value}");
@@ -79,7 +79,7 @@ fn check_entries_beyond_32_bits(c: &Arc<Context>) {
     }
     // The largest eigenvalue is the sum of a row; the next is a sixth of it.
     let options = Options { count: 1, basis: 12, verify: Verify::Off, ..Options::default() };
-    let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+    let pairs = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap();
     near(&pairs.values, &[each as f64], 1e-10 * each as f64, "circulant");
 }
 
@@ -111,7 +111,7 @@ fn what_is_larger_than_the_device_is_refused_and_leaves_nothing() {
     let path = |n: usize| symmetric(&c, n, &edges((1..n).map(|i| (i - 1, i))));
     let run = |a: &Matrix, options: &Options| {
         let mut operator = Symmetric::<f64>::new(&c, a, Kind::Laplacian, 0.0)?;
-        eigenpairs(&c, &mut operator, options, &Given::default(), &Progress::none())
+        eigenpairs(&c, &mut operator, options, &SolveInputs::default(), &Progress::none())
     };
     let options = Options { count: 2, tolerance: 1e-6, ..Options::default() };
     let fits = path(2000);
@@ -147,7 +147,7 @@ fn what_is_larger_than_the_host_is_refused_and_leaves_nothing() {
     for block in [1, 4] {
         let mut operator = Symmetric::<f64>::new(&c, &a, Kind::Laplacian, 0.0).unwrap();
         let options = Options { count: 2, basis: 200, block, ..Options::default() };
-        let e = eigenpairs(&c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap_err();
+        let e = eigenpairs(&c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap_err();
         assert!(matches!(e, Error::OutOfMemory { limit: Some(l), .. } if l == limit), "{e}");
     }
     drop(a);
