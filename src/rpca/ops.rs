@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 
 /// Receives a panel of the parts: its first row, its number of rows, the rows of a block, and L and S of the panel.
-pub type Take<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> + 'a;
+pub type PanelReceiver<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> + 'a;
 
 /// A product with X that a pass forms; X stands for M before the first [`RpcaOps::update`].
 pub enum Product<'a, M> {

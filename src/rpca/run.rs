@@ -4,13 +4,13 @@ use std::sync::{Arc, MutexGuard};
 
 use super::algorithm::{Solution, solve};
 use super::cpu::CpuOps;
-use super::cpu::cut::Sheet;
+use super::cpu::cut::CutInput;
 use super::cpu::elementwise::Elementwise;
 use super::gpu::{self, GpuOps};
 use super::info::Info;
 use super::input::Entries;
 use super::memory::{self, Shape};
-use super::ops::Take;
+use super::ops::PanelReceiver;
 use super::options::{Frames, Options};
 use super::output::{CsrBuilder, Panel, beyond, holds, rounded};
 use crate::backend::Backend;
@@ -253,7 +253,7 @@ impl<'c> Call<'c> {
             Target::Sink(sink) => size_of::<T>() + sink.info().number.size(),
             _ => 0,
         });
-        let sheet = Sheet { size, element: size_of::<T>(), is_held: read == 0, block_rows: self.options.block_rows };
+        let sheet = CutInput { size, element: size_of::<T>(), is_held: read == 0, block_rows: self.options.block_rows };
         Shape { sheet, read, is_masked: mask.is_some(), sink: sinks.max().unwrap_or(0) }
     }
 
@@ -263,7 +263,7 @@ impl<'c> Call<'c> {
         &self,
         unit: f64,
         bound: f64,
-        results: impl FnOnce(&mut Take<'_, T>) -> Result<()>,
+        results: impl FnOnce(&mut PanelReceiver<'_, T>) -> Result<()>,
     ) -> Result<()> {
         let types = [&self.low_rank, &self.sparse].map(|target| match target {
             Target::Nowhere => None,
@@ -296,7 +296,7 @@ impl<'c> Call<'c> {
         &mut self,
         unit: f64,
         transposed: bool,
-        mut results: impl FnMut(&mut Take<'_, T>) -> Result<()>,
+        mut results: impl FnMut(&mut PanelReceiver<'_, T>) -> Result<()>,
     ) -> Result<()> {
         if matches!((&self.low_rank, &self.sparse), (Target::Nowhere, Target::Nowhere)) {
             return Ok(());

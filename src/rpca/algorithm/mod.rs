@@ -135,7 +135,7 @@ struct Spectrum<M> {
 }
 
 /// How the next decomposition is computed.
-enum Way<M> {
+enum SpectrumMethod<M> {
     /// From the eigenvectors of X^H X, n-by-n.
     Gram,
     /// From X^H X W, a step of the power iteration.
@@ -144,7 +144,7 @@ enum Way<M> {
     Basis(M),
 }
 
-impl<M> Way<M> {
+impl<M> SpectrumMethod<M> {
     fn product(&self) -> Product<'_, M> {
         match self {
             Self::Gram => Product::Gram,
@@ -247,8 +247,8 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
             let threshold = options.threshold / unit;
             let measured = check.is_due && !last;
             let step = Step { mu, mu_next, lambda, first: first.take(), last, measured, threshold };
-            let way = if last { None } else { Some(self.prepare(&spectrum, rank)?) };
-            let (sums, product) = self.update(&step, &mut spectrum, rank, way.as_ref())?;
+            let method = if last { None } else { Some(self.prepare(&spectrum, rank)?) };
+            let (sums, product) = self.update(&step, &mut spectrum, rank, method.as_ref())?;
             let residual = sums.residual2.sqrt() / frobenius;
             if !residual.is_finite() {
                 return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
@@ -276,9 +276,9 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
             check.is_due = residual < NEAR * tolerance;
             info.iterations = to_u64(iteration);
             info.residual = residual;
-            if let Some(way) = way {
+            if let Some(method) = method {
                 self.ops.checkpoint(iteration, options.max_iterations, residual)?;
-                spectrum = self.spectrum(way, product)?;
+                spectrum = self.spectrum(method, product)?;
                 mu = mu_next;
                 if info.converged && !self.is_bounded(rank) && !self.confirm(&mut spectrum, 1.0 / mu)? {
                     info.converged = false;
@@ -384,13 +384,13 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
 
     /// A decomposition in passes of its own. The first `kept` of the last vectors are reused.
     fn decompose(&mut self, spectrum: &Spectrum<A::Matrix>, kept: usize) -> Result<Spectrum<A::Matrix>> {
-        let way = self.prepare(spectrum, kept)?;
+        let method = self.prepare(spectrum, kept)?;
         let began = Instant::now();
-        let mut product = self.new_product(&way)?;
+        let mut product = self.new_product(&method)?;
         self.passes += 1;
-        self.ops.product(&way.product(), &mut product)?;
+        self.ops.product(&method.product(), &mut product)?;
         self.seconds_svd += began.elapsed().as_secs_f64();
-        self.spectrum(way, product)
+        self.spectrum(method, product)
     }
 
     /// Whether X^H X takes fewer operations than a subspace of `width` columns.
@@ -404,11 +404,11 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
     }
 
     /// Chooses how the next values are computed, by the number of operations. The first `kept` of the last vectors are reused.
-    fn prepare(&mut self, spectrum: &Spectrum<A::Matrix>, kept: usize) -> Result<Way<A::Matrix>> {
+    fn prepare(&mut self, spectrum: &Spectrum<A::Matrix>, kept: usize) -> Result<SpectrumMethod<A::Matrix>> {
         let n = self.ops.size().1;
         let width = (self.predicted + self.options.oversampling).clamp(1, n);
         if self.is_whole(width) {
-            return Ok(Way::Gram);
+            return Ok(SpectrumMethod::Gram);
         }
         let kept = if self.is_warm { kept.min(width) } else { 0 };
         let small = self.ops.small();
@@ -425,10 +425,10 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
             self.drawn = self.drawn.wrapping_add(u32::try_from(width - kept).unwrap_or(u32::MAX));
         }
         if self.power > 0 {
-            return Ok(Way::Power(w));
+            return Ok(SpectrumMethod::Power(w));
         }
         self.orthonormalize(&mut w)?;
-        Ok(Way::Basis(w))
+        Ok(SpectrumMethod::Basis(w))
     }
 
     fn orthonormalize(&mut self, w: &mut A::Matrix) -> Result<()> {
@@ -439,44 +439,44 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
     }
 
     /// Allocates the product of a decomposition.
-    fn new_product(&mut self, way: &Way<A::Matrix>) -> Result<A::Matrix> {
+    fn new_product(&mut self, method: &SpectrumMethod<A::Matrix>) -> Result<A::Matrix> {
         let n = self.ops.size().1;
         let small = self.ops.small();
-        match way {
-            Way::Gram => small.zeros("X^H X", n, n),
-            Way::Power(w) => {
+        match method {
+            SpectrumMethod::Gram => small.zeros("X^H X", n, n),
+            SpectrumMethod::Power(w) => {
                 let width = small.shape(w).1;
                 small.zeros("X^H X W", n, width)
             }
-            Way::Basis(_) => small.zeros("no product", 1, 1),
+            SpectrumMethod::Basis(_) => small.zeros("no product", 1, 1),
         }
     }
 
     /// Allocates the product of a decomposition, or a placeholder where there is none.
-    fn new_product_or_nothing(&mut self, way: Option<&Way<A::Matrix>>) -> Result<A::Matrix> {
-        match way {
-            Some(way) => self.new_product(way),
+    fn new_product_or_nothing(&mut self, method: Option<&SpectrumMethod<A::Matrix>>) -> Result<A::Matrix> {
+        match method {
+            Some(method) => self.new_product(method),
             None => self.ops.small().zeros("no product", 1, 1),
         }
     }
 
-    /// The values and vectors, from the product that `way` asked for.
-    fn spectrum(&mut self, way: Way<A::Matrix>, product: A::Matrix) -> Result<Spectrum<A::Matrix>> {
+    /// The values and vectors, from the product that `method` asked for.
+    fn spectrum(&mut self, method: SpectrumMethod<A::Matrix>, product: A::Matrix) -> Result<Spectrum<A::Matrix>> {
         let began = Instant::now();
-        let spectrum = match way {
-            Way::Gram => {
+        let spectrum = match method {
+            SpectrumMethod::Gram => {
                 let (squares, vectors) = self.ops.small().eigen(&product)?;
                 Spectrum { values: roots(squares), vectors, whole: true }
             }
-            Way::Basis(w) => self.within(&w)?,
-            Way::Power(_) => {
+            SpectrumMethod::Basis(w) => self.within(&w)?,
+            SpectrumMethod::Power(_) => {
                 let mut basis = product;
                 self.orthonormalize(&mut basis)?;
                 for _ in 1..self.power {
-                    let way = Way::Power(basis);
-                    basis = self.new_product(&way)?;
+                    let method = SpectrumMethod::Power(basis);
+                    basis = self.new_product(&method)?;
                     self.passes += 1;
-                    self.ops.product(&way.product(), &mut basis)?;
+                    self.ops.product(&method.product(), &mut basis)?;
                     self.orthonormalize(&mut basis)?;
                 }
                 self.within(&basis)?
@@ -499,21 +499,21 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
         Ok(Spectrum { values: roots(squares), vectors, whole: width == n })
     }
 
-    /// One iteration. Returns its sums, and the product of the new X that `way` needs. Frees the vectors of `spectrum`.
+    /// One iteration. Returns its sums, and the product of the new X that `method` needs. Frees the vectors of `spectrum`.
     fn update(
         &mut self,
         step: &Step,
         spectrum: &mut Spectrum<A::Matrix>,
         rank: usize,
-        way: Option<&Way<A::Matrix>>,
+        method: Option<&SpectrumMethod<A::Matrix>>,
     ) -> Result<(Sums, A::Matrix)> {
         let began = Instant::now();
         let n = self.ops.size().1;
-        let wanted = way.map_or(Product::None, Way::product);
+        let wanted = method.map_or(Product::None, SpectrumMethod::product);
         self.passes += 1;
         let small = self.ops.small();
         let (sums, product) = if rank == 0 {
-            let mut product = self.new_product_or_nothing(way)?;
+            let mut product = self.new_product_or_nothing(method)?;
             (self.ops.update(step, &LowRank::Zero, &wanted, &mut product)?, product)
         } else {
             let mut left = small.zeros("singular vectors", n, rank)?;
@@ -528,10 +528,10 @@ impl<'a, W: Scalar, A: Algebra<W>> Solver<'a, W, A> {
                 small.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut whole)?;
                 // The factors are freed first, so that the product can use their memory.
                 drop((left, right));
-                let mut product = self.new_product_or_nothing(way)?;
+                let mut product = self.new_product_or_nothing(method)?;
                 (self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?, product)
             } else {
-                let mut product = self.new_product_or_nothing(way)?;
+                let mut product = self.new_product_or_nothing(method)?;
                 (self.ops.update(step, &LowRank::Factors(&left, &right), &wanted, &mut product)?, product)
             }
         };

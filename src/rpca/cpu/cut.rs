@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 1 << 22;
 
 /// The input of a cut: sizes and location of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sheet {
+pub struct CutInput {
     /// Rows m and columns n of the matrix.
     pub size: (usize, usize),
     /// Bytes of a number of X and Y.
@@ -45,7 +45,7 @@ pub struct Cut {
     pub in_memory: bool,
 }
 
-impl Sheet {
+impl CutInput {
     fn row(&self) -> usize {
         self.size.1.saturating_mul(self.element).max(1)
     }
@@ -107,7 +107,7 @@ impl Cut {
     }
 
     /// Rows of a piece of the results that is delivered at once: whole blocks.
-    pub fn delivered_rows(&self, sheet: &Sheet) -> usize {
+    pub fn delivered_rows(&self, sheet: &CutInput) -> usize {
         let bytes = if self.in_memory { PIECE_BYTES } else { PANEL_BYTES };
         self.panel.min((bytes / sheet.row()).max(1).next_multiple_of(self.block))
     }
@@ -127,7 +127,7 @@ mod tests {
             ((40_000, 30_000), 8, false, 0),
             ((1, 1), 4, false, 0),
         ] {
-            let sheet = Sheet { size, element, is_held, block_rows };
+            let sheet = CutInput { size, element, is_held, block_rows };
             for in_memory in [true, false] {
                 let mut cut = sheet.cut(in_memory);
                 for steps in 0.. {

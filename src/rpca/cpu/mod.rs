@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::input::{Entries, Strided};
-use super::ops::{self, RpcaOps, Start, Step, Sums, Take, Weights};
+use super::ops::{self, PanelReceiver, RpcaOps, Start, Step, Sums, Weights};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::{Charge, HostMemory};
@@ -27,7 +27,7 @@ use crate::progress::Progress;
 use crate::scalar::{Complex, DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use block::{Form, Job, LowRank, Partial, Parts, Product, Small, Task};
-use cut::{Cut, Sheet};
+use cut::{Cut, CutInput};
 use elementwise::Elementwise;
 use store::Store;
 
@@ -77,7 +77,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         progress: &'a Progress<'a>,
         entries: Entries<'a>,
         mask: Option<Entries<'a>>,
-        (sheet, cut): (&Sheet, Cut),
+        (sheet, cut): (&CutInput, Cut),
     ) -> Result<Self> {
         let size = sheet.size;
         let elements = size.0 * size.1;
@@ -127,7 +127,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     }
 
     /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn.
-    pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
+    pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
         for first in (0..m).step_by(self.delivered) {

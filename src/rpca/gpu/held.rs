@@ -39,14 +39,14 @@ impl Cut {
 }
 
 /// Entries of a panel on the device: element (f, s) of its axes is element `f * fast + s * slow`.
-pub(super) struct Found<'b> {
+pub(super) struct DeviceEntries<'b> {
     pub(super) memory: Region<'b>,
     pub(super) fast: usize,
     pub(super) slow: usize,
 }
 
 /// Where the entries of a device's rows are.
-pub(super) enum Held<'a> {
+pub(super) enum EntryStorage<'a> {
     /// In the caller's device memory, used in place.
     Borrowed { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
     /// Panels on the device, packed.
@@ -96,7 +96,7 @@ fn send(
     Ok(sending)
 }
 
-impl<'a> Held<'a> {
+impl<'a> EntryStorage<'a> {
     /// Bytes of device memory for entries that stay on the device, and for entries that are copied panel by panel.
     pub(super) fn bytes(entries: &Entries<'_>, cut: &Cut) -> (usize, usize) {
         if entries.is_device() {
@@ -155,16 +155,16 @@ impl<'a> Held<'a> {
     }
 
     /// The entries of a panel that is on the device.
-    pub(super) fn find(&self, cut: &Cut, panel: usize) -> Result<Found<'_>> {
+    pub(super) fn find(&self, cut: &Cut, panel: usize) -> Result<DeviceEntries<'_>> {
         let (first, rows) = cut.range(panel);
         let (fast, _) = cut.axes(rows);
         let bytes = rows * cut.n * self.dtype().size();
         match self {
             Self::Copied { memory, dtype } => {
                 let offset = first * cut.n * dtype.size();
-                Ok(Found { memory: memory.region(offset, bytes)?, fast: 1, slow: fast })
+                Ok(DeviceEntries { memory: memory.region(offset, bytes)?, fast: 1, slow: fast })
             }
-            Self::Sent { memory, .. } => Ok(Found { memory: memory.region(0, bytes)?, fast: 1, slow: fast }),
+            Self::Sent { memory, .. } => Ok(DeviceEntries { memory: memory.region(0, bytes)?, fast: 1, slow: fast }),
             Self::Borrowed { memory, dtype, first: origin, row_stride, column_stride } => {
                 let begin = (origin + first) * row_stride * dtype.size();
                 let rest = memory.bytes().checked_sub(begin);
@@ -173,7 +173,7 @@ impl<'a> Held<'a> {
                     true => (*column_stride, *row_stride),
                     false => (*row_stride, *column_stride),
                 };
-                Ok(Found { memory: memory.region(begin, rest)?, fast, slow })
+                Ok(DeviceEntries { memory: memory.region(begin, rest)?, fast, slow })
             }
         }
     }

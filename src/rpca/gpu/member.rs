@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::held::{Cut, Held, Sending};
+use super::held::{Cut, EntryStorage, Sending};
 use super::products::Factors;
 use super::store::Store;
 use super::target::Target;
-use super::team::Tick;
+use super::team::ProgressCheck;
 use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
 use crate::rpca::memory::{DeviceFit, DeviceShape, fit_device, host_bytes};
-use crate::rpca::ops::{LowRank, Product, Step, Sums, Take};
+use crate::rpca::ops::{LowRank, PanelReceiver, Product, Step, Sums};
 use crate::rpca::options::Options;
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
@@ -87,7 +87,7 @@ impl Plan {
 }
 
 /// Whether a call goes on, before a panel.
-fn goes_on(flag: &CancelFlag, tick: Tick<'_>) -> Result<()> {
+fn goes_on(flag: &CancelFlag, tick: ProgressCheck<'_>) -> Result<()> {
     flag.check()?;
     tick.map_or(Ok(()), |tick| tick())
 }
@@ -102,8 +102,8 @@ pub(super) struct Member<'a, T: Scalar> {
     /// Index of the device's first row in the matrix.
     pub(super) first: usize,
     pub(super) cut: Cut,
-    held: Held<'a>,
-    mask: Option<Held<'a>>,
+    held: EntryStorage<'a>,
+    mask: Option<EntryStorage<'a>>,
     x: Store,
     y: Store,
     pub(super) low_rank: DeviceMemory,
@@ -122,7 +122,7 @@ impl<'a, T: Scalar> Member<'a, T> {
     pub(super) fn new(
         (context, free): (&Arc<Context>, u64),
         stream: &GpuStream,
-        (flag, tick): (CancelFlag, Tick<'_>),
+        (flag, tick): (CancelFlag, ProgressCheck<'_>),
         (entries, mask): (Entries<'a>, Option<Entries<'a>>),
         share: Share,
         n: usize,
@@ -146,10 +146,10 @@ impl<'a, T: Scalar> Member<'a, T> {
         };
         let (x, y) = (store("X of robust PCA")?, store("Y of robust PCA")?);
         let check = || goes_on(&flag, tick);
-        let (held, mut sending) = Held::new(context, gpu, stream, entries, &cut, resident, &check)?;
+        let (held, mut sending) = EntryStorage::new(context, gpu, stream, entries, &cut, resident, &check)?;
         let mask = match mask {
             Some(mask) => {
-                let (mask, sent) = Held::new(context, gpu, stream, mask, &cut, resident, &check)?;
+                let (mask, sent) = EntryStorage::new(context, gpu, stream, mask, &cut, resident, &check)?;
                 sending.to_device += sent.to_device;
                 Some(mask)
             }
@@ -270,7 +270,7 @@ impl<'a, T: Scalar> Member<'a, T> {
 
     /// Calls `take(first row in the matrix, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and
     /// column-major in host memory.
-    pub(super) fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
+    pub(super) fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         let elements = self.cut.rows.min(self.cut.m) * self.cut.n;
         let budget = Arc::clone(self.context.host_budget());
         let _charge = budget.charge_host("panel of robust PCA", 2 * elements * size_of::<T>())?;
@@ -339,7 +339,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         dense::scale(T::DTYPE, &self.gpu, &self.stream, part, factors.whole())
     }
 
-    fn check(&self, tick: Tick<'_>) -> Result<()> {
+    fn check(&self, tick: ProgressCheck<'_>) -> Result<()> {
         goes_on(&self.flag, tick)
     }
 
@@ -349,7 +349,7 @@ impl<'a, T: Scalar> Member<'a, T> {
 
     /// The sum of the squares of the observed entries, the largest modulus, the number of entries that are not finite, and the
     /// sum of the moduli. Writes M to X.
-    pub(super) fn begin(&mut self, tick: Tick<'_>) -> Result<[f64; kernels::SUMS]> {
+    pub(super) fn begin(&mut self, tick: ProgressCheck<'_>) -> Result<[f64; kernels::SUMS]> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         for panel in 0..self.cut.panels() {
             self.check(tick)?;
@@ -366,7 +366,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         &mut self,
         kind: &Product<'_, GpuMatrix<T::Wide>>,
         out: &mut GpuMatrix<T::Wide>,
-        tick: Tick<'_>,
+        tick: ProgressCheck<'_>,
     ) -> Result<()> {
         let (w, sum) = self.prepare(kind)?;
         for panel in 0..self.cut.panels() {
@@ -385,7 +385,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         low_rank: &LowRank<'_, GpuMatrix<T::Wide>>,
         kind: &Product<'_, GpuMatrix<T::Wide>>,
         out: &mut GpuMatrix<T::Wide>,
-        tick: Tick<'_>,
+        tick: ProgressCheck<'_>,
     ) -> Result<Sums> {
         let factors = match low_rank {
             LowRank::Zero => Factors { first: None, second: None },

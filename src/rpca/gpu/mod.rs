@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use super::input::Entries;
-use super::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Take, Weights};
+use super::ops::{LowRank, PanelReceiver, Product, RpcaOps, Start, Step, Sums, Weights};
 use super::options::Options;
 use crate::alloc;
 use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
@@ -31,7 +31,7 @@ use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use member::{Member, Plan, Share};
 use target::Target;
-use team::{Tick, shares, together};
+use team::{ProgressCheck, shares, together};
 
 /// The passes on the GPUs of a group, each with its own rows.
 pub struct GpuOps<'a, T: Scalar> {
@@ -49,14 +49,14 @@ pub struct GpuOps<'a, T: Scalar> {
 type Operands<'m, W> = [Option<&'m GpuMatrix<W>>; 3];
 
 /// The host copy of a small matrix that is copied between devices.
-struct Carried<W> {
+struct HostMatrix<W> {
     rows: usize,
     cols: usize,
     numbers: Vec<W>,
 }
 
 /// The input of one device.
-struct Beginning<'a, 'c> {
+struct DeviceInput<'a, 'c> {
     context: &'c Arc<Context>,
     /// Bytes of device memory for this context.
     free: u64,
@@ -148,12 +148,12 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
                 _ => context.gpu("context")?.create_independent_stream()?,
             };
             let entries = (entries.from_row(share.first), mask.as_ref().map(|mask| mask.from_row(share.first)));
-            beginnings.push(Beginning { context, free, stream, flag: progress.flag().and(&stop), entries, share });
+            beginnings.push(DeviceInput { context, free, stream, flag: progress.flag().and(&stop), entries, share });
         }
         let step = (0, to_i64(options.max_iterations), 0.0);
         let tick = || progress.repeat(step);
         let members = together(&stop, beginnings, Some(&tick), |b, tick| {
-            let Beginning { context, free, stream, flag, entries, share } = b;
+            let DeviceInput { context, free, stream, flag, entries, share } = b;
             Member::<T>::new((context, free), &stream, (flag, tick), entries, share, n, options)
         })?;
         if members.is_empty() {
@@ -185,7 +185,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
 
     /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major in host
     /// memory.
-    pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
+    pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         self.members.iter_mut().try_for_each(|member| member.results(take))
     }
 
@@ -211,7 +211,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// panels.
     fn each<R: Send>(
         &mut self,
-        work: impl Fn(usize, &mut Member<'a, T>, Tick<'_>) -> Result<R> + Sync,
+        work: impl Fn(usize, &mut Member<'a, T>, ProgressCheck<'_>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         let (progress, step) = (self.progress, self.step);
         let tick = || progress.repeat(step);
@@ -220,13 +220,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     }
 
     /// Copies a matrix of the first device to the host for the others; `None` if there are no others.
-    fn carry(&mut self, matrix: Option<&GpuMatrix<T::Wide>>) -> Result<Option<Carried<T::Wide>>> {
+    fn carry(&mut self, matrix: Option<&GpuMatrix<T::Wide>>) -> Result<Option<HostMatrix<T::Wide>>> {
         let (Some(matrix), true) = (matrix, self.members.len() > 1) else { return Ok(None) };
         let (rows, cols) = matrix.shape();
         let zero = T::Wide::from_parts(0.0, 0.0);
         let mut numbers = alloc::filled("matrix between devices", rows * cols, zero)?;
         self.first().algebra.download(matrix, &mut numbers, rows)?;
-        Ok(Some(Carried { rows, cols, numbers }))
+        Ok(Some(HostMatrix { rows, cols, numbers }))
     }
 
     /// A pass that ends in a sum over all rows. `work` is called with a device, the operands in its memory, and the matrix for
@@ -236,7 +236,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         operands: Operands<'_, T::Wide>,
         is_summed: bool,
         out: &mut GpuMatrix<T::Wide>,
-        work: impl Fn(&mut Member<'a, T>, Operands<'_, T::Wide>, &mut GpuMatrix<T::Wide>, Tick<'_>) -> Result<R> + Sync,
+        work: impl Fn(&mut Member<'a, T>, Operands<'_, T::Wide>, &mut GpuMatrix<T::Wide>, ProgressCheck<'_>) -> Result<R>
+        + Sync,
     ) -> Result<Vec<R>> {
         if let [only] = self.members.as_mut_slice() {
             let (progress, step) = (self.progress, self.step);
@@ -277,7 +278,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
 
 /// Copies between a device and the host.
 impl<T: Scalar> Member<'_, T> {
-    fn receive(&mut self, carried: &Carried<T::Wide>) -> Result<GpuMatrix<T::Wide>> {
+    fn receive(&mut self, carried: &HostMatrix<T::Wide>) -> Result<GpuMatrix<T::Wide>> {
         let (rows, cols) = (carried.rows, carried.cols);
         self.algebra.upload("matrix between devices", rows, cols, &carried.numbers, rows)
     }
@@ -355,9 +356,10 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
 
     fn product(&mut self, kind: &Product<'_, GpuMatrix<T::Wide>>, out: &mut GpuMatrix<T::Wide>) -> Result<()> {
         let operands = [kind.operand(), None, None];
-        let work = |member: &mut Member<'_, T>, [w, ..]: Operands<'_, T::Wide>, out: &mut _, tick: Tick<'_>| {
-            member.product(&kind.with(w)?, out, tick)
-        };
+        let work = |member: &mut Member<'_, T>,
+                    [w, ..]: Operands<'_, T::Wide>,
+                    out: &mut _,
+                    tick: ProgressCheck<'_>| { member.product(&kind.with(w)?, out, tick) };
         self.summed(operands, !matches!(kind, Product::None), out, work).map(drop)
     }
 
@@ -369,9 +371,10 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
         out: &mut GpuMatrix<T::Wide>,
     ) -> Result<Sums> {
         let (a, b) = low_rank.operands();
-        let work = |member: &mut Member<'_, T>, [a, b, w]: Operands<'_, T::Wide>, out: &mut _, tick: Tick<'_>| {
-            member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out, tick)
-        };
+        let work =
+            |member: &mut Member<'_, T>, [a, b, w]: Operands<'_, T::Wide>, out: &mut _, tick: ProgressCheck<'_>| {
+                member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out, tick)
+            };
         let sums = self.summed([a, b, kind.operand()], !matches!(kind, Product::None), out, work)?;
         Ok(sums.into_iter().fold(Sums::default(), Sums::and))
     }

@@ -21,7 +21,7 @@ pub(super) fn shares(rows: usize, count: usize, grain: usize) -> Vec<Share> {
 }
 
 /// Called before each block by the device whose work is on the thread of the call: the caller's progress function.
-pub(super) type Tick<'t> = Option<&'t dyn Fn() -> Result<()>>;
+pub(super) type ProgressCheck<'t> = Option<&'t dyn Fn() -> Result<()>>;
 
 /// Runs `work` on every job at the same time, the first on this thread and with `tick`, and returns the results in the order of
 /// the jobs. A failure increments `stop`, and the others then end early.
@@ -31,10 +31,10 @@ pub(super) type Tick<'t> = Option<&'t dyn Fn() -> Result<()>>;
 pub(super) fn together<J: Send, R: Send>(
     stop: &AtomicU64,
     jobs: Vec<J>,
-    tick: Tick<'_>,
-    work: impl Fn(J, Tick<'_>) -> Result<R> + Sync,
+    tick: ProgressCheck<'_>,
+    work: impl Fn(J, ProgressCheck<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let guarded = |job: J, tick: Tick<'_>| {
+    let guarded = |job: J, tick: ProgressCheck<'_>| {
         let outcome = work(job, tick);
         if outcome.is_err() {
             stop.fetch_add(1, Ordering::Relaxed);

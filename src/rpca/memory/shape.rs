@@ -1,6 +1,6 @@
 //! Sizes that determine the memory of a run, besides its options.
 
-use crate::rpca::cpu::cut::Sheet;
+use crate::rpca::cpu::cut::CutInput;
 
 /// An eigenvalue of X^H X that no threshold cuts off.
 pub(in crate::rpca) const LARGE: f64 = 1e200;
@@ -9,7 +9,7 @@ pub(in crate::rpca) const LARGE: f64 = 1e200;
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The input of the cut.
-    pub sheet: Sheet,
+    pub sheet: CutInput,
     /// Bytes of an entry of the matrix plus that of the mask, where they are read from sources; 0 for data in memory.
     pub read: usize,
     /// Whether there is a mask.
