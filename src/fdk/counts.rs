@@ -10,18 +10,18 @@ use crate::shape::to_u64;
 use crate::tensor::Tensor;
 
 /// Number types of line integrals.
-pub trait Linear: Real + Convertible {
+pub trait LineIntegral: Real + Convertible {
     /// Natural logarithm of a positive number.
     fn ln(self) -> Self;
 }
 
-impl Linear for f32 {
+impl LineIntegral for f32 {
     fn ln(self) -> Self {
         Self::ln(self)
     }
 }
 
-impl Linear for f64 {
+impl LineIntegral for f64 {
     fn ln(self) -> Self {
         Self::ln(self)
     }
@@ -29,7 +29,7 @@ impl Linear for f64 {
 
 /// Numbers of counts without a reliable logarithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Odd {
+pub struct PixelDefects {
     /// Counts below the least one, which replaced them.
     pub clamped: u64,
     /// Counts above the unattenuated count; their negative line integral is kept.
@@ -40,7 +40,7 @@ pub struct Odd {
     pub too_large: u64,
 }
 
-impl Odd {
+impl PixelDefects {
     /// From the counters of a GPU: not finite, clamped, negative, too large.
     pub fn from_counters(counters: &[i64]) -> Self {
         let of = |k: usize| counters.get(k).map_or(0, |c| c.unsigned_abs());
@@ -48,7 +48,7 @@ impl Odd {
     }
 }
 
-impl std::ops::AddAssign for Odd {
+impl std::ops::AddAssign for PixelDefects {
     fn add_assign(&mut self, other: Self) {
         self.clamped += other.clamped;
         self.negative += other.negative;
@@ -57,7 +57,7 @@ impl std::ops::AddAssign for Odd {
     }
 }
 
-impl std::iter::Sum for Odd {
+impl std::iter::Sum for PixelDefects {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |mut sum, one| {
             sum += one;
@@ -204,7 +204,13 @@ impl Counts {
     /// Converts raw counts of type `number` to line integrals. `first` is the panel index of the first pixel. Returns the
     /// numbers of clamped, negative and non-finite counts. Zeros and negative counts are clamped to `least`. A count that is
     /// not finite, of either sign, gives NaN, and is counted neither as clamped nor as negative.
-    pub fn convert<T: Linear>(&self, number: Number, raw: &[u8], first: usize, integrals: &mut [T]) -> Odd {
+    pub fn convert<T: LineIntegral>(
+        &self,
+        number: Number,
+        raw: &[u8],
+        first: usize,
+        integrals: &mut [T],
+    ) -> PixelDefects {
         let mut too_large = 0;
         let dark = |k: usize| self.dark.as_ref().map_or(0.0, |i| i.at(first + k));
         if size_of::<T>() == size_of::<f64>() || !self.needs_double(number) {
@@ -225,46 +231,46 @@ impl Counts {
                 }
             }
         }
-        let mut odd = self.take_logarithms(first, integrals);
-        odd.too_large += too_large;
-        odd
+        let mut defects = self.take_logarithms(first, integrals);
+        defects.too_large += too_large;
+        defects
     }
 
     /// Replaces counts less dark by line integrals, in place.
-    fn take_logarithms<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
+    fn take_logarithms<T: LineIntegral>(&self, first: usize, pixels: &mut [T]) -> PixelDefects {
         let least = <T as Real>::from_f64(self.least);
         let of = |image: &Option<Image>, at: usize, otherwise: f64| image.as_ref().map_or(otherwise, |i| i.at(at));
-        let mut odd = Odd::default();
+        let mut defects = PixelDefects::default();
         for (k, p) in pixels.iter_mut().enumerate() {
             let (at, count) = (first + k, *p);
             // In f64: the dark count may be almost as large. The second rounding changes no bit of a difference of f32 numbers.
             let open = of(&self.unattenuated_image, at, self.unattenuated) - of(&self.dark, at, 0.0);
             let open = <T as Real>::from_f64(open);
             if !count.is_finite() {
-                odd.not_finite += 1;
+                defects.not_finite += 1;
                 *p = <T as Real>::from_f64(f64::NAN);
                 continue;
             }
             if count < least {
-                odd.clamped += 1;
+                defects.clamped += 1;
             }
             let count = if count < least { least } else { count };
             let open = if open > least { open } else { least };
             if count > open {
-                odd.negative += 1;
+                defects.negative += 1;
             }
             *p = -(count / open).ln();
             // The quotient of the largest count and the least one can overflow.
             let overflows = u64::from(!p.is_finite());
-            odd.not_finite += overflows;
-            odd.too_large += overflows;
+            defects.not_finite += overflows;
+            defects.too_large += overflows;
         }
-        odd
+        defects
     }
 }
 
 /// How many line integrals of type `number` are finite numbers beyond `largest`, which `row` may hold as infinities.
-pub fn too_large<T: Linear>(number: Number, raw: &[u8], row: &[T], largest: f64) -> u64 {
+pub fn too_large<T: LineIntegral>(number: Number, raw: &[u8], row: &[T], largest: f64) -> u64 {
     let largest = <T as Real>::from_f64(largest);
     let count = row.iter().filter(|p| p.is_finite() && p.abs() > largest).count();
     if number != Number::F64 || size_of::<T>() == size_of::<f64>() {
@@ -306,7 +312,7 @@ mod tests {
 
     impl Counts {
         /// [`Counts::convert`] in place.
-        fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
+        fn apply<T: LineIntegral>(&self, first: usize, pixels: &mut [T]) -> PixelDefects {
             let counts: Vec<f64> = pixels.iter().map(|p| Real::to_f64(*p)).collect();
             let number = Number::of("counts", T::DTYPE).unwrap();
             self.convert(number, &raw(number, &counts), first, pixels)
@@ -323,14 +329,14 @@ mod tests {
         };
         let counts = counts.check([2, 2]).unwrap();
         let mut pixels = [10.0 + 1000.0 * (-1.5f32).exp(), 2010.0, 3.0, f32::NAN];
-        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, not_finite: 1, ..Odd::default() });
+        assert_eq!(counts.apply(0, &mut pixels), PixelDefects { clamped: 1, not_finite: 1, ..PixelDefects::default() });
         assert!((pixels[0] - 1.5).abs() < 1e-6 && pixels[1] == 0.0);
         assert!((pixels[2] - 2000f32.ln()).abs() < 1e-5 && pixels[3].is_nan());
         let mut tail = [2010.0f32];
         counts.apply(1, &mut tail);
         assert_eq!(tail, [0.0]);
         let mut bright = [2010.0f32, 2011.0, 1010.0, 0.0];
-        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2, ..Odd::default() });
+        assert_eq!(counts.apply(0, &mut bright), PixelDefects { clamped: 1, negative: 2, ..PixelDefects::default() });
         assert!((bright[0] + 2f32.ln()).abs() < 1e-6 && bright[1] < 0.0 && bright[2] == 0.0);
     }
 
@@ -340,15 +346,15 @@ mod tests {
             Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 }.check([4, 2]).unwrap();
         let row = [f32::NEG_INFINITY, f32::INFINITY, f32::NAN, 0.0, -0.0, -3.0, 1e-30, 1001.0];
         let mut pixels = row;
-        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
+        assert_eq!(counts.apply(0, &mut pixels), PixelDefects { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
         assert!(pixels[..3].iter().all(|p| p.is_nan()));
         assert!(pixels[3..7].iter().all(|p| (p - 2000f32.ln()).abs() < 1e-5) && pixels[7] < 0.0);
         let mut wide = row.map(f64::from);
-        assert_eq!(counts.apply(0, &mut wide), Odd { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
+        assert_eq!(counts.apply(0, &mut wide), PixelDefects { clamped: 4, negative: 1, not_finite: 3, too_large: 0 });
         // The largest count over the smallest one is more than f32 holds.
         let faint = Counts { unattenuated: 1e-3, least: 1e-3, ..counts }.check([1, 1]).unwrap();
         let mut large = [f32::MAX];
-        assert_eq!(faint.apply(0, &mut large), Odd { clamped: 0, negative: 1, not_finite: 1, too_large: 1 });
+        assert_eq!(faint.apply(0, &mut large), PixelDefects { clamped: 0, negative: 1, not_finite: 1, too_large: 1 });
     }
 
     #[test]
@@ -398,8 +404,8 @@ mod tests {
                 let counts = counts.check([70, 10]).unwrap();
                 assert!(counts.needs_double(number));
                 let (mut single, mut double) = (vec![0f32; 700], vec![0f64; 700]);
-                assert_eq!(counts.convert(number, &raw, 0, &mut single), Odd::default(), "{number:?} {level}");
-                assert_eq!(counts.convert(number, &raw, 0, &mut double), Odd::default());
+                assert_eq!(counts.convert(number, &raw, 0, &mut single), PixelDefects::default(), "{number:?} {level}");
+                assert_eq!(counts.convert(number, &raw, 0, &mut double), PixelDefects::default());
                 for k in 0..700 {
                     let want = -(above[k] / open.map_or(50_001.0, |open| open - dark(k))).ln();
                     assert_eq!(double[k], want, "{number:?} {level} {k}");

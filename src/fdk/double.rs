@@ -135,18 +135,18 @@ impl FdkOps for DoubleOps {
         };
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
         timed(&mut tally.filter, || {
-            tally.odd += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            tally.defects += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
             for p in integrals.iter_mut().filter(|p| !fits(**p, plan.largest_pixel)) {
                 tally.not_finite += 1;
                 *p = plan.options.not_finite();
             }
-            watch.run(context.pool(), |look| {
+            watch.run(context.pool(), |poll| {
                 filtered
                     .par_chunks_mut(plan.filtered_pixels())
                     .zip(integrals.par_chunks(panel))
                     .zip(batch.views)
                     .try_for_each(|((out, projection), &view)| {
-                        filter_rows(plan, view, batch.first_row, projection, &mut out[rows_filtered.clone()], look)
+                        filter_rows(plan, view, batch.first_row, projection, &mut out[rows_filtered.clone()], poll)
                     })
             })
         })?;

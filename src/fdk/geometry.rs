@@ -48,7 +48,7 @@ impl Detector {
 
 /// The form in which the views were given; messages name it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Given {
+pub enum Trajectory {
     /// Angles on an orbit.
     Orbit(Orbit),
     /// Matrices.
@@ -229,7 +229,7 @@ pub struct Geometry {
     /// The views, in the caller's order.
     pub views: Vec<View>,
     /// The form in which they were given.
-    pub given: Given,
+    pub trajectory: Trajectory,
 }
 
 /// Largest modulus of an angle, rad. Numbers of double precision are 1e-7 apart there, and multiples of 2 pi are as wrong.
@@ -244,7 +244,7 @@ impl Geometry {
         detector.check()?;
         orbit.check([detector.column_pitch, detector.row_pitch])?;
         let (sid, sdd) = (orbit.source_to_axis, orbit.source_to_detector);
-        let mut geometry = Self::with_capacity(detector, angles.len(), Given::Orbit(*orbit))?;
+        let mut geometry = Self::with_capacity(detector, angles.len(), Trajectory::Orbit(*orbit))?;
         for (n, &angle) in angles.iter().enumerate() {
             if !angle.is_finite() {
                 return Err(Error::invalid("angles", format!("element {n} is {angle}, not finite")));
@@ -286,7 +286,7 @@ impl Geometry {
     /// [`Error::InvalidArgument`] naming the view whose matrix is singular or not finite.
     pub fn from_matrices(detector: Detector, matrices: &[[f64; 12]]) -> Result<Self> {
         detector.check()?;
-        let mut geometry = Self::with_capacity(detector, matrices.len(), Given::Matrices)?;
+        let mut geometry = Self::with_capacity(detector, matrices.len(), Trajectory::Matrices)?;
         for (n, matrix) in matrices.iter().enumerate() {
             geometry.views.push(View::from_matrix(n, matrix, &detector)?);
         }
@@ -295,17 +295,17 @@ impl Geometry {
 
     /// The error of view `n`, by the name of the argument that gave it.
     pub fn refusal(&self, n: usize, problem: &str) -> Error {
-        match self.given {
-            Given::Orbit(_) => Error::invalid("angles", format!("view {n} {problem}")),
-            Given::Matrices => Error::invalid(format!("matrices, view {n}"), problem),
+        match self.trajectory {
+            Trajectory::Orbit(_) => Error::invalid("angles", format!("view {n} {problem}")),
+            Trajectory::Matrices => Error::invalid(format!("matrices, view {n}"), problem),
         }
     }
 
-    fn with_capacity(detector: Detector, views: usize, given: Given) -> Result<Self> {
+    fn with_capacity(detector: Detector, views: usize, trajectory: Trajectory) -> Result<Self> {
         if views == 0 {
             return Err(Error::invalid("views", "is 0, less than 1"));
         }
-        Ok(Self { detector, views: alloc::with_capacity("views", views)?, given })
+        Ok(Self { detector, views: alloc::with_capacity("views", views)?, trajectory })
     }
 
     /// Refuses a row pitch that differs from the one in the views' matrices; 0 accepts any.

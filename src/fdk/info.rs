@@ -151,8 +151,8 @@ impl Info {
     pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64, sanitize: bool) {
         self.pixels_not_finite = number(tally.not_finite);
         self.pixels_sanitized = if sanitize { self.pixels_not_finite } else { 0 };
-        self.pixels_clamped = number(tally.odd.clamped);
-        self.pixels_negative = number(tally.odd.negative);
+        self.pixels_clamped = number(tally.defects.clamped);
+        self.pixels_negative = number(tally.defects.negative);
         self.bytes_uploaded = number(tally.uploaded);
         self.bytes_downloaded = number(tally.downloaded);
         self.seconds_read = times.read.as_secs_f64();

@@ -1,6 +1,6 @@
 //! Pixels, lengths and output values that the arithmetic of a precision takes without overflow.
 
-use super::geometry::{Geometry, Given, Grid};
+use super::geometry::{Geometry, Grid, Trajectory};
 use super::lengths::Lengths;
 use super::options::{Mode, Options, Precision};
 use super::plan::Plan;
@@ -21,13 +21,13 @@ impl Geometry {
             Precision::F32 => Lengths::SINGLE,
             Precision::F64 => Lengths::DOUBLE,
         };
-        match &self.given {
-            Given::Orbit(orbit) => {
+        match &self.trajectory {
+            Trajectory::Orbit(orbit) => {
                 orbit.check_lengths([self.detector.column_pitch, self.detector.row_pitch], lengths)?;
             }
             // In RabbitCT mode a view is a matrix alone.
-            Given::Matrices if options.mode == Mode::RabbitCt => {}
-            Given::Matrices => {
+            Trajectory::Matrices if options.mode == Mode::RabbitCt => {}
+            Trajectory::Matrices => {
                 lengths.check("column_pitch", self.detector.column_pitch)?;
                 for (n, view) in self.views.iter().enumerate() {
                     let name = |what: &str| format!("matrices, view {n}: the source's distance from the {what}");

@@ -15,14 +15,14 @@ use crate::shape::Order;
 use crate::tensor::Tensor;
 
 /// A run's projections, opened as [`Access`] says.
-pub(super) enum In<'s> {
+pub(super) enum OpenedInput<'s> {
     Read(SharedSource<'s>),
     Borrowed(&'s [u8]),
     Device(&'s DeviceMemory),
 }
 
 /// A run's volume, opened as [`Access`] says.
-pub(super) enum Out<'s> {
+pub(super) enum OpenedOutput<'s> {
     Write(SharedSink<'s>),
     Borrowed(&'s mut [u8]),
     Device(&'s DeviceMemory),
@@ -52,20 +52,22 @@ pub(super) fn open_input<'i: 's, 's>(
     device: &Device<'_>,
     input: Projections<'i>,
     context: &'s Context,
-) -> Result<(Flow, In<'s>)> {
+) -> Result<(Flow, OpenedInput<'s>)> {
     let tensor = match input {
         Projections::Source(source) => {
             let flow = Flow { number: source.info().number, access: Access::Buffered };
-            return Ok((flow, In::Read(SharedSource::new(Box::new(source)))));
+            return Ok((flow, OpenedInput::Read(SharedSource::new(Box::new(source)))));
         }
         Projections::Tensor(tensor) => tensor,
     };
     let name = "projections";
     let flow = Flow { number: Number::of(name, tensor.dtype())?, access: access(device, name, tensor)? };
     let opened = match flow.access {
-        Access::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
-        Access::Direct => In::Borrowed(tensor.memory().host(name)?.as_slice()?),
-        Access::Resident => In::Device(tensor.memory().device(name)?),
+        Access::Buffered => {
+            OpenedInput::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?)))
+        }
+        Access::Direct => OpenedInput::Borrowed(tensor.memory().host(name)?.as_slice()?),
+        Access::Resident => OpenedInput::Device(tensor.memory().device(name)?),
     };
     Ok((flow, opened))
 }
@@ -92,11 +94,11 @@ pub(super) fn open_output<'o: 's, 's>(
     device: &Device<'_>,
     output: Volume<'o>,
     context: &'s Context,
-) -> Result<(Flow, Out<'s>)> {
+) -> Result<(Flow, OpenedOutput<'s>)> {
     let tensor = match output {
         Volume::Sink(sink) => {
             let flow = Flow { number: sink.info().number, access: Access::Buffered };
-            return Ok((flow, Out::Write(shared_sink(plan, Box::new(sink), context)?)));
+            return Ok((flow, OpenedOutput::Write(shared_sink(plan, Box::new(sink), context)?)));
         }
         Volume::Tensor(tensor) => tensor,
     };
@@ -105,14 +107,14 @@ pub(super) fn open_output<'o: 's, 's>(
     let opened = match flow.access {
         Access::Buffered => {
             let sink = TensorSink::new(name, tensor, context.pool())?;
-            Out::Write(shared_sink(plan, Box::new(sink), context)?)
+            OpenedOutput::Write(shared_sink(plan, Box::new(sink), context)?)
         }
         Access::Direct => {
             let bytes = tensor.layout().elements() * tensor.dtype().size();
             let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
-            Out::Borrowed(&mut memory[..bytes])
+            OpenedOutput::Borrowed(&mut memory[..bytes])
         }
-        Access::Resident => Out::Device(tensor.memory().device(name)?),
+        Access::Resident => OpenedOutput::Device(tensor.memory().device(name)?),
     };
     Ok((flow, opened))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::counts::Odd;
+use super::counts::PixelDefects;
 use super::cut::{Cut, Flow, Needs};
 use super::plan::{Batch, Plan};
 use crate::backend::cpu::Pool;
@@ -74,7 +74,7 @@ pub struct Job<'a> {
 }
 
 /// A function that a thread calls between the parts of a long operation; an error ends it.
-pub type Look<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+pub type Poll<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// Cancellation of a long operation, and the function of its calling thread while others compute.
 pub struct Watch<'a> {
@@ -89,11 +89,11 @@ impl Watch<'_> {
     ///
     /// # Errors
     /// As `work`; [`Error::Cancelled`], which is the error of each look from then on; the error of a wait.
-    pub fn run<R: Send>(&mut self, pool: &Pool, work: impl FnOnce(Look<'_>) -> Result<R> + Send) -> Result<R> {
+    pub fn run<R: Send>(&mut self, pool: &Pool, work: impl FnOnce(Poll<'_>) -> Result<R> + Send) -> Result<R> {
         let (flag, is_stopped) = (self.flag, AtomicBool::new(false));
-        let look = || if is_stopped.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { flag.check() };
+        let poll = || if is_stopped.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { flag.check() };
         let mut waited = Ok(());
-        let found = pool.run_polling(|| work(&look), &mut || {
+        let found = pool.run_polling(|| work(&poll), &mut || {
             if waited.is_ok() {
                 waited = (self.wait)();
                 is_stopped.store(waited.is_err(), Ordering::Relaxed);
@@ -123,7 +123,7 @@ pub struct Tally {
     /// Voxels beyond the range of the output's type.
     pub overflown: u64,
     /// Clamped, negative and non-finite counts; pixels that were too large.
-    pub odd: Odd,
+    pub defects: PixelDefects,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -136,7 +136,7 @@ impl std::ops::AddAssign for Tally {
         self.downloaded += other.downloaded;
         self.not_finite += other.not_finite;
         self.overflown += other.overflown;
-        self.odd += other.odd;
+        self.defects += other.defects;
     }
 }
 

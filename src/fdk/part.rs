@@ -3,7 +3,7 @@
 use super::algorithm::{Share, Times, reconstruct};
 use super::arrays::{Input, Output, SharedSink};
 use super::cut::Cut;
-use super::open::In;
+use super::open::OpenedInput;
 use super::ops::{Borrowed, FdkOps, Job, Tally};
 use crate::backend::gpu::{DeviceMemory, ScopedTransfers};
 use crate::error::Result;
@@ -14,7 +14,7 @@ pub(super) struct Part<'a, 's> {
     pub(super) job: Job<'a>,
     pub(super) cut: &'a Cut,
     pub(super) share: Share,
-    pub(super) input: &'a In<'s>,
+    pub(super) input: &'a OpenedInput<'s>,
     pub(super) output: PartOut<'a, 's>,
     pub(super) flag: &'a CancelFlag,
 }
@@ -37,9 +37,9 @@ impl<'s> Part<'_, 's> {
         's: 'x,
     {
         let input = match self.input {
-            In::Read(source) => Input::Read(source),
-            In::Borrowed(scan) => Input::Borrowed(Borrowed { scan, transfers }),
-            In::Device(scan) => Input::Device(scan),
+            OpenedInput::Read(source) => Input::Read(source),
+            OpenedInput::Borrowed(scan) => Input::Borrowed(Borrowed { scan, transfers }),
+            OpenedInput::Device(scan) => Input::Device(scan),
         };
         let output = match self.output {
             PartOut::Write(sink) => Output::Write(sink),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::counts::{Counts, Odd};
+use super::counts::{Counts, PixelDefects};
 use super::cpu::backproject::backproject;
 use super::cpu::filter::{Filter, Layout, weigh_rows};
 use super::cpu::slab::Slab;
@@ -92,7 +92,7 @@ pub fn log_transform(
     input: &Tensor,
     counts: Counts,
     output: &mut Tensor,
-) -> Result<Odd> {
+) -> Result<PixelDefects> {
     use crate::backend::cpu::parallel::{Items as _, Pieces as _};
     use crate::blocks::array::Block;
     use crate::blocks::source::Source;
@@ -108,8 +108,8 @@ pub fn log_transform(
         refuse_strides("counts", input)?;
         output.check_writable("projections")?;
         let out = on_device("projections", output, context, &dims, DType::F32)?;
-        let odd = device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out)?;
-        return Ok(warned(context, odd));
+        let defects = device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out)?;
+        return Ok(warned(context, defects));
     }
     let out = packed_mut::<f32>("projections", output, context, &dims)?;
     let mut source = TensorSource::new("counts", input, context.pool())?;
@@ -117,27 +117,27 @@ pub fn log_transform(
     let mut raw = alloc::filled("counts", out.len() * number.size(), 0u8)?;
     source.read(&whole, &mut raw)?;
     let columns = dims[0].max(1);
-    let odd = context.pool().run(|| {
+    let defects = context.pool().run(|| {
         out.par_chunks_mut(columns)
             .zip(raw.par_chunks(columns * number.size()))
             .enumerate()
             .map(|(r, (row, raw))| counts.convert(number, raw, r % dims[1] * columns, row))
             .sum()
     });
-    Ok(warned(context, odd))
+    Ok(warned(context, defects))
 }
 
 /// Logs the number of counts that were not finite, once a call.
-fn warned(context: &Context, odd: Odd) -> Odd {
-    if odd.not_finite > 0 {
-        let count = odd.not_finite;
-        let problem = match odd.too_large {
+fn warned(context: &Context, defects: PixelDefects) -> PixelDefects {
+    if defects.not_finite > 0 {
+        let count = defects.not_finite;
+        let problem = match defects.too_large {
             0 => "not finite".to_owned(),
             n => format!("not finite or beyond {:.3e} in F32, which {n} are", f32::MAX),
         };
         context.log().log(Level::Warn, || format!("counts: {count} are {problem}, their line integrals are NaN"));
     }
-    odd
+    defects
 }
 
 /// Reads ellipsoids from a tensor, F64 [8, count]: density, three semi-axes, centre, rotation about z.

@@ -2,7 +2,7 @@
 
 use super::fan::Fan;
 use super::frame::Frame;
-use super::geometry::{Geometry, Given, Grid, MOST_LENGTH, View};
+use super::geometry::{Geometry, Grid, MOST_LENGTH, Trajectory, View};
 use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
@@ -163,9 +163,9 @@ fn check_orbit(geometry: &Geometry) -> Result<f64> {
         "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
         tilt.to_degrees()
     );
-    let name = match geometry.given {
-        Given::Orbit(_) => "angles",
-        Given::Matrices => "matrices",
+    let name = match geometry.trajectory {
+        Trajectory::Orbit(_) => "angles",
+        Trajectory::Matrices => "matrices",
     };
     Err(Error::invalid(name, problem))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
-use super::counts::{Odd, too_large};
+use super::counts::{PixelDefects, too_large};
 use super::cut::{Access, Available, Flow, PUSHED, beside_views};
 use super::info::Info;
 use super::inputs::{Device, Projections, Volume};
@@ -59,7 +59,7 @@ enum Store {
     /// The unfinished volume, one slab for each device.
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
-    Views { views: Tensor, bytes: u64, odd: Odd },
+    Views { views: Tensor, bytes: u64, defects: PixelDefects },
 }
 
 impl Pushed {
@@ -94,7 +94,7 @@ impl Pushed {
                     .map_err(|e| beside_views(e, bytes))?;
                 info.set_cut(&cut);
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(bytes));
-                Store::Views { views, bytes, odd: Odd::default() }
+                Store::Views { views, bytes, defects: PixelDefects::default() }
             }
         };
         let seen = alloc::filled("views seen", plan.views.len(), false)?;
@@ -144,8 +144,8 @@ impl Pushed {
         };
         match &mut self.store {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from, watch)),
-            Store::Views { views: stored, odd, .. } => {
-                *odd += store_views(setting, stored, views, &from)?;
+            Store::Views { views: stored, defects, .. } => {
+                *defects += store_views(setting, stored, views, &from)?;
                 Ok(())
             }
         }
@@ -153,18 +153,18 @@ impl Pushed {
 }
 
 /// Stores views as line integrals in `stored`; returns the clamped, negative and non-finite counts.
-fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<Odd> {
+fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<PixelDefects> {
     let d = &setting.plan.geometry.detector;
     let memory = stored.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
     let mut raw = alloc::filled("rows of a view", d.columns * d.rows * from.number.size(), 0u8)?;
     let panel = d.columns * d.rows;
-    let mut odd = Odd::default();
+    let mut defects = PixelDefects::default();
     for (k, view) in views.iter().enumerate() {
         from.rows(k, 0..d.rows, d.columns, &mut raw);
         let rows = memory[view * panel..(view + 1) * panel].par_chunks_mut(d.columns);
         let raw = raw.par_chunks(d.columns * from.number.size());
         let counts = setting.counts.as_deref();
-        odd += from.context.pool().run(|| {
+        defects += from.context.pool().run(|| {
             rows.zip(raw)
                 .enumerate()
                 .map(|(j, (row, raw))| match counts {
@@ -175,13 +175,13 @@ fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &I
                         let largest = setting.plan.largest_pixel.min(f64::from(f32::MAX));
                         let bad = row.iter().filter(|p| !fits(**p, largest as f32)).count();
                         let too_large = too_large(from.number, raw, row, largest);
-                        Odd { not_finite: to_u64(bad), too_large, ..Odd::default() }
+                        PixelDefects { not_finite: to_u64(bad), too_large, ..PixelDefects::default() }
                     }
                 })
-                .sum::<Odd>()
+                .sum::<PixelDefects>()
         });
     }
-    Ok(odd)
+    Ok(defects)
 }
 
 impl Fdk {
@@ -389,21 +389,21 @@ impl Fdk {
         let began = pushed.began.unwrap_or_else(Instant::now);
         let updates = pushed.count as f64 * plan.voxels() as f64;
         match &mut pushed.store {
-            Store::Views { views, bytes, odd } => {
+            Store::Views { views, bytes, defects } => {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
                 let input = Projections::Tensor(&*views);
                 run::unwarned(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)
                     .map_err(|e| beside_views(e, *bytes))?;
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(*bytes));
-                info.pixels_clamped = super::info::number(odd.clamped);
-                info.pixels_negative = super::info::number(odd.negative);
+                info.pixels_clamped = super::info::number(defects.clamped);
+                info.pixels_negative = super::info::number(defects.negative);
                 // Every slab meets them again.
-                info.pixels_not_finite = super::info::number(odd.not_finite);
+                info.pixels_not_finite = super::info::number(defects.not_finite);
                 info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
                 // The line integrals are stored in f32.
                 let largest = plan.largest_input(self.setting.counts.is_some()).min(f64::from(f32::MAX));
-                run::warn_not_finite(self.context(), &info, odd.too_large, largest);
+                run::warn_not_finite(self.context(), &info, defects.too_large, largest);
                 info.seconds = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
@@ -418,7 +418,7 @@ impl Fdk {
                 let (times, tally) = self.deliver(lanes, volume, pushed.queue.as_ref(), progress)?;
                 info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates, plan.options.sanitize);
                 let largest = plan.largest_input(self.setting.counts.is_some());
-                run::warn_not_finite(self.context(), &info, tally.odd.too_large, largest);
+                run::warn_not_finite(self.context(), &info, tally.defects.too_large, largest);
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
                 progress.report(to_i64(pushed.count), to_i64(pushed.count), 0.0)?;
             }

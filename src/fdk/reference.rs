@@ -3,7 +3,7 @@
 
 use realfft::RealFftPlanner;
 
-use super::ops::Look;
+use super::ops::Poll;
 use super::options::{Edge, Mode};
 use super::plan::Plan;
 use crate::alloc;
@@ -22,7 +22,7 @@ pub fn filter_rows(
     first: usize,
     projection: &[f64],
     filtered: &mut [f64],
-    look: Look<'_>,
+    poll: Poll<'_>,
 ) -> Result<()> {
     let panel = plan.geometry.detector.columns;
     if plan.options.mode == Mode::RabbitCt {
@@ -35,19 +35,19 @@ pub fn filter_rows(
     let mut spectrum = forward.make_output_vec();
     let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
     for (j, (row, out)) in projection.chunks(panel).zip(filtered.chunks_mut(plan.columns)).enumerate() {
-        look()?;
+        poll()?;
         line.fill(0.0);
         for (i, p) in row.iter().enumerate() {
             let weight = plan.geometry.views[view].weight(i as f64, (first + j) as f64);
             line[plan.left + i] = p * weight * plan.pixel_weight(view, i, first + j);
         }
         extrapolate(plan, &mut line);
-        look()?;
+        poll()?;
         forward.process(&mut line, &mut spectrum).map_err(failed)?;
-        look()?;
+        poll()?;
         spectrum.iter_mut().zip(&plan.response).for_each(|(s, r)| *s *= r);
         real_ends(&mut spectrum);
-        look()?;
+        poll()?;
         backward.process(&mut spectrum, &mut line).map_err(failed)?;
         out.copy_from_slice(&line[..plan.columns]);
     }

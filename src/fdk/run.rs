@@ -13,7 +13,7 @@ use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_overlapped};
 use super::info::{Info, number};
 use super::inputs::{Device, Projections, Volume};
-use super::open::{In, Out, open_input, open_output};
+use super::open::{OpenedInput, OpenedOutput, open_input, open_output};
 use super::ops::{FdkOps, Job, Slices, Tally};
 use super::options::Precision;
 use super::part::{Part, PartOut};
@@ -156,12 +156,12 @@ pub(super) fn unwarned(
     let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
     let cut = setting.cut(input_flow, output_flow, contexts)?;
     info.set_cut(&cut);
-    let whole = Whole { setting, contexts, cut: &cut, input: &input, queue, progress };
+    let whole = MultiDeviceRun { setting, contexts, cut: &cut, input: &input, queue, progress };
     let (times, tally) = whole.share_out(output)?;
     set_peaks(info, contexts, &base);
     let updates = plan.views.len() as f64 * plan.voxels() as f64;
     info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates, plan.options.sanitize);
-    Ok(tally.odd.too_large)
+    Ok(tally.defects.too_large)
 }
 
 /// Logs the number of pixels that were not finite, once a run; `too_large` of them were finite numbers beyond `largest`.
@@ -203,11 +203,11 @@ pub(super) fn set_peaks(info: &mut Info, contexts: &[Arc<Context>], base: &[(u64
 }
 
 /// A run on several devices.
-struct Whole<'a, 's> {
+struct MultiDeviceRun<'a, 's> {
     setting: &'a Setting,
     contexts: &'a [Arc<Context>],
     cut: &'a Cut,
-    input: &'a In<'s>,
+    input: &'a OpenedInput<'s>,
     queue: Option<&'a GpuStream>,
     progress: &'a Progress<'a>,
 }
@@ -215,7 +215,7 @@ struct Whole<'a, 's> {
 /// Pieces of a volume in host memory, each with its first slice.
 type Pieces<'s> = Vec<(usize, &'s mut [u8])>;
 
-impl<'s> Whole<'_, 's> {
+impl<'s> MultiDeviceRun<'_, 's> {
     /// Splits the volume into the pieces that each device writes.
     fn deal_out(&self, memory: &'s mut [u8]) -> Result<Vec<Pieces<'s>>> {
         let (plan, cut) = (&*self.setting.plan, self.cut);
@@ -241,18 +241,18 @@ impl<'s> Whole<'_, 's> {
     }
 
     /// Runs on every context; the first uses the calling thread.
-    fn share_out(&self, output: Out<'s>) -> Result<(Times, Tally)> {
+    fn share_out(&self, output: OpenedOutput<'s>) -> Result<(Times, Tally)> {
         let count = self.contexts.len();
         let (plan, cut) = (&*self.setting.plan, self.cut);
         let mut borrowed: Vec<Vec<(usize, &'s mut [u8])>> = (0..count).map(|_| Vec::new()).collect();
         let mut volume = None;
         let sink = match output {
-            Out::Write(sink) => Some(sink),
-            Out::Borrowed(memory) => {
+            OpenedOutput::Write(sink) => Some(sink),
+            OpenedOutput::Borrowed(memory) => {
                 borrowed = self.deal_out(memory)?;
                 None
             }
-            Out::Device(memory) => {
+            OpenedOutput::Device(memory) => {
                 volume = Some(memory);
                 None
             }

@@ -4,7 +4,7 @@
 //! `length` real samples is transformed as length / 2 complex ones. The forward transform decimates in frequency and leaves
 //! the spectrum in permuted order. The inverse transform decimates in time and reads that order, so nothing is sorted.
 
-use super::super::ops::Look;
+use super::super::ops::Poll;
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::error::Result;
@@ -86,18 +86,18 @@ impl Convolution {
         2 * lanes * self.stages.iter().map(|s| s.radix).max().unwrap_or(0)
     }
 
-    /// Convolves in place: `rows[s * LEN + r]` is sample s of the row in lane r. Ends early at an error of `look`.
+    /// Convolves in place: `rows[s * LEN + r]` is sample s of the row in lane r. Ends early at an error of `poll`.
     #[inline(always)]
-    pub fn run<S: Simd<f32>>(&self, simd: S, rows: &mut [f32], spare: &mut [f32], look: Look<'_>) -> Result<()> {
+    pub fn run<S: Simd<f32>>(&self, simd: S, rows: &mut [f32], spare: &mut [f32], poll: Poll<'_>) -> Result<()> {
         for stage in &self.stages {
-            stage.pass::<S, false>(simd, rows, spare, (self.segment, look))?;
+            stage.pass::<S, false>(simd, rows, spare, (self.segment, poll))?;
         }
         for pairs in self.pairs.chunks(self.segment) {
-            look()?;
+            poll()?;
             Self::respond(simd, pairs, rows);
         }
         for stage in self.stages.iter().rev() {
-            stage.pass::<S, true>(simd, rows, spare, (self.segment, look))?;
+            stage.pass::<S, true>(simd, rows, spare, (self.segment, poll))?;
         }
         debug_assert_eq!(rows.len(), self.samples * 2 * S::V::LEN);
         Ok(())
@@ -213,24 +213,24 @@ impl Stage {
         simd: S,
         rows: &mut [f32],
         spare: &mut [f32],
-        (segment, look): (usize, Look<'_>),
+        (segment, poll): (usize, Poll<'_>),
     ) -> Result<()> {
         let part = self.step * 2 * S::V::LEN;
         let whole = self.radix * part;
         if whole > segment * 2 * S::V::LEN {
             for block in rows.chunks_exact_mut(whole) {
-                self.long::<S, BACK>(simd, block, spare, (segment, look))?;
+                self.long::<S, BACK>(simd, block, spare, (segment, poll))?;
             }
             return Ok(());
         }
         for blocks in rows.chunks_mut(segment * 2 * S::V::LEN / whole * whole) {
-            look()?;
+            poll()?;
             for block in blocks.chunks_exact_mut(whole) {
                 match self.radix {
                     2 => Self::two::<S, BACK>(simd, halves(block, part), &self.twiddles),
                     3 => Self::three::<S, BACK>(simd, thirds(block, part), &self.twiddles),
                     4 => Self::four::<S, BACK>(simd, quarters(block, part), &self.twiddles),
-                    _ => self.any::<S, BACK>(simd, block, part, spare, (segment, look))?,
+                    _ => self.any::<S, BACK>(simd, block, part, spare, (segment, poll))?,
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Stage {
         simd: S,
         block: &mut [f32],
         spare: &mut [f32],
-        (segment, look): (usize, Look<'_>),
+        (segment, poll): (usize, Poll<'_>),
     ) -> Result<()> {
         let part = self.step * 2 * S::V::LEN;
         let count = (segment / self.radix).max(1);
@@ -253,25 +253,25 @@ impl Stage {
             2 => {
                 let [a, b] = halves(block, part).map(|part| part.chunks_mut(piece));
                 for ((a, b), w) in a.zip(b).zip(roots) {
-                    look()?;
+                    poll()?;
                     Self::two::<S, BACK>(simd, [a, b], w);
                 }
             }
             3 => {
                 let [a, b, c] = thirds(block, part).map(|part| part.chunks_mut(piece));
                 for (((a, b), c), w) in a.zip(b).zip(c).zip(roots) {
-                    look()?;
+                    poll()?;
                     Self::three::<S, BACK>(simd, [a, b, c], w);
                 }
             }
             4 => {
                 let [a, b, c, d] = quarters(block, part).map(|part| part.chunks_mut(piece));
                 for (((a, b), (c, d)), w) in a.zip(b).zip(c.zip(d)).zip(roots) {
-                    look()?;
+                    poll()?;
                     Self::four::<S, BACK>(simd, [a, b, c, d], w);
                 }
             }
-            _ => self.any::<S, BACK>(simd, block, part, spare, (segment, look))?,
+            _ => self.any::<S, BACK>(simd, block, part, spare, (segment, poll))?,
         }
         Ok(())
     }
@@ -355,7 +355,7 @@ impl Stage {
         block: &mut [f32],
         part: usize,
         spare: &mut [f32],
-        (segment, look): (usize, Look<'_>),
+        (segment, poll): (usize, Poll<'_>),
     ) -> Result<()> {
         let (each, radix) = (2 * S::V::LEN, self.radix);
         let mut left = segment;
@@ -382,7 +382,7 @@ impl Stage {
                 sum.store(&mut block[at..at + each]);
                 left = left.saturating_sub(radix);
                 if left == 0 {
-                    look()?;
+                    poll()?;
                     left = segment;
                 }
             }
@@ -418,19 +418,19 @@ mod tests {
     use crate::backend::cpu::Isa;
     use crate::backend::cpu::simd::{Kernel, dispatch};
 
-    struct Run<'a>(&'a Convolution, &'a [Vec<f64>], usize, Look<'a>);
+    struct Run<'a>(&'a Convolution, &'a [Vec<f64>], usize, Poll<'a>);
 
     impl Kernel<f32> for Run<'_> {
         type Output = Vec<Vec<f64>>;
         #[inline(always)]
         fn run<S: Simd<f32>>(self, simd: S) -> Vec<Vec<f64>> {
-            let Run(convolution, signals, length, look) = self;
+            let Run(convolution, signals, length, poll) = self;
             let lanes = S::V::LEN;
             let mut rows = vec![0f32; length * lanes];
             for (r, signal) in signals.iter().take(lanes).enumerate() {
                 signal.iter().enumerate().for_each(|(s, v)| rows[s * lanes + r] = *v as f32);
             }
-            convolution.run(simd, &mut rows, &mut vec![0.0; convolution.spare(lanes)], look).unwrap();
+            convolution.run(simd, &mut rows, &mut vec![0.0; convolution.spare(lanes)], poll).unwrap();
             let row = |r: usize| (0..length).map(|s| f64::from(rows[s * lanes + r])).collect();
             (0..lanes.min(signals.len())).map(row).collect()
         }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::limits::fits;
-use super::super::ops::{Look, Watch};
+use super::super::ops::{Poll, Watch};
 use super::super::options::Mode;
 pub use super::super::plan::Batch;
 use super::super::plan::Plan;
@@ -92,11 +92,11 @@ impl Filter {
         context.host_budget().charge_host("transforms of rows", bytes)
     }
 
-    fn scratch(&self, plan: &Plan, look: Look<'_>) -> Result<Scratch> {
+    fn scratch(&self, plan: &Plan, poll: Poll<'_>) -> Result<Scratch> {
         let all = GROUP * plan.length;
         let mut rows = alloc::with_capacity("rows of a projection", all)?;
         while rows.len() < all {
-            look()?;
+            poll()?;
             rows.resize(all.min(rows.len() + GROUP * PIECE), 0.0);
         }
         Ok(Scratch {
@@ -129,15 +129,15 @@ impl Filter {
             return Ok(0);
         }
         let bad = AtomicU64::new(0);
-        watch.run(pool, |look| {
+        watch.run(pool, |poll| {
             output
                 .par_chunks_mut(layout.samples(plan, batch.rows))
                 .zip(input.par_chunks(plan.geometry.detector.columns * batch.rows))
                 .zip(batch.views)
                 .try_for_each_init(
-                    || self.scratch(plan, look),
+                    || self.scratch(plan, poll),
                     |scratch, ((out, projection), &view)| {
-                        let work = View { filter: self, plan, view, batch, projection, layout, out, scratch, look };
+                        let work = View { filter: self, plan, view, batch, projection, layout, out, scratch, poll };
                         bad.fetch_add(dispatch(self.isa, work)?, Ordering::Relaxed);
                         Ok(())
                     },
@@ -157,14 +157,14 @@ struct View<'a> {
     layout: Layout,
     out: &'a mut [f32],
     scratch: &'a mut Scratch,
-    look: Look<'a>,
+    poll: Poll<'a>,
 }
 
 impl Kernel<f32> for View<'_> {
     type Output = Result<u64>;
     #[inline(always)]
     fn run<S: Simd<f32>>(self, simd: S) -> Result<u64> {
-        let Self { filter, plan, view, batch, projection, layout, out, scratch, look } = self;
+        let Self { filter, plan, view, batch, projection, layout, out, scratch, poll } = self;
         let (lanes, rows, stride) = (S::V::LEN.min(GROUP), batch.rows, column_stride(batch.rows));
         let Scratch { rows: group, line, spare, ray_weights } = scratch;
         let group = &mut group[..lanes * plan.length];
@@ -182,7 +182,7 @@ impl Kernel<f32> for View<'_> {
         for first in (0..rows).step_by(lanes) {
             let count = lanes.min(rows - first);
             for group in group.chunks_mut(lanes * PIECE) {
-                look()?;
+                poll()?;
                 group.fill(0.0);
             }
             let sources = projection[first * panel..(first + count) * panel].chunks_exact(panel);
@@ -192,14 +192,14 @@ impl Kernel<f32> for View<'_> {
                 bad += prepare(filter, plan, view, j, source, ray_weights, line);
                 let group = &mut group[used.start * lanes..used.end * lanes];
                 for (group, line) in group.chunks_mut(lanes * PIECE).zip(line[used.clone()].chunks(PIECE)) {
-                    look()?;
+                    poll()?;
                     for (samples, value) in group.chunks_exact_mut(lanes).zip(line) {
                         samples[r] = *value;
                     }
                 }
             }
             if plan.options.mode == Mode::Fdk {
-                filter.convolution.run(simd, group, spare, look)?;
+                filter.convolution.run(simd, group, spare, poll)?;
             }
             let columns = group.chunks_exact(lanes).take(plan.columns);
             match layout {
@@ -472,11 +472,11 @@ mod tests {
         let rows = plan.geometry.detector.rows;
         let batch = Batch { views: &[0], first_row: 0, rows };
         let filter = Filter::new(Isa::detect(), &plan).unwrap();
-        let run = |look: Look<'_>, out: &mut [f32]| {
-            let mut scratch = filter.scratch(&plan, look)?;
+        let run = |poll: Poll<'_>, out: &mut [f32]| {
+            let mut scratch = filter.scratch(&plan, poll)?;
             let (layout, scratch) = (Layout::Rows, &mut scratch);
             let view =
-                View { filter: &filter, plan: &plan, view: 0, batch, projection: &input, layout, out, scratch, look };
+                View { filter: &filter, plan: &plan, view: 0, batch, projection: &input, layout, out, scratch, poll };
             dispatch(filter.isa, view)
         };
         let mut want = vec![f32::NAN; plan.filtered_pixels()];

@@ -11,7 +11,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::counts::{Counts, Odd, too_large};
+use super::counts::{Counts, PixelDefects, too_large};
 use super::cut::{Access, Cut, Flow, Needs};
 use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
@@ -183,7 +183,7 @@ impl FdkOps for CpuOps {
             Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
         };
         timed(&mut tally.filter, || {
-            tally.odd += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            tally.defects += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
             tally.not_finite += self.filter.run(pool, plan, batch, integrals, (Layout::Columns, filtered), watch)?;
             Ok(())
         })?;
@@ -315,7 +315,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Converts the rows to line integrals; returns the clamped, negative and non-finite counts.
-    pub fn convert<T: super::counts::Linear>(
+    pub fn convert<T: super::counts::LineIntegral>(
         &self,
         context: &Context,
         plan: &Plan,
@@ -323,7 +323,7 @@ impl Rows<'_> {
         number: Number,
         counts: Option<&Counts>,
         pixels: &mut [T],
-    ) -> Odd {
+    ) -> PixelDefects {
         let d = &plan.geometry.detector;
         let (columns, size) = (d.columns, d.columns * number.size());
         context.pool().run(|| {
@@ -338,7 +338,10 @@ impl Rows<'_> {
                         return counts.convert(number, raw, j * columns, row);
                     }
                     decode(number, raw, row);
-                    Odd { too_large: too_large(number, raw, row, plan.largest_pixel), ..Odd::default() }
+                    PixelDefects {
+                        too_large: too_large(number, raw, row, plan.largest_pixel),
+                        ..PixelDefects::default()
+                    }
                 })
                 .sum()
         })

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 /// Location of a batch's pixels on the device.
-pub(super) enum Place<'b> {
+pub(super) enum DevicePixels<'b> {
     /// A slot of raw rows.
     Slot(usize),
     /// The caller's memory, from a byte offset on.
@@ -27,7 +27,7 @@ impl GpuOps {
         batch: Batch<'_>,
         bands: &[Range<usize>; 2],
         pixels: Pixels<'_, 'b, Staging>,
-    ) -> Result<Place<'b>> {
+    ) -> Result<DevicePixels<'b>> {
         let d = &plan.geometry.detector;
         let size = self.cut.as_ref().ok_or_else(unprepared)?.input.number.size();
         let (row, count) = (d.columns * size, batch.views.len());
@@ -39,7 +39,7 @@ impl GpuOps {
         };
         let streams = Arc::clone(&self.streams);
         if let (Pixels::Device { scan, first }, true) = (&pixels, batch.rows == d.rows) {
-            return Ok(Place::Caller(scan, rows(*first, &(0..d.rows)).offset));
+            return Ok(DevicePixels::Caller(scan, rows(*first, &(0..d.rows)).offset));
         }
         let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
         let at = buffers.next_slot();
@@ -67,6 +67,6 @@ impl GpuOps {
         })?;
         self.tally.uploaded += to_u64(total);
         streams.compute.wait_for(&streams.upload)?;
-        Ok(Place::Slot(at))
+        Ok(DevicePixels::Slot(at))
     }
 }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::algorithm::Times;
-use super::counts::{Counts, Odd};
+use super::counts::{Counts, PixelDefects};
 use super::cut::{Access, Cut, Flow, Needs};
 use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target, Watch};
 use super::options::Edge;
@@ -34,7 +34,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use buffers::{Buffers, Sizes};
 use clock::{Clock, Stage};
-use intake::Place;
+use intake::DevicePixels;
 use kernels::{Layout, Raw, Shape};
 use rows::FilterRows;
 use tables::PanelImage;
@@ -311,8 +311,8 @@ impl FdkOps for GpuOps {
             (self.tables.as_ref().ok_or_else(unprepared)?, self.buffers.as_mut().ok_or_else(unprepared)?);
         gpu.upload(&streams.compute, &index, &mut buffers.index, self.stored * 4)?;
         let (memory, base, slot) = match &place {
-            Place::Slot(at) => (&buffers.slots[*at].memory, 0, Some(*at)),
-            Place::Caller(memory, offset) => (*memory, *offset, None),
+            DevicePixels::Slot(at) => (&buffers.slots[*at].memory, 0, Some(*at)),
+            DevicePixels::Caller(memory, offset) => (*memory, *offset, None),
         };
         let rows = FilterRows { plan, tables, counts: self.counts.as_deref(), layout, stored: self.stored, buffers };
         self.clock.span(Stage::Filter, &streams.compute, || {
@@ -377,7 +377,7 @@ impl FdkOps for GpuOps {
             let mut counted = [0i64; kernels::COUNTERS];
             self.gpu.download_numbers(&self.streams.compute, &buffers.counters, &mut counted)?;
             tally.not_finite += counted[0].unsigned_abs();
-            tally.odd += Odd::from_counters(&counted);
+            tally.defects += PixelDefects::from_counters(&counted);
             tally.overflown += counted[kernels::OVERFLOWN].unsigned_abs();
             let bytes = buffers.counters.bytes();
             self.gpu.fill(&self.streams.compute, &mut buffers.counters, 0, bytes, 0)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::counts::{Counts, Image, Odd};
+use super::super::counts::{Counts, Image, PixelDefects};
 use super::super::phantom::Ellipsoid;
 use super::super::plan::Plan;
 use super::kernels::{self, Backprojection, Convert, Filter, Layout, Slab};
@@ -28,7 +28,7 @@ pub(in crate::fdk) fn log_transform(
     dims: &[usize],
     counts: &Counts,
     output: &DeviceMemory,
-) -> Result<Odd> {
+) -> Result<PixelDefects> {
     let Site { gpu, queue, .. } = *site;
     let image = |what, image: &Option<Image>| image.as_ref().map(|i| PanelImage::new(gpu, queue, what, i)).transpose();
     let open = image("counts without an object", &counts.unattenuated_image)?;
@@ -58,7 +58,7 @@ pub(in crate::fdk) fn log_transform(
     convert.run(gpu, queue)?;
     let mut counted = [0i64; kernels::COUNTERS];
     gpu.download_numbers(queue, &counters, &mut counted)?;
-    Ok(Odd::from_counters(&counted))
+    Ok(PixelDefects::from_counters(&counted))
 }
 
 /// Tables of a plan and the indices of some views, on the device.

@@ -8,7 +8,7 @@ use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Number, encode};
 use crate::blocks::source::CallbackSource;
 use crate::context::Context;
-use crate::fdk::counts::{Counts, Image, Odd};
+use crate::fdk::counts::{Counts, Image, PixelDefects};
 use crate::fdk::options::{Options, Precision};
 use crate::fdk::{Fdk, Projections, Volume, pieces};
 use crate::scalar::DType;
@@ -102,8 +102,9 @@ fn every_way(context: &Arc<Context>, places: &[Location], check: Check<'_>) {
         // On their own.
         for place in places {
             let mut lines = Tensor::create(context, DType::F32, *place, Order::ColumnMajor, &scan.dims).unwrap();
-            let odd = pieces::log_transform(context, None, &moved(&input, *place), model(level), &mut lines).unwrap();
-            assert_eq!(odd, Odd::default());
+            let defects =
+                pieces::log_transform(context, None, &moved(&input, *place), model(level), &mut lines).unwrap();
+            assert_eq!(defects, PixelDefects::default());
             check(&format!("{dtype:?} lines {place:?}"), &values(&moved(&lines, Location::Host)), &integrals);
         }
     }
@@ -148,8 +149,8 @@ fn narrow_counts_over_images_in_double_precision_agree_with_the_cpu() {
         let lines = |context: &Arc<Context>, place: Location| {
             let input = moved(&tensor(context, Order::ColumnMajor, &scan.dims, &counts), place);
             let mut out = Tensor::create(context, DType::F32, place, Order::ColumnMajor, &scan.dims).unwrap();
-            let odd = pieces::log_transform(context, None, &input, model(), &mut out).unwrap();
-            (values(&moved(&out, Location::Host)), odd)
+            let defects = pieces::log_transform(context, None, &input, model(), &mut out).unwrap();
+            (values(&moved(&out, Location::Host)), defects)
         };
         let ((got, a), (want, b)) = (lines(&gpu(0, 0), Location::Device), lines(&cpu(0), Location::Host));
         assert!(worst(&got, &want) < 1e-6 && a == b);
