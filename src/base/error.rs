@@ -103,20 +103,20 @@ pub enum Error {
 
 /// A real number in a message: its shortest digits, with an exponent if it would have many zeros.
 pub fn real(value: f64) -> impl std::fmt::Display {
-    Shown { value, digits: None }
+    Decimal { value, digits: None }
 }
 
 /// As [`real`], with `digits` digits after the point.
 pub fn rounded(value: f64, digits: usize) -> impl std::fmt::Display {
-    Shown { value, digits: Some(digits) }
+    Decimal { value, digits: Some(digits) }
 }
 
-struct Shown {
+struct Decimal {
     value: f64,
     digits: Option<usize>,
 }
 
-impl std::fmt::Display for Shown {
+impl std::fmt::Display for Decimal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let size = self.value.abs();
         let (is_short, is_large) = (size == 0.0 || size >= 1e-5, size.is_finite() && size >= 1e15);

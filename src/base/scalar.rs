@@ -32,7 +32,7 @@ pub trait Scalar:
     /// Each part rounded from double precision.
     fn narrow(wide: Self::Wide) -> Self;
     /// The value under the name of this type, for code that differs from type to type.
-    fn known<G: Generic>(value: G::Of<Self>) -> Known<G>;
+    fn known<G: Generic>(value: G::Of<Self>) -> ByScalar<G>;
     /// The value for this type.
     fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self>;
 }
@@ -44,7 +44,7 @@ pub trait Generic {
 }
 
 /// A value of the variant for one of the four types.
-pub enum Known<G: Generic> {
+pub enum ByScalar<G: Generic> {
     /// For `f32`.
     F32(G::Of<f32>),
     /// For `f64`.
@@ -102,8 +102,8 @@ macro_rules! scalar {
                 wide as $t
             }
             #[inline(always)]
-            fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
-                Known::$real(value)
+            fn known<G: Generic>(value: G::Of<Self>) -> ByScalar<G> {
+                ByScalar::$real(value)
             }
             #[inline(always)]
             fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self> {
@@ -144,8 +144,8 @@ macro_rules! scalar {
                 Self::new(wide.re as $t, wide.im as $t)
             }
             #[inline(always)]
-            fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
-                Known::$complex(value)
+            fn known<G: Generic>(value: G::Of<Self>) -> ByScalar<G> {
+                ByScalar::$complex(value)
             }
             #[inline(always)]
             fn of_each<G: Generic>(each: &Each<G>) -> &G::Of<Self> {

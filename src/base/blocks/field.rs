@@ -9,7 +9,7 @@ use crate::tensor::{Tensor, copy_strided};
 
 /// The memory that an array is in, which decides how its chunks are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Transport {
     /// In device memory: nothing is copied.
     Resident,
     /// In page-locked host memory, packed with the items last. Chunks are copied directly.
@@ -20,7 +20,7 @@ pub(super) enum Place {
 
 /// Location and layout of one array.
 pub(super) struct Slot {
-    pub(super) place: Place,
+    pub(super) transport: Transport,
     /// Sizes of all axes but the last, which counts the items.
     dims: Vec<usize>,
     /// Elements of an item: the product of `dims`.
@@ -37,7 +37,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    fn new(argument: &str, tensor: &Tensor, items: usize, place: Place) -> Result<Self> {
+    fn new(argument: &str, tensor: &Tensor, items: usize, transport: Transport) -> Result<Self> {
         let layout = tensor.layout();
         expect_items(argument, layout.dims(), items, tensor.dtype())?;
         let dims = layout.dims()[..layout.dims().len() - 1].to_vec();
@@ -45,7 +45,7 @@ impl Slot {
         let strides = layout.strides().to_vec();
         let items_first = width > 1 && strides.last() == Some(&1);
         let size = tensor.dtype().size();
-        Ok(Self { place, dims, width, size, items_first, strides, device_offset: 0, host_offset: 0 })
+        Ok(Self { transport, dims, width, size, items_first, strides, device_offset: 0, host_offset: 0 })
     }
 
     pub(super) fn input(gpu: &Gpu, input: &Input<'_>, items: usize) -> Result<Self> {
@@ -53,7 +53,7 @@ impl Slot {
         if packed {
             refuse_strided_device(name, tensor)?;
         }
-        let mut slot = Self::new(name, tensor, items, place(gpu, name, tensor)?)?;
+        let mut slot = Self::new(name, tensor, items, transport(gpu, name, tensor)?)?;
         slot.items_first &= !packed;
         Ok(slot)
     }
@@ -62,7 +62,7 @@ impl Slot {
     pub(super) fn output(gpu: &Gpu, argument: &str, tensor: &Tensor, items: usize) -> Result<Self> {
         tensor.check_writable(argument)?;
         refuse_strided_device(argument, tensor)?;
-        let mut slot = Self::new(argument, tensor, items, place(gpu, argument, tensor)?)?;
+        let mut slot = Self::new(argument, tensor, items, transport(gpu, argument, tensor)?)?;
         slot.items_first = false;
         Ok(slot)
     }
@@ -156,15 +156,15 @@ impl Slot {
     }
 }
 
-fn place(gpu: &Gpu, argument: &str, tensor: &Tensor) -> Result<Place> {
+fn transport(gpu: &Gpu, argument: &str, tensor: &Tensor) -> Result<Transport> {
     if tensor.is_device() {
-        return Ok(Place::Resident);
+        return Ok(Transport::Resident);
     }
     let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
     if is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)? {
-        return Ok(Place::Direct);
+        return Ok(Transport::Direct);
     }
-    Ok(Place::Staged)
+    Ok(Transport::Staged)
 }
 
 fn refuse_strided_device(argument: &str, tensor: &Tensor) -> Result<()> {

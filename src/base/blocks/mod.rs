@@ -37,7 +37,7 @@ use crate::progress::Progress;
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 use crate::tensor::Tensor;
-use field::{Place, Slot};
+use field::{Slot, Transport};
 
 /// Number of streams for a batch in host memory: one copies in, one computes, one copies out.
 const LANES: usize = 3;
@@ -128,7 +128,7 @@ pub fn for_chunks(
         plan.progress.report(0, 0, 0.0)?;
         return Ok(0);
     }
-    if inputs_slots.iter().chain(&outputs_slots).all(|s| s.place == Place::Resident) {
+    if inputs_slots.iter().chain(&outputs_slots).all(|s| s.transport == Transport::Resident) {
         return resident(plan, inputs, &inputs_slots, outputs, &outputs_slots, &mut work);
     }
     stream::streamed(plan, inputs, inputs_slots, outputs, outputs_slots, &mut work)

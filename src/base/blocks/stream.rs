@@ -1,6 +1,6 @@
 //! Batches in host memory: chunks are copied and processed on several streams.
 
-use super::field::{Place, Slot};
+use super::field::{Slot, Transport};
 use super::{Chunk, FEW_ITEMS, Field, Input, LANES, MOST_ITEMS, Plan, aligned, fitting, scratch_regions, slab_bytes};
 use crate::backend::gpu::{DeviceMemory, GpuStream, Staging};
 use crate::error::Result;
@@ -30,10 +30,10 @@ enum Host<'a> {
 /// and of host memory.
 fn lay_out(slots: &mut [Slot], capacity: usize, mut device: usize) -> (usize, usize) {
     let mut host = 0;
-    for slot in slots.iter_mut().filter(|s| s.place != Place::Resident) {
+    for slot in slots.iter_mut().filter(|s| s.transport != Transport::Resident) {
         slot.device_offset = device;
         device += aligned(slot.item_bytes() * capacity);
-        if slot.place == Place::Staged {
+        if slot.transport == Transport::Staged {
             slot.host_offset = host;
             host += aligned(slot.item_bytes() * capacity);
         }
@@ -41,8 +41,8 @@ fn lay_out(slots: &mut [Slot], capacity: usize, mut device: usize) -> (usize, us
     (device, host)
 }
 
-fn bytes_of(slots: &[Slot], counts: impl Fn(Place) -> bool) -> usize {
-    slots.iter().filter(|s| counts(s.place)).map(Slot::item_bytes).sum()
+fn bytes_of(slots: &[Slot], counts: impl Fn(Transport) -> bool) -> usize {
+    slots.iter().filter(|s| counts(s.transport)).map(Slot::item_bytes).sum()
 }
 
 pub(super) fn streamed(
@@ -55,8 +55,8 @@ pub(super) fn streamed(
 ) -> Result<i64> {
     let items = plan.items;
     let wanted = items.div_ceil(4 * LANES).clamp(FEW_ITEMS.min(items), MOST_ITEMS);
-    let copied = |p: Place| p != Place::Resident;
-    let staged = |p: Place| p == Place::Staged;
+    let copied = |p: Transport| p != Transport::Resident;
+    let staged = |p: Transport| p == Transport::Staged;
     let device = bytes_of(&input_slots, copied) + bytes_of(&output_slots, copied) + plan.scratch.iter().sum::<usize>();
     let host = bytes_of(&input_slots, staged) + bytes_of(&output_slots, staged);
     let capacity = fitting(plan, device, host, LANES, wanted)?;
@@ -86,22 +86,22 @@ pub(super) fn streamed(
     let from: Vec<Host<'_>> = inputs
         .iter()
         .zip(&input_slots)
-        .map(|(i, slot)| match slot.place {
-            Place::Resident => Ok(Host::Resident),
+        .map(|(i, slot)| match slot.transport {
+            Transport::Resident => Ok(Host::Resident),
             _ => Ok(Host::Input(i.tensor.memory().host(i.name)?.as_slice()?)),
         })
         .collect::<Result<_>>()?;
     let mut to = Vec::with_capacity(outputs.len());
     let mut on_device: Vec<Option<(&str, &Tensor)>> = Vec::with_capacity(outputs.len());
     for ((name, tensor), slot) in outputs.iter_mut().zip(&output_slots) {
-        if slot.place == Place::Resident {
+        if slot.transport == Transport::Resident {
             on_device.push(Some((name, tensor)));
             to.push(Host::Resident);
             continue;
         }
         on_device.push(None);
         let memory = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
-        to.push(if slot.place == Place::Direct { Host::Direct(memory) } else { Host::Staged(memory) });
+        to.push(if slot.transport == Transport::Direct { Host::Direct(memory) } else { Host::Staged(memory) });
     }
 
     let pool = plan.context.pool();
@@ -131,7 +131,7 @@ pub(super) fn streamed(
                 let Host::Input(memory) = host else { continue };
                 let memory: &[u8] = memory;
                 let bytes = count * slot.item_bytes();
-                if slot.place == Place::Direct {
+                if slot.transport == Transport::Direct {
                     let begin = first * slot.item_bytes();
                     transfers.upload(at, &memory[begin..begin + bytes], &mut lane.slab, slot.device_offset)?;
                 } else if let Some(buffer) = &mut lane.inputs {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::cpu::CpuAlgebra;
 use super::gpu::GpuAlgebra;
-use super::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use super::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
 use super::{Algebra, Op, Step};
 use crate::backend::Backend;
 use crate::context::Context;
@@ -80,11 +80,16 @@ fn matrix<T: Scalar, A: Algebra<T>>(
     data: &[T],
 ) {
     for kind in [Kind::Auto, Kind::Householder, Kind::Cqr, Kind::Cqr2, Kind::Scqr3] {
-        for need in [Need::Span, Need::Basis] {
+        for need in [BasisAccuracy::Span, BasisAccuracy::Basis] {
             let mut run = || {
                 let mut x = algebra.upload("test", rows, cols, data, rows)?;
                 let mut counts = Counts::default();
-                let r = orthonormalize(&mut Own(algebra), &mut x, How { kind, need, seed: 3, draw: 0 }, &mut counts)?;
+                let r = orthonormalize(
+                    &mut Own(algebra),
+                    &mut x,
+                    BasisMethod { kind, need, seed: 3, draw: 0 },
+                    &mut counts,
+                )?;
                 let Counts { plain, shifted, householder, deflated, replaced } = counts;
                 let sum = Checksum::new().numbers(&host(algebra, &x)?).numbers(&host(algebra, &r)?);
                 Ok(sum.integers([plain, shifted, householder, deflated, replaced]))

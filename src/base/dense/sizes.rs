@@ -38,7 +38,7 @@ impl Blank {
 
 /// Simulated results of operations that return numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answers {
+pub struct SimulatedResults {
     /// Number of singular values or eigenvalues that are not 0.
     pub large: usize,
     /// The value of all of these.
@@ -49,11 +49,11 @@ pub struct Answers {
     pub vanishes: bool,
 }
 
-impl Answers {
+impl SimulatedResults {
     /// All values are 1, and every step succeeds.
     pub const REGULAR: Self = Self { large: usize::MAX, value: 1.0, failures: 0, vanishes: false };
 
-    /// [`Answers::REGULAR`] with enough failures for a deflation, if steps of `kind` come first.
+    /// [`SimulatedResults::REGULAR`] with enough failures for a deflation, if steps of `kind` come first.
     pub fn deficient(kind: Kind) -> Self {
         // Shifted steps come first.
         let failures = if matches!(kind, Kind::Scqr3 | Kind::Householder) { 2 } else { 3 };
@@ -65,7 +65,7 @@ impl Answers {
 pub struct Sizes<T> {
     budget: Arc<Budget>,
     element: usize,
-    answers: Answers,
+    answers: SimulatedResults,
     /// CholeskyQR steps that will still fail.
     failing: u32,
     /// Whether the remainder of the deflation is zero.
@@ -75,7 +75,7 @@ pub struct Sizes<T> {
 
 impl<T: Scalar> Sizes<T> {
     /// A counter at 0 bytes, without a limit.
-    pub fn new(element: usize, answers: Answers) -> Self {
+    pub fn new(element: usize, answers: SimulatedResults) -> Self {
         Self {
             budget: Budget::new(0),
             element,

@@ -1,7 +1,7 @@
 //! Device memory of a run on a GPU: the rows of a panel, and whether the whole matrix stays on the device.
 
 use crate::backend::memory::Charge;
-use crate::dense::sizes::{Answers, Blank, Sizes};
+use crate::dense::sizes::{Blank, SimulatedResults, Sizes};
 use crate::error::{Error, Result};
 use crate::rpca::algorithm::{FIRST_RANK, rehearse, solve};
 use crate::rpca::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Weights};
@@ -92,7 +92,7 @@ struct DeviceLedger<'a, T: Scalar> {
 
 impl<'a, T: Scalar> DeviceLedger<'a, T> {
     fn new(shape: &'a DeviceShape, fit: DeviceFit, rank: usize) -> Result<Self> {
-        let answers = Answers { large: rank, value: super::LARGE, failures: 0, vanishes: false };
+        let answers = SimulatedResults { large: rank, value: super::LARGE, failures: 0, vanishes: false };
         let sizes = Sizes::new(size_of::<T::Wide>(), answers);
         let (m, n) = shape.size;
         let rows = fit.rows.min(m);

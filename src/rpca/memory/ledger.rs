@@ -3,7 +3,7 @@
 
 use super::Shape;
 use crate::backend::memory::Charge;
-use crate::dense::sizes::{Answers, Blank, Sizes};
+use crate::dense::sizes::{Blank, SimulatedResults, Sizes};
 use crate::error::Result;
 use crate::rpca::cpu::block::{Form, Job, LowRank, Parts, Product, Small, Task};
 use crate::rpca::cpu::cut::Cut;
@@ -26,7 +26,7 @@ pub(super) struct Ledger<'a, T: Elementwise> {
 impl<'a, T: Elementwise> Ledger<'a, T> {
     /// A run in which `rank` singular values are large and `threads` threads work.
     pub(super) fn new(shape: &'a Shape, cut: Cut, rank: usize, threads: usize) -> Result<Self> {
-        let answers = Answers { large: rank, value: super::LARGE, failures: 0, vanishes: false };
+        let answers = SimulatedResults { large: rank, value: super::LARGE, failures: 0, vanishes: false };
         let sizes = Sizes::new(size_of::<T::Wide>(), answers);
         let arrays = sizes.hold("X and Y", if cut.in_memory { shape.sheet.arrays() } else { 0 })?;
         Ok(Self { shape, cut, threads, sizes, has_begun: false, _arrays: arrays })

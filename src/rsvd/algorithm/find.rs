@@ -2,13 +2,13 @@
 
 use super::run::SIGN_ROWS;
 use super::{Run, power};
-use crate::dense::orthonormal::Need;
+use crate::dense::orthonormal::BasisAccuracy;
 use crate::error::Result;
 use crate::rsvd::erased::{Dense, Tall};
 
 /// Q and, `with_coordinates`, T = A^H Q: A is close to Q T^H. q + 1 passes, and 1 for T.
 pub fn columns(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Tall, Option<Dense>)> {
-    let w = power::iterate(run, Need::Basis)?;
+    let w = power::iterate(run, BasisAccuracy::Basis)?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
     run.ops.pass_multiply(&w, &mut p)?;
     run.pass_done(None)?;

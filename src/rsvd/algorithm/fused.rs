@@ -1,7 +1,7 @@
 //! The range form in q + 1 passes. Each pass computes A^H A W; the last one also computes A W, and Q^H A follows from both.
 
 use super::{Factors, Run, finish, power, range};
-use crate::dense::orthonormal::Need;
+use crate::dense::orthonormal::BasisAccuracy;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rsvd::erased::Dense;
@@ -11,7 +11,7 @@ use crate::rsvd::erased::Dense;
 /// Row i of this product has an error of u sigma_1^2 / sigma_i. Rows with sigma_i below u^(1/4) sigma_1 are not used,
 /// because their relative error would exceed sqrt(u). If the result needs such rows, one more pass computes Q^H A itself.
 pub fn fused(run: &mut Run<'_>) -> Result<Factors> {
-    let w = power::iterate(run, Need::Span)?;
+    let w = power::iterate(run, BasisAccuracy::Span)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), width)?;

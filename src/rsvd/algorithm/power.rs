@@ -3,7 +3,7 @@
 
 use super::run::Resumed;
 use super::{Factors, Run, finish};
-use crate::dense::orthonormal::Need;
+use crate::dense::orthonormal::BasisAccuracy;
 use crate::error::Result;
 use crate::rsvd::erased::Dense;
 
@@ -40,20 +40,20 @@ pub fn basic(run: &mut Run<'_>) -> Result<Factors> {
 
 /// The same with A^H A W in one pass; q + 1 passes.
 pub fn row_fused(run: &mut Run<'_>) -> Result<Factors> {
-    let w = iterate(run, Need::Basis)?;
+    let w = iterate(run, BasisAccuracy::Basis)?;
     last_product(run, &w)
 }
 
-/// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`Need::Basis`]. The
+/// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`BasisAccuracy::Basis`]. The
 /// sketch is not made orthonormal before the first pass, unless its columns may depend on each other.
 #[inline(never)]
-pub fn iterate(run: &mut Run<'_>, need: Need) -> Result<Dense> {
+pub fn iterate(run: &mut Run<'_>, need: BasisAccuracy) -> Result<Dense> {
     let iterations = run.task.iterations;
     let (first, mut w) = match run.resume()? {
         Some(resumed) => resumed,
         None => {
             let mut w = run.omega(run.task.columns, 0)?;
-            if iterations == 0 && need == Need::Basis {
+            if iterations == 0 && need == BasisAccuracy::Basis {
                 run.orthonormalize(&mut w)?;
             } else {
                 run.complete_sketch(&mut w)?;
@@ -67,7 +67,7 @@ pub fn iterate(run: &mut Run<'_>, need: Need) -> Result<Dense> {
         run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);
-        if i + 1 == iterations && need == Need::Basis {
+        if i + 1 == iterations && need == BasisAccuracy::Basis {
             run.orthonormalize(&mut w)?;
         } else {
             run.span(&mut w)?;

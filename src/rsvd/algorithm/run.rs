@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{ErrorFigures, Outcome, Task};
 use crate::context::Context;
 use crate::dense::Op;
-use crate::dense::orthonormal::{Counts, How, Need};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::erased::{Dense, Operations, Tall};
@@ -399,35 +399,35 @@ impl<'a> Run<'a> {
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     #[inline(never)]
     pub fn orthonormalize(&mut self, x: &mut Dense) -> Result<Dense> {
-        let how = self.how(Need::Basis);
+        let how = self.how(BasisAccuracy::Basis);
         self.ops.orthonormalize(x, how, &mut self.ladder)
     }
 
     /// Makes the columns of `x` a well-conditioned basis of their span, as between power iterations; returns R.
     #[inline(never)]
     pub fn span(&mut self, x: &mut Dense) -> Result<Dense> {
-        let how = self.how(Need::Span);
+        let how = self.how(BasisAccuracy::Span);
         self.ops.orthonormalize(x, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix orthonormal; returns R.
     #[inline(never)]
     pub fn orthonormalize_tall(&mut self, p: &mut Tall) -> Result<Dense> {
-        let how = self.how(Need::Basis);
+        let how = self.how(BasisAccuracy::Basis);
         self.ops.orthonormalize_tall(p, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix a well-conditioned basis of their span; returns R.
     #[inline(never)]
     pub fn span_tall(&mut self, p: &mut Tall) -> Result<Dense> {
-        let how = self.how(Need::Span);
+        let how = self.how(BasisAccuracy::Span);
         self.ops.orthonormalize_tall(p, how, &mut self.ladder)
     }
 
     /// How the next basis is computed.
-    fn how(&mut self, need: Need) -> How {
+    fn how(&mut self, need: BasisAccuracy) -> BasisMethod {
         let draw = self.bases.draw();
-        How { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed, draw }
+        BasisMethod { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed, draw }
     }
 
     /// op(A) op(B) in a new matrix.

@@ -3,7 +3,7 @@
 use super::finish::turn;
 use super::task::check_finite;
 use super::{Factors, Phase, Run, finish, power};
-use crate::dense::orthonormal::Need;
+use crate::dense::orthonormal::BasisAccuracy;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::erased::{Dense, Tall};
@@ -41,7 +41,7 @@ pub fn symmetric(run: &mut Run<'_>) -> Result<Factors> {
 /// independent of A.
 fn basis(run: &mut Run<'_>) -> Result<Dense> {
     if run.task.iterations > 0 || run.task.method == Method::Nystrom {
-        return power::iterate(run, Need::Basis);
+        return power::iterate(run, BasisAccuracy::Basis);
     }
     if let Some((_, w)) = run.resume()? {
         return Ok(w);

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::dense::cpu::product::multiply;
-use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
 use crate::dense::{Accum, Algebra, Mat, Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::data::Data;
@@ -90,8 +90,8 @@ struct Merge<'w, T> {
 }
 
 impl<T: Scalar> Merge<'_, T> {
-    fn basis(&mut self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: Need) -> Result<CpuMatrix<T>> {
-        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: self.draws.draw() };
+    fn basis(&mut self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: BasisAccuracy) -> Result<CpuMatrix<T>> {
+        let how = BasisMethod { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: self.draws.draw() };
         orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
     }
 }
@@ -106,16 +106,16 @@ impl<T: Scalar> Block<T> for Merge<'_, T> {
         let mut q = algebra.zeros("rows of a block", columns, width)?;
         apply(&context, x, Op::Adjoint, &p, &mut q)?;
         for _ in 0..self.local.iterations {
-            self.basis(algebra, &mut q, Need::Span)?;
+            self.basis(algebra, &mut q, BasisAccuracy::Span)?;
             apply(&context, x, Op::Plain, &q, &mut p)?;
-            self.basis(algebra, &mut p, Need::Span)?;
+            self.basis(algebra, &mut p, BasisAccuracy::Span)?;
             apply(&context, x, Op::Adjoint, &p, &mut q)?;
         }
-        self.basis(algebra, &mut q, Need::Basis)?;
+        self.basis(algebra, &mut q, BasisAccuracy::Basis)?;
         apply(&context, x, Op::Plain, &q, &mut p)?;
         // The block is close to P Q^H, and P = (basis) R. Q R^H is the matrix of the block's right vectors times values, up
         // to a rotation that the merge removes.
-        let r = self.basis(algebra, &mut p, Need::Basis)?;
+        let r = self.basis(algebra, &mut p, BasisAccuracy::Basis)?;
         let mut own = algebra.zeros("block", columns, width)?;
         algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut own)?;
         let before = self.merged.take();
@@ -136,7 +136,7 @@ impl<T: Scalar> Merge<'_, T> {
         let (rows, cols) = both.shape();
         let keep = self.local.width.min(rows).min(cols);
         let (basis, Svd { u, s, .. }) = if rows >= cols {
-            let r = self.basis(algebra, &mut both, Need::Basis)?;
+            let r = self.basis(algebra, &mut both, BasisAccuracy::Basis)?;
             (Some(both), algebra.svd(&r)?)
         } else {
             (None, algebra.svd(&both)?)

@@ -5,7 +5,7 @@ use super::block::Block;
 use super::passes::draw;
 use super::site::Site;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
-use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
 use crate::dense::{Algebra, Op};
 use crate::error::Result;
 use crate::rsvd::ops::{BlockParameters, MergeDraws};
@@ -69,15 +69,15 @@ fn leading<T: Scalar>(
     draw::<T>(site, product.view(), &local.sketch, first + block.span.first)?;
     block.adjoint_plain(site, product.view(), q.view())?;
     for _ in 0..local.iterations {
-        basis(&mut site.algebra, &mut q, (local, draws.draw()), Need::Span)?;
+        basis(&mut site.algebra, &mut q, (local, draws.draw()), BasisAccuracy::Span)?;
         block.multiply(site, q.view(), product.view())?;
-        basis(&mut site.algebra, &mut product, (local, draws.draw()), Need::Span)?;
+        basis(&mut site.algebra, &mut product, (local, draws.draw()), BasisAccuracy::Span)?;
         block.adjoint_plain(site, product.view(), q.view())?;
     }
-    basis(&mut site.algebra, &mut q, (local, draws.draw()), Need::Basis)?;
+    basis(&mut site.algebra, &mut q, (local, draws.draw()), BasisAccuracy::Basis)?;
     block.multiply(site, q.view(), product.view())?;
     // A_J is close to (basis) R Q^H. Q R^H is V S up to a rotation, which the merge removes.
-    let r = basis(&mut site.algebra, &mut product, (local, draws.draw()), Need::Basis)?;
+    let r = basis(&mut site.algebra, &mut product, (local, draws.draw()), BasisAccuracy::Basis)?;
     let mut factor = site.algebra.uninitialised::<T>("factor of a block", columns, width)?;
     site.algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut factor)?;
     Ok(factor)
@@ -102,7 +102,7 @@ fn join<T: Scalar>(
     let kept = width.min(both).min(rows);
     let mut out = algebra.uninitialised::<T>("merged factors", rows, kept)?;
     let values = if rows >= both {
-        let triangle = basis(algebra, &mut f, (local, draws.draw()), Need::Basis)?;
+        let triangle = basis(algebra, &mut f, (local, draws.draw()), BasisAccuracy::Basis)?;
         let small = algebra.svd(&triangle)?;
         let mut u = algebra.uninitialised::<T>("vectors of a triangle", both, kept)?;
         algebra.copy_columns(&small.u, 0, kept, &mut u, 0)?;
@@ -126,8 +126,8 @@ fn basis<T: Scalar>(
     algebra: &mut GpuAlgebra,
     x: &mut GpuMatrix<T>,
     (local, draw): (&BlockParameters, u64),
-    need: Need,
+    need: BasisAccuracy,
 ) -> Result<GpuMatrix<T>> {
-    let how = How { kind: Kind::Auto, need, seed: local.sketch.seed, draw };
+    let how = BasisMethod { kind: Kind::Auto, need, seed: local.sketch.seed, draw };
     orthonormalize::<T, _>(&mut Own(algebra), x, how, &mut Counts::default())
 }

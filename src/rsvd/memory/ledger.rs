@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{DataAssumption, Entries, Shape};
 use crate::backend::memory::Charge;
 use crate::context::Context;
-use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
-use crate::dense::sizes::{Answers, Blank, Sizes};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
+use crate::dense::sizes::{Blank, SimulatedResults, Sizes};
 use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
@@ -31,12 +31,12 @@ pub struct Ledger<T> {
 }
 
 /// The simulated results of the operations in a course. `kind` is how columns are made orthonormal.
-fn answers(course: DataAssumption, kind: Kind) -> Answers {
+fn answers(course: DataAssumption, kind: Kind) -> SimulatedResults {
     match course {
-        DataAssumption::Regular => Answers::REGULAR,
-        DataAssumption::Deficient => Answers::deficient(kind),
-        DataAssumption::Decaying => Answers { large: 1, ..Answers::deficient(kind) },
-        DataAssumption::Single => Answers { large: 1, vanishes: true, ..Answers::deficient(kind) },
+        DataAssumption::Regular => SimulatedResults::REGULAR,
+        DataAssumption::Deficient => SimulatedResults::deficient(kind),
+        DataAssumption::Decaying => SimulatedResults { large: 1, ..SimulatedResults::deficient(kind) },
+        DataAssumption::Single => SimulatedResults { large: 1, vanishes: true, ..SimulatedResults::deficient(kind) },
     }
 }
 
@@ -168,9 +168,9 @@ impl<T: Scalar> Ledger<T> {
         self.elements("block of the data", self.shape.block_rows, copied, self.shape.element)
     }
 
-    fn basis(&mut self, x: &mut Blank, need: Need) -> Result<Blank> {
+    fn basis(&mut self, x: &mut Blank, need: BasisAccuracy) -> Result<Blank> {
         let before = self.sizes.set_failures(answers(self.course, Kind::Auto).failures);
-        let how = How { kind: Kind::Auto, need, seed: 0, draw: 0 };
+        let how = BasisMethod { kind: Kind::Auto, need, seed: 0, draw: 0 };
         let r = orthonormalize(&mut Own(&mut *self), x, how, &mut Counts::default());
         self.sizes.set_failures(before);
         r
@@ -184,8 +184,8 @@ impl<T: Scalar> Ledger<T> {
         let mut q = self.blank("rows of a block", columns, width)?;
         self.product(columns, width, rows)?;
         self.product(rows, width, columns)?;
-        self.basis(&mut q, Need::Basis)?;
-        let r = self.basis(&mut p, Need::Basis)?;
+        self.basis(&mut q, BasisAccuracy::Basis)?;
+        let r = self.basis(&mut p, BasisAccuracy::Basis)?;
         let own = self.blank("block", columns, width)?;
         self.product(columns, width, width)?;
         let kept = before.as_ref().map_or(0, |b| b.cols());
@@ -199,7 +199,7 @@ impl<T: Scalar> Ledger<T> {
         let (rows, cols) = (both.rows(), both.cols());
         let keep = local.width.min(rows).min(cols);
         let (is_tall, u) = if rows >= cols {
-            let r = self.basis(both, Need::Basis)?;
+            let r = self.basis(both, BasisAccuracy::Basis)?;
             (true, self.svd(&r)?.u)
         } else {
             (false, self.svd(both)?.u)

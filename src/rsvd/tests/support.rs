@@ -7,7 +7,7 @@ use super::plain::Plain;
 use crate::backend::BackendChoice;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
-use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Algebra, Op};
 use crate::error::Result;
@@ -101,7 +101,7 @@ pub fn orthonormal<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usiz
     let mut m = Algebra::<T>::zeros(&mut algebra, "test", rows, columns).unwrap();
     let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: 99 };
     algebra.fill(&mut m, &sketch, 0, 0).unwrap();
-    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0, draw: 0 };
+    let how = BasisMethod { kind: Kind::Auto, need: BasisAccuracy::Basis, seed: 0, draw: 0 };
     orthonormalize(&mut Own(&mut algebra), &mut m, how, &mut Counts::default()).unwrap();
     Dense { rows, columns, data: m.slice().unwrap().to_vec() }
 }

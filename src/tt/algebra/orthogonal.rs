@@ -4,7 +4,7 @@ use super::ops::TrainOps;
 use super::truncate;
 use crate::alloc;
 use crate::dense::Delta;
-use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
 use crate::dense::{Algebra, Op};
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -36,7 +36,7 @@ fn basis<T: Scalar, A: Algebra<T>>(algebra: &mut A, x: &mut A::Matrix) -> Result
         algebra.householder(x, &mut r)?;
         return Ok(r);
     }
-    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0, draw: 0 };
+    let how = BasisMethod { kind: Kind::Auto, need: BasisAccuracy::Basis, seed: 0, draw: 0 };
     orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
 }
 

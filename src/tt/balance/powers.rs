@@ -419,7 +419,7 @@ fn scaled_copy<T: Scalar>(
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let mut copy = TensorTrain::create(context, T::DTYPE, Location::Host, shape.clone())?;
-    let (lost, mut is_beyond) = (flags::Lost::default(), false);
+    let (lost, mut is_beyond) = (flags::LostDigits::default(), false);
     {
         let mut to = copy.cores_mut::<T>(WHAT)?;
         for k in 0..shape.len() {

@@ -365,7 +365,7 @@ impl<'a> Norms<'a> {
         }
         let triangle = self.memory(held, "triangle of a factorisation", columns * columns, size_of::<T>())?;
         let (square, to) = (matrix.rows::<T::Wide>(0, columns)?, View::packed(triangle.whole(), columns, columns));
-        dense::upper(T::Wide::DTYPE, T::DTYPE, gpu, stream, square, to, dense::Beside::default())?;
+        dense::upper(T::Wide::DTYPE, T::DTYPE, gpu, stream, square, to, dense::UpperOutputs::default())?;
         Ok(triangle)
     }
 }

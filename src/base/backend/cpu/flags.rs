@@ -13,16 +13,16 @@ pub const IS_READABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aa
 /// Runs `work`. Returns its result and whether it lost digits below the range of a type. The thread's flag is unchanged
 /// afterwards.
 pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
-    let lost = Lost::default();
+    let lost = LostDigits::default();
     let result = lost.part(work);
     (result, lost.0.into_inner())
 }
 
 /// Collects the flags of several parts of one piece of work.
 #[derive(Default)]
-pub struct Lost(AtomicBool);
+pub struct LostDigits(AtomicBool);
 
-impl Lost {
+impl LostDigits {
     /// Runs a part on the calling thread. The thread's flag is unchanged afterwards, because it may belong to other work that
     /// the thread has interrupted.
     pub fn part<R>(&self, work: impl FnOnce() -> R) -> R {
@@ -53,9 +53,9 @@ pub fn hand_on(lost: bool) {
     }
 }
 
-/// A part of the work, from [`Lost::begin`] until it is dropped. The thread's flag then is as it was before.
+/// A part of the work, from [`LostDigits::begin`] until it is dropped. The thread's flag then is as it was before.
 pub struct Part<'l> {
-    lost: &'l Lost,
+    lost: &'l LostDigits,
     before: bool,
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::flags::Lost;
+use super::flags::LostDigits;
 use super::parallel::Work;
 use super::parallel::here::{self, Team};
 use super::workspace::{self, Prepared};
@@ -83,7 +83,7 @@ impl Pool {
     }
 
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
-        let lost = Lost::default();
+        let lost = LostDigits::default();
         self.team.pool.install(|| lost.part(work));
         lost.hand_on();
     }
@@ -110,7 +110,7 @@ impl Pool {
         if self.team.pool.current_thread_index().is_some() {
             return self.install(work);
         }
-        let (lost, ended) = (Lost::default(), Ended::default());
+        let (lost, ended) = (LostDigits::default(), Ended::default());
         self.team.pool.in_place_scope(|tasks| {
             tasks.spawn(|_| {
                 let _end = End(&ended);

@@ -2,7 +2,7 @@
 
 use super::super::{Algebra, Step};
 use super::{GpuAlgebra, GpuMatrix, mismatch};
-use crate::backend::gpu::kernels::dense::{self, Beside};
+use crate::backend::gpu::kernels::dense::{self, UpperOutputs};
 use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
@@ -134,8 +134,8 @@ impl GpuAlgebra {
             self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
         let diagonal = numbers.region(0, (order + 1) * 8)?;
         let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
-        let beside = Beside { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
-        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, g.view(), r.view(), beside)?;
+        let outputs = UpperOutputs { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
+        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, g.view(), r.view(), outputs)?;
         // Solved from the right: the rows of I = S R hold to rounding. The error of X S R is bounded by the condition below.
         self.blas.solve_upper::<T::Wide>(g.view(), wide.view(), true)?;
         let (triangle, inverse) = (g.memory().whole(), wide.memory().whole());
@@ -262,8 +262,8 @@ impl GpuAlgebra {
         let wide = self.converted::<T, T::Wide>(what, r.view(), false)?;
         let triangle = self.uninitialised::<T::Wide>(what, order, order)?;
         let inverse = self.uninitialised::<T::Wide>(what, order, order)?;
-        let beside = Beside { identity: Some(inverse.memory().whole()), ..Beside::default() };
-        dense::upper(T::Wide::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), triangle.view(), beside)?;
+        let outputs = UpperOutputs { identity: Some(inverse.memory().whole()), ..UpperOutputs::default() };
+        dense::upper(T::Wide::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), triangle.view(), outputs)?;
         self.blas.solve_upper::<T::Wide>(triangle.view(), inverse.view(), true)?;
         self.narrowed(inverse)
     }
@@ -326,7 +326,7 @@ impl GpuAlgebra {
         let (solver, work, info) = self.solver()?;
         solver.qr::<T::Wide>(wide.view(), tau.whole(), work, info.region(0, 4)?)?;
         let square = wide.view().rows::<T::Wide>(0, cols)?;
-        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, square, r.view(), Beside::default())?;
+        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, square, r.view(), UpperOutputs::default())?;
         let (solver, work, info) = self.solver()?;
         solver.orthogonal::<T::Wide>(wide.view(), tau.whole(), work, info.region(4, 4)?)?;
         let mut ended = [0i32; 2];

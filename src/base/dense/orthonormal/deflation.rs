@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use super::erased::{Held, Operations};
-use super::{Counts, How};
+use super::erased::{AnyMatrix, Operations};
+use super::{BasisMethod, Counts};
 use crate::alloc;
 use crate::dense::Step;
 use crate::dense::sketch::{Distribution, Sketch};
@@ -20,23 +20,23 @@ const STEPS: usize = 6;
 struct Basis<'c> {
     columns: &'c mut dyn Operations,
     /// `width` orthonormal columns; `None` while there are none.
-    q: Option<Held>,
+    q: Option<AnyMatrix>,
     width: usize,
     order: usize,
     /// Coefficients B of X = Q B, as many rows as X has columns.
-    b: Held,
+    b: AnyMatrix,
 }
 
 impl Basis<'_> {
     /// The matrix that places `count` columns at column `first` of `of` columns.
-    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<Held> {
+    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<AnyMatrix> {
         let (rows, cols) = if transposed { (of, count) } else { (count, of) };
         let mut ones = (0..count).map(|k| if transposed { (first + k, k, 1.0) } else { (k, first + k, 1.0) });
         self.columns.entries("places of columns", rows, cols, &mut ones)
     }
 
     /// y -= Q Q^H y.
-    fn project(&mut self, y: &mut Held) -> Result<()> {
+    fn project(&mut self, y: &mut AnyMatrix) -> Result<()> {
         let Some(q) = &self.q else { return Ok(()) };
         let count = self.columns.shape(y.any())?.1;
         let mut c = self.columns.zeros("projection", self.width, count)?;
@@ -45,7 +45,7 @@ impl Basis<'_> {
     }
 
     /// Makes nearly orthonormal columns orthonormal. `false` if they are linearly dependent.
-    fn clean(&mut self, y: &mut Held, counts: &mut Counts) -> Result<bool> {
+    fn clean(&mut self, y: &mut AnyMatrix, counts: &mut Counts) -> Result<bool> {
         let count = self.columns.shape(y.any())?.1;
         let mut r = self.columns.zeros("triangular factor", count, count)?;
         for _ in 0..STEPS {
@@ -62,7 +62,7 @@ impl Basis<'_> {
     }
 
     /// Orthonormalizes `y` against the basis and within itself. `false` if that cannot be done.
-    fn fit(&mut self, y: &mut Held, counts: &mut Counts) -> Result<bool> {
+    fn fit(&mut self, y: &mut AnyMatrix, counts: &mut Counts) -> Result<bool> {
         // Two rounds are enough (Kahan), because the columns have lengths near 1 in the second. The third is for a basis of
         // nearly the whole space.
         for _ in 0..3 {
@@ -79,7 +79,7 @@ impl Basis<'_> {
     }
 
     /// Appends the columns of `y` to the basis.
-    fn append(&mut self, y: &Held) -> Result<()> {
+    fn append(&mut self, y: &AnyMatrix) -> Result<()> {
         let count = self.columns.shape(y.any())?.1;
         let total = self.width + count;
         let mut q = self.columns.create(y.any(), total)?;
@@ -94,7 +94,7 @@ impl Basis<'_> {
     }
 
     /// x -= y y^H x, twice. Adds the coefficients to the rows of B from `first` on.
-    fn subtract(&mut self, y: &Held, first: usize, x: &mut dyn Any) -> Result<()> {
+    fn subtract(&mut self, y: &AnyMatrix, first: usize, x: &mut dyn Any) -> Result<()> {
         let count = self.columns.shape(y.any())?.1;
         let rows = self.place(self.order, first, count, true)?;
         for _ in 0..2 {
@@ -108,7 +108,7 @@ impl Basis<'_> {
 
     /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
     /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
-    fn largest(&mut self, x: &dyn Any, least: f64, most: usize) -> Result<Option<Held>> {
+    fn largest(&mut self, x: &dyn Any, least: f64, most: usize) -> Result<Option<AnyMatrix>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
         let size = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
@@ -137,10 +137,10 @@ impl Basis<'_> {
 pub fn complete(
     columns: &mut dyn Operations,
     x: &mut dyn Any,
-    r: Option<Held>,
-    how: How,
+    r: Option<AnyMatrix>,
+    how: BasisMethod,
     counts: &mut Counts,
-) -> Result<Held> {
+) -> Result<AnyMatrix> {
     counts.deflated += 1;
     let order = columns.shape(x)?.1;
     let b = columns.zeros("triangular factor", order, order)?;

@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 
 /// A matrix of a type that only its [`Operations`] know.
-pub struct Held(Box<dyn Any>);
+pub struct AnyMatrix(Box<dyn Any>);
 
-impl Held {
+impl AnyMatrix {
     fn new<M: 'static>(matrix: M) -> Self {
         Self(Box::new(matrix))
     }
@@ -31,7 +31,7 @@ impl Held {
         &*self.0
     }
 
-    /// As [`Held::any`].
+    /// As [`AnyMatrix::any`].
     pub fn any_mut(&mut self) -> &mut dyn Any {
         &mut *self.0
     }
@@ -55,7 +55,7 @@ pub trait Operations {
     fn dtype(&self) -> DType;
 
     /// A zeroed small matrix, charged to the context's budget.
-    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Held>;
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<AnyMatrix>;
 
     /// A small matrix of zeros but for these entries: row, column and value.
     fn entries(
@@ -64,55 +64,55 @@ pub trait Operations {
         rows: usize,
         columns: usize,
         entries: &mut dyn Iterator<Item = (usize, usize, f64)>,
-    ) -> Result<Held>;
+    ) -> Result<AnyMatrix>;
 
     /// Rows and columns of a small matrix.
-    fn small_shape(&mut self, m: &Held) -> Result<(usize, usize)>;
+    fn small_shape(&mut self, m: &AnyMatrix) -> Result<(usize, usize)>;
 
     /// C = A B + beta C for small matrices.
-    fn small_product(&mut self, a: &Held, b: &Held, beta: f64, c: &mut Held) -> Result<()>;
+    fn small_product(&mut self, a: &AnyMatrix, b: &AnyMatrix, beta: f64, c: &mut AnyMatrix) -> Result<()>;
 
     /// A small matrix of the first `count` columns of a small matrix.
-    fn head(&mut self, what: &'static str, m: &Held, count: usize) -> Result<Held>;
+    fn head(&mut self, what: &'static str, m: &AnyMatrix, count: usize) -> Result<AnyMatrix>;
 
     /// [`Algebra::scale_columns`] of a small matrix.
-    fn scale_columns(&mut self, m: &mut Held, factors: &[f64]) -> Result<()>;
+    fn scale_columns(&mut self, m: &mut AnyMatrix, factors: &[f64]) -> Result<()>;
 
     /// [`Algebra::eigen`] of a small matrix.
-    fn eigen(&mut self, m: &Held) -> Result<(Vec<f64>, Held)>;
+    fn eigen(&mut self, m: &AnyMatrix) -> Result<(Vec<f64>, AnyMatrix)>;
 
     /// [`Algebra::householder`] of a small matrix.
-    fn small_householder(&mut self, x: &mut Held, r: &mut Held) -> Result<()>;
+    fn small_householder(&mut self, x: &mut AnyMatrix, r: &mut AnyMatrix) -> Result<()>;
 
     /// [`Columns::shape`].
     fn shape(&mut self, x: &dyn Any) -> Result<(usize, usize)>;
 
     /// [`Columns::create`].
-    fn create(&mut self, x: &dyn Any, width: usize) -> Result<Held>;
+    fn create(&mut self, x: &dyn Any, width: usize) -> Result<AnyMatrix>;
 
     /// [`Columns::fill`].
-    fn fill(&mut self, x: &mut Held, sketch: &Sketch, first_column: u32) -> Result<()>;
+    fn fill(&mut self, x: &mut AnyMatrix, sketch: &Sketch, first_column: u32) -> Result<()>;
 
     /// [`Columns::multiply`].
-    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &Held, beta: f64, y: &mut dyn Any) -> Result<()>;
+    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &AnyMatrix, beta: f64, y: &mut dyn Any) -> Result<()>;
 
     /// [`Columns::transform`].
-    fn transform(&mut self, x: &mut dyn Any, m: &Held) -> Result<()>;
+    fn transform(&mut self, x: &mut dyn Any, m: &AnyMatrix) -> Result<()>;
 
     /// [`Columns::cross`].
-    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut Held) -> Result<()>;
+    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut AnyMatrix) -> Result<()>;
 
     /// [`Columns::norms`].
     fn norms(&mut self, x: &dyn Any) -> Result<Vec<f64>>;
 
     /// [`Columns::cholesky_step`].
-    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut Held) -> Result<Step>;
+    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut AnyMatrix) -> Result<Step>;
 
     /// [`Columns::householder`].
-    fn householder(&mut self, x: &mut dyn Any, r: &mut Held) -> Result<bool>;
+    fn householder(&mut self, x: &mut dyn Any, r: &mut AnyMatrix) -> Result<bool>;
 
     /// Replaces X by `q`, whose type must be X's.
-    fn replace(&mut self, x: &mut dyn Any, q: Held) -> Result<()>;
+    fn replace(&mut self, x: &mut dyn Any, q: AnyMatrix) -> Result<()>;
 }
 
 /// The [`Operations`] of a [`Columns`].
@@ -126,11 +126,11 @@ impl<'c, T: Scalar, C: Columns<T>> Typed<'c, T, C> {
 }
 
 /// A small matrix of a [`Columns`].
-fn small<T: Scalar, C: Columns<T>>(m: &Held) -> Result<&Small<T, C>> {
+fn small<T: Scalar, C: Columns<T>>(m: &AnyMatrix) -> Result<&Small<T, C>> {
     typed(m.any())
 }
 
-fn small_mut<T: Scalar, C: Columns<T>>(m: &mut Held) -> Result<&mut Small<T, C>> {
+fn small_mut<T: Scalar, C: Columns<T>>(m: &mut AnyMatrix) -> Result<&mut Small<T, C>> {
     typed_mut(m.any_mut())
 }
 
@@ -139,8 +139,8 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         T::DTYPE
     }
 
-    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Held> {
-        self.0.algebra().zeros(what, rows, columns).map(Held::new)
+    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<AnyMatrix> {
+        self.0.algebra().zeros(what, rows, columns).map(AnyMatrix::new)
     }
 
     fn entries(
@@ -149,39 +149,39 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         rows: usize,
         columns: usize,
         entries: &mut dyn Iterator<Item = (usize, usize, f64)>,
-    ) -> Result<Held> {
+    ) -> Result<AnyMatrix> {
         let mut host = alloc::filled(what, rows * columns, T::default())?;
         entries.for_each(|(i, j, x)| host[j * rows + i] = T::from_parts(x, 0.0));
-        self.0.algebra().upload(what, rows, columns, &host, rows.max(1)).map(Held::new)
+        self.0.algebra().upload(what, rows, columns, &host, rows.max(1)).map(AnyMatrix::new)
     }
 
-    fn small_shape(&mut self, m: &Held) -> Result<(usize, usize)> {
+    fn small_shape(&mut self, m: &AnyMatrix) -> Result<(usize, usize)> {
         Ok(self.0.algebra().shape(small::<T, C>(m)?))
     }
 
-    fn small_product(&mut self, a: &Held, b: &Held, beta: f64, c: &mut Held) -> Result<()> {
+    fn small_product(&mut self, a: &AnyMatrix, b: &AnyMatrix, beta: f64, c: &mut AnyMatrix) -> Result<()> {
         let (a, b, c) = (small::<T, C>(a)?, small::<T, C>(b)?, small_mut::<T, C>(c)?);
         self.0.algebra().multiply(1.0, a, Op::Plain, b, Op::Plain, beta, c)
     }
 
-    fn head(&mut self, what: &'static str, m: &Held, count: usize) -> Result<Held> {
+    fn head(&mut self, what: &'static str, m: &AnyMatrix, count: usize) -> Result<AnyMatrix> {
         let (m, algebra) = (small::<T, C>(m)?, self.0.algebra());
         let rows = algebra.shape(m).0;
         let mut head = algebra.zeros(what, rows, count)?;
         algebra.copy_columns(m, 0, count, &mut head, 0)?;
-        Ok(Held::new(head))
+        Ok(AnyMatrix::new(head))
     }
 
-    fn scale_columns(&mut self, m: &mut Held, factors: &[f64]) -> Result<()> {
+    fn scale_columns(&mut self, m: &mut AnyMatrix, factors: &[f64]) -> Result<()> {
         self.0.algebra().scale_columns(small_mut::<T, C>(m)?, factors)
     }
 
-    fn eigen(&mut self, m: &Held) -> Result<(Vec<f64>, Held)> {
+    fn eigen(&mut self, m: &AnyMatrix) -> Result<(Vec<f64>, AnyMatrix)> {
         let (values, vectors) = self.0.algebra().eigen(small::<T, C>(m)?)?;
-        Ok((values, Held::new(vectors)))
+        Ok((values, AnyMatrix::new(vectors)))
     }
 
-    fn small_householder(&mut self, x: &mut Held, r: &mut Held) -> Result<()> {
+    fn small_householder(&mut self, x: &mut AnyMatrix, r: &mut AnyMatrix) -> Result<()> {
         self.0.algebra().householder(small_mut::<T, C>(x)?, small_mut::<T, C>(r)?)
     }
 
@@ -189,23 +189,23 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         Ok(self.0.shape(typed(x)?))
     }
 
-    fn create(&mut self, x: &dyn Any, width: usize) -> Result<Held> {
-        self.0.create(typed(x)?, width).map(Held::new)
+    fn create(&mut self, x: &dyn Any, width: usize) -> Result<AnyMatrix> {
+        self.0.create(typed(x)?, width).map(AnyMatrix::new)
     }
 
-    fn fill(&mut self, x: &mut Held, sketch: &Sketch, first_column: u32) -> Result<()> {
+    fn fill(&mut self, x: &mut AnyMatrix, sketch: &Sketch, first_column: u32) -> Result<()> {
         self.0.fill(typed_mut(x.any_mut())?, sketch, first_column)
     }
 
-    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &Held, beta: f64, y: &mut dyn Any) -> Result<()> {
+    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &AnyMatrix, beta: f64, y: &mut dyn Any) -> Result<()> {
         self.0.multiply(alpha, typed(x)?, small::<T, C>(m)?, beta, typed_mut(y)?)
     }
 
-    fn transform(&mut self, x: &mut dyn Any, m: &Held) -> Result<()> {
+    fn transform(&mut self, x: &mut dyn Any, m: &AnyMatrix) -> Result<()> {
         self.0.transform(typed_mut(x)?, small::<T, C>(m)?)
     }
 
-    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut Held) -> Result<()> {
+    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut AnyMatrix) -> Result<()> {
         self.0.cross(typed(x)?, typed(y)?, small_mut::<T, C>(c)?)
     }
 
@@ -213,15 +213,15 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         self.0.norms(typed(x)?)
     }
 
-    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut Held) -> Result<Step> {
+    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut AnyMatrix) -> Result<Step> {
         self.0.cholesky_step(typed_mut(x)?, shift, small_mut::<T, C>(r)?)
     }
 
-    fn householder(&mut self, x: &mut dyn Any, r: &mut Held) -> Result<bool> {
+    fn householder(&mut self, x: &mut dyn Any, r: &mut AnyMatrix) -> Result<bool> {
         self.0.householder(typed_mut(x)?, small_mut::<T, C>(r)?)
     }
 
-    fn replace(&mut self, x: &mut dyn Any, q: Held) -> Result<()> {
+    fn replace(&mut self, x: &mut dyn Any, q: AnyMatrix) -> Result<()> {
         *typed_mut::<C::X>(x)? = q.into_inner()?;
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use super::erased::{Held, Operations};
-use super::{Counts, How, Kind, Need, deflation};
+use super::erased::{AnyMatrix, Operations};
+use super::{BasisAccuracy, BasisMethod, Counts, Kind, deflation};
 use crate::dense::Step;
 use crate::error::{Error, Result};
 
@@ -23,9 +23,9 @@ const NEARLY: f64 = 0.5;
 struct State<'c> {
     columns: &'c mut dyn Operations,
     /// The R of X = Q R: the product of the factors of all steps.
-    r: Option<Held>,
+    r: Option<AnyMatrix>,
     /// R of the last step.
-    step: Held,
+    step: AnyMatrix,
     plain: u32,
     shifted: u32,
     scaled: bool,
@@ -74,7 +74,12 @@ impl State<'_> {
 }
 
 /// See [`super::orthonormalize`].
-pub fn climb(columns: &mut dyn Operations, x: &mut dyn Any, how: How, counts: &mut Counts) -> Result<Held> {
+pub fn climb(
+    columns: &mut dyn Operations,
+    x: &mut dyn Any,
+    how: BasisMethod,
+    counts: &mut Counts,
+) -> Result<AnyMatrix> {
     let (rows, order) = columns.shape(x)?;
     let is_single = columns.dtype().is_single();
     if rows < order {
@@ -133,8 +138,8 @@ pub fn climb(columns: &mut dyn Operations, x: &mut dyn Any, how: How, counts: &m
 
 /// Whether the columns are orthonormal enough after plain step number `plain`, whose R had the `spread`. Their error is about
 /// u / spread^2.
-fn is_enough(how: How, is_single: bool, spread: f64, plain: u32) -> bool {
-    if how.need == Need::Span || how.kind == Kind::Cqr {
+fn is_enough(how: BasisMethod, is_single: bool, spread: f64, plain: u32) -> bool {
+    if how.need == BasisAccuracy::Span || how.kind == Kind::Cqr {
         return spread > 10.0 * U.sqrt();
     }
     // Single precision cannot represent the gain of a second step. The threshold has a margin, because the diagonal of R

@@ -43,7 +43,7 @@ pub enum Kind {
 
 /// Required accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum BasisAccuracy {
     /// Only the span matters, as in a power iteration. One step is enough unless the condition is near 1 / sqrt(u).
     Span,
     /// The basis has to be orthonormal to roundoff.
@@ -52,11 +52,11 @@ pub enum Need {
 
 /// Method and accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct How {
+pub struct BasisMethod {
     /// Which factorisations are tried, and in which order.
     pub kind: Kind,
     /// How near to orthonormal the columns must be.
-    pub need: Need,
+    pub need: BasisAccuracy,
     /// The caller's seed, for random directions.
     pub seed: u64,
     /// The number of this basis among the caller's. Bases of different numbers draw different random directions, so that
@@ -189,7 +189,7 @@ impl<T: Scalar, A: Algebra<T>> Columns<T> for Own<'_, A> {
 pub fn orthonormalize<T: Scalar, C: Columns<T>>(
     columns: &mut C,
     x: &mut C::X,
-    how: How,
+    how: BasisMethod,
     counts: &mut Counts,
 ) -> Result<Small<T, C>> {
     ladder::climb(&mut erased::Typed::new(columns), x, how, counts)?.into_inner()

@@ -20,8 +20,8 @@ fn eps<T: Scalar>() -> f64 {
     <T::Part as Real>::EPSILON.to_f64()
 }
 
-fn how(kind: Kind) -> How {
-    How { kind, need: Need::Basis, seed: 3, draw: 0 }
+fn how(kind: Kind) -> BasisMethod {
+    BasisMethod { kind, need: BasisAccuracy::Basis, seed: 3, draw: 0 }
 }
 
 fn random<T: Scalar>(ops: &mut CpuAlgebra, rows: usize, cols: usize, seed: u64) -> CpuMatrix<T> {
@@ -120,7 +120,7 @@ fn one_step_loses_the_square_of_the_condition_and_no_more() {
         let x = conditioned::<f64>(&mut ops, 2000, 64, 10f64.powi(exponent));
         let mut q = ops.upload("test", 2000, 64, x.slice().unwrap(), 2000).unwrap();
         let mut counts = Counts::default();
-        let span = How { kind: Kind::Auto, need: Need::Span, seed: 0, draw: 0 };
+        let span = BasisMethod { kind: Kind::Auto, need: BasisAccuracy::Span, seed: 0, draw: 0 };
         let r = orthonormalize(&mut Own(&mut ops), &mut q, span, &mut counts).unwrap();
         assert_eq!(counts, Counts { plain: 1, ..Counts::default() }, "1e{exponent}");
         assert!(errors(&mut ops, &x, &q, &r).0 < bound, "1e{exponent}");
@@ -191,7 +191,7 @@ fn random_directions_go_by_the_number_of_the_basis() {
     let mut basis = |draw: u64, counts: &mut Counts| {
         let mut x = Algebra::<f64>::zeros(&mut ops, "test", 30, 4).unwrap();
         x.slice_mut().unwrap()[3] = 1.0;
-        orthonormalize(&mut Own(&mut ops), &mut x, How { draw, ..how(Kind::Auto) }, counts).unwrap();
+        orthonormalize(&mut Own(&mut ops), &mut x, BasisMethod { draw, ..how(Kind::Auto) }, counts).unwrap();
         x.slice().unwrap().to_vec()
     };
     let mut counts = Counts::default();

@@ -26,7 +26,7 @@ use faer::{Conj, Par};
 use super::view::{Accum, Mat, MatMut};
 use crate::alloc;
 use crate::error::Result;
-use crate::scalar::{Complex, Generic, Known, Scalar};
+use crate::scalar::{ByScalar, Complex, Generic, Scalar};
 
 pub use reflections::coefficient_rows;
 
@@ -52,10 +52,10 @@ macro_rules! for_every_type {
                 type Of<T: Scalar> = ($($type,)*);
             }
             match T::known::<Arguments<'a>>(($($arg,)*)) {
-                Known::F32(($($arg,)*)) => <f32 as Kernels>::$name($($arg),*),
-                Known::F64(($($arg,)*)) => <f64 as Kernels>::$name($($arg),*),
-                Known::CF32(($($arg,)*)) => <Complex<f32> as Kernels>::$name($($arg),*),
-                Known::CF64(($($arg,)*)) => <Complex<f64> as Kernels>::$name($($arg),*),
+                ByScalar::F32(($($arg,)*)) => <f32 as Kernels>::$name($($arg),*),
+                ByScalar::F64(($($arg,)*)) => <f64 as Kernels>::$name($($arg),*),
+                ByScalar::CF32(($($arg,)*)) => <Complex<f32> as Kernels>::$name($($arg),*),
+                ByScalar::CF64(($($arg,)*)) => <Complex<f64> as Kernels>::$name($($arg),*),
             }
         }
     )*};
@@ -72,8 +72,8 @@ macro_rules! for_double_precision {
                 type Of<T: Scalar> = ($($type,)*);
             }
             match T::known::<Arguments<'a>>(($($arg,)*)) {
-                Known::F32(($($arg,)*)) | Known::F64(($($arg,)*)) => <f64 as WideKernels>::$name($($arg),*),
-                Known::CF32(($($arg,)*)) | Known::CF64(($($arg,)*)) => {
+                ByScalar::F32(($($arg,)*)) | ByScalar::F64(($($arg,)*)) => <f64 as WideKernels>::$name($($arg),*),
+                ByScalar::CF32(($($arg,)*)) | ByScalar::CF64(($($arg,)*)) => {
                     <Complex<f64> as WideKernels>::$name($($arg),*)
                 }
             }

@@ -10,7 +10,7 @@ use std::thread::Thread;
 
 use rayon::ThreadPool;
 
-use super::super::flags::Lost;
+use super::super::flags::LostDigits;
 
 thread_local! {
     /// The team whose threads join the loops of this thread.
@@ -100,7 +100,7 @@ pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize
     }
     let turn = count.div_ceil(threads * TURNS);
     let next = AtomicUsize::new(0);
-    let lost = Lost::default();
+    let lost = LostDigits::default();
     let take_turns = || {
         let _part = lost.begin();
         loop {

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::flags::Lost;
+use super::flags::LostDigits;
 use crate::error::Result;
 
 mod adaptors;
@@ -179,7 +179,7 @@ impl<R, F: FnOnce() -> R> Work<F, R> {
 }
 
 fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    let lost = Lost::default();
+    let lost = LostDigits::default();
     rayon::join(|| lost.part(a), || lost.part(b));
     lost.hand_on();
 }
@@ -192,7 +192,7 @@ fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
         (1, _) => work(0),
         (_, Some(team)) => here::each(&team, count, least, work),
         (_, None) => {
-            let lost = Lost::default();
+            let lost = LostDigits::default();
             let numbers = rayon::iter::IntoParallelIterator::into_par_iter(0..count);
             // Rayon makes a state for each range of numbers on the thread that processes it, and drops it there.
             numbers.with_min_len(least).for_each_init(|| lost.begin(), |_, number| work(number));

@@ -204,7 +204,7 @@ pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shif
 
 /// Further outputs of [`upper`].
 #[derive(Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct UpperOutputs<'a> {
     /// Becomes the identity, of the input's type, packed.
     pub identity: Option<Region<'a>>,
     /// Real parts of the diagonal and `info`, f64.
@@ -221,16 +221,16 @@ pub fn upper(
     stream: &GpuStream,
     input: View<'_>,
     output: View<'_>,
-    beside: Beside<'_>,
+    outputs: UpperOutputs<'_>,
 ) -> Result<()> {
     same("upper", &input, &output)?;
     let n = input.rows;
     let parameters = DenseUpperParams {
         input: square(from, &input)?,
         output: square(dtype, &output)?,
-        identity: super::optional(from.size(), "identity", beside.identity, n * n)?,
-        diagonal: super::optional(8, "diagonal", beside.diagonal, n + 1)?,
-        info: super::optional(4, "info", beside.info, 1)?,
+        identity: super::optional(from.size(), "identity", outputs.identity, n * n)?,
+        diagonal: super::optional(8, "diagonal", outputs.diagonal, n + 1)?,
+        info: super::optional(4, "info", outputs.info, 1)?,
         order: to_i64(n),
         input_ld: to_i64(input.ld),
         output_ld: to_i64(output.ld),
