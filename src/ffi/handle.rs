@@ -50,17 +50,17 @@ struct Slots<T> {
 /// All objects of one type.
 pub(super) struct Table<T: 'static> {
     slots: RwLock<Slots<T>>,
-    held: Held<T>,
+    held: ForkGuard<T>,
 }
 
 /// The lock of a table while its process forks, and the thread that forks.
-struct Held<T: 'static> {
+struct ForkGuard<T: 'static> {
     thread: AtomicUsize,
     guard: UnsafeCell<Option<RwLockWriteGuard<'static, Slots<T>>>>,
 }
 
 // SAFETY: the guard is touched by the thread alone that holds the table's lock.
-unsafe impl<T: Send + Sync> Sync for Held<T> {}
+unsafe impl<T: Send + Sync> Sync for ForkGuard<T> {}
 
 /// A table, of whichever type its objects are.
 pub(super) trait AnyTable: Sync {
@@ -141,7 +141,7 @@ impl<T> Table<T> {
 
     pub(super) const fn new() -> Self {
         let slots = RwLock::new(Slots { slots: Vec::new(), free: Vec::new(), live: 0 });
-        Self { slots, held: Held { thread: AtomicUsize::new(0), guard: UnsafeCell::new(None) } }
+        Self { slots, held: ForkGuard { thread: AtomicUsize::new(0), guard: UnsafeCell::new(None) } }
     }
 }
 

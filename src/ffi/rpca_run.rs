@@ -31,13 +31,13 @@ unsafe fn hand_over(info: *mut purlin_rpca_info, done: &Info) -> Result<()> {
 }
 
 /// The arguments of every call, locked until it returns.
-struct Given {
+struct RunHandles {
     stream: Option<Shared<Stream>>,
     m: Shared<Matrix>,
     mask: Option<Shared<Matrix>>,
 }
 
-impl Given {
+impl RunHandles {
     /// Also looks at `info`.
     ///
     /// # Safety
@@ -49,10 +49,10 @@ impl Given {
         info: *const purlin_rpca_info,
     ) -> Result<Self> {
         let stream = stream::get(stream)?;
-        let given = Self { stream, m: matrix::input("m", m)?, mask: handle::shared_or_null("mask", mask)? };
+        let handles = Self { stream, m: matrix::input("m", m)?, mask: handle::shared_or_null("mask", mask)? };
         // SAFETY: as promised above.
         unsafe { options::check("info", info) }?;
-        Ok(given)
+        Ok(handles)
     }
 
     fn observed(&self) -> Observed<'_> {
@@ -122,8 +122,8 @@ pub unsafe extern "C" fn purlin_rpca_compute(
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        let given = unsafe { Given::get(stream, m, mask, info) }?;
-        let done = given.compute(&mut rpca, &object.report, low_rank, sparse)?;
+        let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
+        let done = handles.compute(&mut rpca, &object.report, low_rank, sparse)?;
         // SAFETY: as above.
         unsafe { hand_over(info, &done) }
     })
@@ -159,8 +159,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_once(
         // SAFETY: the caller promises NULL or an initialised struct.
         let (mut rpca, report) = unsafe { made(context, options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        let given = unsafe { Given::get(stream, m, mask, info) }?;
-        let done = given.compute(&mut rpca, &report, low_rank, sparse)?;
+        let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
+        let done = handles.compute(&mut rpca, &report, low_rank, sparse)?;
         // SAFETY: as above.
         unsafe { hand_over(info, &done) }
     })
@@ -194,13 +194,13 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        let given = unsafe { Given::get(stream, m, mask, info) }?;
+        let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("sparse", sparse) }?;
-        overlap::check(&given.ranges(), &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;
+        overlap::check(&handles.ranges(), &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;
         let (made, done) = object.run(|report| {
-            rpca.compute_csr(given.stream.as_deref(), given.observed(), low_rank.as_deref_mut(), report)
+            rpca.compute_csr(handles.stream.as_deref(), handles.observed(), low_rank.as_deref_mut(), report)
         })?;
         *target = handle::insert(made)?;
         // SAFETY: as above.
@@ -238,17 +238,17 @@ pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        let given = unsafe { Given::get(stream, m, mask, info) }?;
+        let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let mut low_rank = handle::exclusive_or_null::<SinkObject, _>("low_rank", low_rank)?;
         let mut sparse = handle::exclusive_or_null::<SinkObject, _>("sparse", sparse)?;
-        let (context, inputs) = (Arc::clone(rpca.context()), given.ranges());
+        let (context, inputs) = (Arc::clone(rpca.context()), handles.ranges());
         let done = with_sink("low_rank", &context, &mut low_rank, &inputs, |low_rank| {
             with_sink("sparse", &context, &mut sparse, &inputs, |sparse| {
                 // Both for as long as the call alone.
                 let low_rank = low_rank.map(|sink| -> &mut dyn Sink { sink });
                 let sparse = sparse.map(|sink| -> &mut dyn Sink { sink });
                 object.run(|report| {
-                    rpca.compute_to_sinks(given.stream.as_deref(), given.observed(), low_rank, sparse, report)
+                    rpca.compute_to_sinks(handles.stream.as_deref(), handles.observed(), low_rank, sparse, report)
                 })
             })
         })?;

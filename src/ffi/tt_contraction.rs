@@ -30,9 +30,9 @@ pub(super) struct ContractionObject {
 }
 
 /// The contraction of a call.
-pub(super) struct Held(Exclusive<Mutex<Contraction>>);
+pub(super) struct LockedContraction(Exclusive<Mutex<Contraction>>);
 
-impl Held {
+impl LockedContraction {
     pub(super) fn get(&mut self) -> &mut Contraction {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,9 +40,9 @@ impl Held {
 
 impl ContractionObject {
     /// The contraction of a handle, and its progress function, for a call.
-    pub(super) fn exclusive(handle: *mut purlin_tt_contraction) -> Result<(Shared<Self>, Held)> {
+    pub(super) fn exclusive(handle: *mut purlin_tt_contraction) -> Result<(Shared<Self>, LockedContraction)> {
         let object = handle::shared::<Self, _>("contraction", handle)?;
-        let mut held = Held(handle::lock_exclusive("contraction", Arc::clone(&object.inner))?);
+        let mut held = LockedContraction(handle::lock_exclusive("contraction", Arc::clone(&object.inner))?);
         held.get().context().check_alive()?;
         Ok((object, held))
     }
@@ -67,8 +67,8 @@ impl ContractionObject {
     }
 
     /// The contraction of an object that has no handle yet.
-    pub(super) fn lock(&self) -> Result<Held> {
-        Ok(Held(handle::lock_exclusive("contraction", Arc::clone(&self.inner))?))
+    pub(super) fn lock(&self) -> Result<LockedContraction> {
+        Ok(LockedContraction(handle::lock_exclusive("contraction", Arc::clone(&self.inner))?))
     }
 
     /// Keeps the report of a call that has results, and writes it if the caller asks for it.
