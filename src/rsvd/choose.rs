@@ -14,9 +14,10 @@ use crate::choice::word;
 use crate::context::Context;
 use crate::scalar::DType;
 
-/// Threads of the machine that AUTO chooses a method for on the CPU. Those of a context must not change the choice, as another
-/// method gives other bits. With data in memory the rates of up to 10 threads are in proportion, and so are the costs.
-pub const CHOICE_THREADS: u64 = 8;
+/// Threads of the machines that AUTO chooses a method for on the CPU. Those of a context must not change the choice, as another
+/// method gives other bits. With data in memory the rates of up to 10 threads are in proportion, and so are the costs: the last
+/// decides. Data from a source are read as fast for few threads as for many, and both decide.
+pub const CHOICE_THREADS: [u64; 2] = [2, 8];
 
 /// Rates of a machine, from which costs in seconds follow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,12 +52,14 @@ impl Machine {
         }
     }
 
-    /// The rates that AUTO chooses a method by. On the CPU they are those of [`CHOICE_THREADS`] threads with AVX-512 for any
+    /// The machines that AUTO chooses a method for. On the CPU they have [`CHOICE_THREADS`] threads with AVX-512 for any
     /// context, so that the choice depends neither on its threads nor on its instruction set.
-    pub fn for_choice(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Self {
+    pub fn for_choice(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Vec<Self> {
+        let [few, many] = CHOICE_THREADS.map(|threads| Self::cpu(Isa::Avx512, threads, dtype, outside));
         match context.backend() {
-            Backend::Gpu(_) => Self::of(context, contexts, dtype, outside),
-            Backend::Cpu => Self::cpu(Isa::Avx512, CHOICE_THREADS, dtype, outside),
+            Backend::Gpu(_) => vec![Self::of(context, contexts, dtype, outside)],
+            Backend::Cpu if outside => vec![few, many],
+            Backend::Cpu => vec![many],
         }
     }
 
@@ -227,8 +230,9 @@ impl Case {
         link.max(products).max(memory) + bases / machine.flops + small / machine.small
     }
 
-    /// The best method that is not `excluded`, its predicted seconds, and the reason; `None` if all are excluded.
-    pub fn choose(&self, machine: &Machine, excluded: &[Method]) -> Option<(Method, f64, String)> {
+    /// The method that is not `excluded` and whose time, as a multiple of the fastest method's, is shortest on the machine of
+    /// `machines` where that is longest; and the reason. `None` if all are excluded.
+    pub fn choose(&self, machines: &[Machine], excluded: &[Method]) -> Option<(Method, String)> {
         let least = self.rows.min(self.columns);
         let smaller = match excluded {
             [] => String::new(),
@@ -239,9 +243,9 @@ impl Case {
         };
         if 2 * self.width >= least && !self.is_given && !excluded.contains(&Method::Direct) {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
-            return Some((Method::Direct, self.cost(Method::Direct, machine), reason));
+            return Some((Method::Direct, reason));
         }
-        // In falling accuracy: the first method within a tenth of the shortest time is chosen.
+        // In falling accuracy: the first method within a tenth of the best one is chosen.
         let mut candidates = Vec::with_capacity(5);
         if self.has_blocks && self.blocks > 1 {
             candidates.push(Method::Merge);
@@ -260,15 +264,30 @@ impl Case {
             // Less accurate by half a power iteration, but with the smallest need of memory.
             candidates.push(Method::RowFused);
         }
-        let costs: Vec<(Method, f64)> = candidates.into_iter().map(|c| (c, self.cost(c, machine))).collect();
-        let fastest = costs.iter().fold(f64::INFINITY, |t, (_, c)| t.min(*c));
-        let chosen = costs.iter().find(|(_, c)| *c <= 1.1 * fastest);
-        let (method, cost) = *chosen?;
-        let others: Vec<String> = costs
-            .iter()
-            .filter(|(other, _)| *other != method)
-            .map(|(other, c)| format!("{} {c:.2e} s", word(other)))
-            .collect();
-        Some((method, cost, format!("{cost:.2e} s predicted; {}{smaller}", others.join(", "))))
+        let mut multiples = vec![0.0_f64; candidates.len()];
+        let mut costs = Vec::new();
+        for machine in machines {
+            costs = candidates.iter().map(|c| self.cost(*c, machine)).collect::<Vec<_>>();
+            let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min);
+            multiples.iter_mut().zip(&costs).for_each(|(multiple, cost)| *multiple = multiple.max(cost / fastest));
+        }
+        let best = multiples.iter().copied().fold(f64::INFINITY, f64::min);
+        let chosen = multiples.iter().position(|multiple| *multiple <= 1.1 * best)?;
+        let others = |text: &dyn Fn(usize) -> String| {
+            let others = (0..candidates.len()).filter(|other| *other != chosen);
+            others.map(|other| format!("{} {}", word(candidates[other]), text(other))).collect::<Vec<_>>().join(", ")
+        };
+        let reason = if machines.len() > 1 {
+            let [few, many] = CHOICE_THREADS;
+            format!(
+                "at most {:.2} times as long as the fastest with {few} or {many} threads; {}{smaller}",
+                multiples[chosen],
+                others(&|other| format!("{:.2}", multiples[other])),
+            )
+        } else {
+            let others = others(&|other| format!("{:.2e} s", costs[other]));
+            format!("{:.2e} s predicted; {others}{smaller}", costs[chosen])
+        };
+        Some((candidates[chosen], reason))
     }
 }

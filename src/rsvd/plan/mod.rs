@@ -228,16 +228,21 @@ impl Plan {
             case.is_given = true;
         }
         if self.method == Method::Auto {
-            let common = slowed(Machine::for_choice(context, contexts.len(), self.dtype, is_source));
+            let mut common = Machine::for_choice(context, contexts.len(), self.dtype, is_source);
+            common.iter_mut().for_each(|machine| *machine = slowed(*machine));
             let chosen = case.choose(&common, request.excluded);
-            let (method, _, reason) = chosen.ok_or(Error::OutOfMemory {
+            let (method, reason) = chosen.ok_or(Error::OutOfMemory {
                 what: "a decomposition by any method",
                 bytes: 0,
                 limit: context.host_budget().limit(),
             })?;
             (self.method, self.seconds, self.reason) = (method, case.cost(method, &machine), reason);
-            if common != machine && method != Method::Direct {
-                self.reason.push_str(&format!("; seconds of {CHOICE_THREADS} threads with AVX-512"));
+            if let [common] = common[..]
+                && common != machine
+                && method != Method::Direct
+            {
+                let [.., threads] = CHOICE_THREADS;
+                self.reason.push_str(&format!("; seconds of {threads} threads with AVX-512"));
             }
             for name in options.idle(method) {
                 self.reason.push_str("; ");
