@@ -47,6 +47,9 @@ pub(super) enum Half<E> {
     Ended([f64; 2]),
 }
 
+/// A half, and environments that its steps need no more. A caller that runs two halves at the same time frees these later.
+pub(super) type Finished<E> = (Half<E>, [Option<E>; 2]);
+
 /// Range of bonds of a half.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
@@ -221,12 +224,11 @@ impl<'a> Chain<'a> {
     pub fn half<T: Scalar, O: OperatorOps<T>>(
         &self,
         ops: &O,
-        mut work: O::Work,
+        work: &mut O::Work,
         slots: &Slots,
         way: Way,
-        first: usize,
-        pairs: usize,
-    ) -> Result<Half<O::Environment>> {
+        (first, pairs): (usize, usize),
+    ) -> Result<Finished<O::Environment>> {
         let mirrored = way.from > way.to;
         let largest = self.largest(slots, way, pairs)?;
         let mut now = self.boundary(ops, way.from, slots, first, pairs, ops.environment(largest)?)?;
@@ -235,14 +237,15 @@ impl<'a> Chain<'a> {
             let (t, after) = if mirrored { (way.from - at - 1, way.from - at - 1) } else { (at, at + 1) };
             let gather = self.gather(t, slots, mirrored)?;
             let split = slots.operator(after).len();
-            let (next, peaks) = self.step(ops, &mut work, &now, t, &gather, mirrored, split, other)?;
+            let (next, peaks) = self.step(ops, work, &now, t, &gather, mirrored, split, other)?;
             // A group without slots has no numbers, so its peak is 0.
             if peaks.iter().all(|p| *p == 0.0 || !p.is_finite()) {
-                return Ok(Half::Ended(peaks.map(|p| if p == 0.0 { 0.0 } else { f64::NAN })));
+                let half = Half::Ended(peaks.map(|p| if p == 0.0 { 0.0 } else { f64::NAN }));
+                return Ok((half, [Some(now.data), Some(next.data)]));
             }
             other = std::mem::replace(&mut now, next).data;
         }
-        Ok(Half::Value(now))
+        Ok((Half::Value(now), [Some(other), None]))
     }
 
     /// Elements of the largest environment of `way`.

@@ -302,6 +302,10 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         Ok(())
     }
 
+    fn is_concurrent(&self) -> bool {
+        true
+    }
+
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
         parallel::join(a, b)
     }

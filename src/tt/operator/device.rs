@@ -314,6 +314,13 @@ impl<T: Scalar> OperatorOps<T> for Ops {
         }
     }
 
+    fn is_concurrent(&self) -> bool {
+        match self {
+            Self::Host(ops) => OperatorOps::<T>::is_concurrent(ops),
+            Self::Device(ops) => OperatorOps::<T>::is_concurrent(ops),
+        }
+    }
+
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
         match self {
             Self::Host(ops) => OperatorOps::<T>::both(ops, a, b),

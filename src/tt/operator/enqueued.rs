@@ -437,8 +437,8 @@ impl Enqueued<'_> {
         self.identity.store(slots.has_identity(), Ordering::Relaxed);
         self.within(|| {
             let [left, right] = plan.ways(chain.len()).map(|way| {
-                let half = chain.half::<T, Self>(self, plan.narrow, slots, way, first, pairs)?;
-                match half {
+                let mut narrow = plan.narrow;
+                match chain.half::<T, Self>(self, &mut narrow, slots, way, (first, pairs))?.0 {
                     Half::Value(held) => Ok(held),
                     Half::Ended(_) => Err(Error::Internal("a half that ended before its numbers are known".into())),
                 }

@@ -198,6 +198,11 @@ pub trait OperatorOps<T: Scalar>: Sync {
     /// The elements, in host memory.
     fn read(&self, environment: &Self::Environment, out: &mut [T]) -> Result<()>;
 
+    /// Whether [`OperatorOps::both`] may run both at the same time.
+    fn is_concurrent(&self) -> bool {
+        false
+    }
+
     /// Runs both, at the same time if the backend can.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
 }

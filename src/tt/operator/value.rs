@@ -294,15 +294,19 @@ fn block<T: Scalar, O: OperatorOps<T>>(
         return Ok([Scaled::ZERO; 2]);
     }
     let halves = if plan.two_ended { 2 } else { 1 };
-    let [left, right] = plan.ways(chain.len()).map(|way| {
-        let work = ops.work(halves, plan.narrow);
-        move || chain.half::<T, O>(ops, work, slots, way, first, count)
-    });
-    let (left, right) = if plan.two_ended {
-        let (left, right) = ops.both(left, right);
-        (left?, right?)
+    let half = |way, work: &mut O::Work| chain.half::<T, O>(ops, work, slots, way, (first, count));
+    let [from_left, from_right] = plan.ways(chain.len());
+    let (left, right) = if plan.two_ended && ops.is_concurrent() {
+        // Both keep their memory until the later one has ended. Otherwise a busy thread decides whether both are there at once,
+        // and a limit of memory is enough in one call and too little in the next.
+        let mut works = [ops.work(halves, plan.narrow), ops.work(halves, plan.narrow)];
+        let [left_work, right_work] = &mut works;
+        let (left, right) = ops.both(|| half(from_left, left_work), || half(from_right, right_work));
+        let ((left, _), (right, _)) = (left?, right?);
+        (left, right)
     } else {
-        (left()?, right()?)
+        let one = |way| half(way, &mut ops.work(halves, plan.narrow)).map(|finished| finished.0);
+        (one(from_left)?, one(from_right)?)
     };
     let ended = |half: &Half<O::Environment>| match half {
         Half::Value(_) => None,

@@ -1,6 +1,8 @@
 //! Zeros, numbers that are not finite, memory, and what is refused.
 
 use super::support::*;
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options as ContextOptions};
 use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
@@ -150,6 +152,37 @@ fn sandwiches_and_quotients_take_what_their_plans_say() {
     let problem = plan_sandwich(&context, &little, &trains).unwrap_err();
     assert_eq!(problem, sandwich(&context, &little, &trains).unwrap_err());
     assert!(problem.to_string().starts_with("workspace_limit: is 1, at least "), "{problem}");
+}
+
+/// Whether the halves run at the same time depends on what the threads are busy with. The memory must not.
+#[test]
+fn halves_take_the_same_memory_at_once_and_one_after_the_other() {
+    let mut draw = Draw::new(11);
+    let (d, ranks) = (7, [1, 8, 8, 8, 8, 8, 8, 1]);
+    let [a, b] = [0, 1].map(|_| Plain::random(&mut draw, &vec![2; d], &ranks, false));
+    let run = |threads: usize, limit: u64| {
+        let options = ContextOptions {
+            backend: BackendChoice::Cpu,
+            threads,
+            host_memory_limit: limit,
+            ..ContextOptions::default()
+        };
+        let context = Context::new(options).unwrap();
+        // Real trains beside a complex operator: each half copies cores.
+        let [x, y] = [&a, &b].map(|train| train.train(&context, DType::F64));
+        let h = ising(&context, DType::CF64, d, 1.0, 0.5, false).unwrap();
+        let before = context.host_budget().restart_peak();
+        let info = sandwich(&context, &Options::default(), &Trains::new(&y, Some(&h), &x))?.1;
+        assert!(info.two_ended);
+        Ok::<_, Error>((before, context.host_budget().peak() - before, info.workspace_bytes as u64))
+    };
+    let (before, used, planned) = run(1, 0).unwrap();
+    assert_eq!(used, planned);
+    for _ in 0..20 {
+        assert_eq!(run(2, before + used), Ok((before, used, planned)));
+        let refused = run(2, before + used - 1);
+        assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");
+    }
 }
 
 #[test]
