@@ -7,7 +7,7 @@ use crate::backend::cpu::{self, Isa, Pool};
 use crate::backend::fork;
 use crate::backend::gpu::Gpu;
 use crate::backend::memory::Budget;
-use crate::backend::{Backend, BackendChoice};
+use crate::backend::{Backend, BackendChoice, DeviceName};
 use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::log::{self, Level, Log, Sink};
@@ -140,6 +140,17 @@ impl Context {
         }
     }
 
+    /// Refuses an argument that belongs to another context than this one, which is that of the call.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`, and both devices if they differ.
+    pub fn expect_own(&self, argument: &str, owner: &Context) -> Result<()> {
+        if std::ptr::eq(self, owner) {
+            return Ok(());
+        }
+        Err(another_context(argument, "belongs to", owner, self))
+    }
+
     /// The context's threads, which a GPU context has too.
     #[inline]
     pub fn pool(&self) -> &Pool {
@@ -214,6 +225,18 @@ impl Context {
     }
 }
 
+/// The refusal of an argument that `relates` ("belongs to", "begins with") to another context than the call's.
+pub(crate) fn another_context(argument: &str, relates: &str, owner: &Context, call: &Context) -> Error {
+    Error::invalid(argument, another_device(relates, owner.backend.device(), call.backend.device()))
+}
+
+fn another_device(relates: &str, owner: DeviceName, call: DeviceName) -> String {
+    if owner == call {
+        return format!("{relates} another context");
+    }
+    format!("{relates} another context: it is on {owner}, the call is on {call}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +269,38 @@ mod tests {
         for backend in [BackendChoice::Auto, BackendChoice::Cuda] {
             assert!(matches!(with(backend, 1000), Err(Error::NoDevice(_))));
         }
+    }
+
+    #[test]
+    fn an_argument_of_another_backend_is_refused_with_both_devices() {
+        let text = |owner, call| another_device("belongs to", owner, call);
+        let (cpu, gpu) = (DeviceName::Cpu, DeviceName::Gpu(0));
+        assert_eq!(text(cpu, gpu), "belongs to another context: it is on the CPU, the call is on GPU 0");
+        assert_eq!(text(gpu, cpu), "belongs to another context: it is on GPU 0, the call is on the CPU");
+        assert_eq!(text(gpu, DeviceName::Gpu(3)), "belongs to another context: it is on GPU 0, the call is on GPU 3");
+        assert_eq!(text(cpu, cpu), "belongs to another context");
+    }
+
+    #[test]
+    fn an_argument_belongs_to_the_context_of_the_call() {
+        let (a, b) = (cpu(1), cpu(1));
+        assert_eq!(a.expect_own("x", &a), Ok(()));
+        assert_eq!(a.expect_own("x", &b), Err(Error::invalid("x", "belongs to another context")));
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_tensor_of_the_cpu_is_refused_on_a_gpu_and_the_other_way_round() {
+        use crate::scalar::DType;
+        use crate::shape::Order;
+        use crate::tensor::{Location, Tensor};
+
+        let (host, device) = (cpu(1), crate::testing::sparse::gpu());
+        let on = |context: &Arc<Context>| Tensor::create(context, DType::F64, Location::Host, Order::ColumnMajor, &[3]);
+        let problem =
+            |call: &Arc<Context>, of: &Arc<Context>| on(of).unwrap().expect_context("x", call).unwrap_err().to_string();
+        assert_eq!(problem(&device, &host), "x: belongs to another context: it is on the CPU, the call is on GPU 0");
+        assert_eq!(problem(&host, &device), "x: belongs to another context: it is on GPU 0, the call is on the CPU");
     }
 
     #[test]

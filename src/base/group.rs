@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::Backend;
 use crate::choice::word;
-use crate::context::Context;
+use crate::context::{Context, another_context};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
@@ -73,7 +73,7 @@ impl Group {
         if Arc::ptr_eq(self.first(), context) {
             return Ok(());
         }
-        Err(Error::invalid("group", "begins with another context"))
+        Err(another_context("group", "begins with", self.first(), context))
     }
 
     /// Refuses several contexts on the CPU. `parts` names the items that are distributed over the contexts.

@@ -15,6 +15,7 @@
 //! | [`refusal`], [`alloc`], [`thread`] | refused requests for memory; fallible buffers and threads |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; log and progress of a run |
 //! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
+//! | [`erased`] | values whose type only their backend knows |
 //! | [`instances`] | generic functions that are compiled once for each number type |
 
 #![deny(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod choice;
 pub mod context;
 pub mod dense;
 pub mod dtype;
+pub mod erased;
 pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;

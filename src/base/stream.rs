@@ -50,10 +50,8 @@ impl Stream {
 
 /// The device queue a call runs on: that of `stream`, else the context's own. `stream` must belong to `context`.
 pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Option<&'a GpuStream>> {
-    if let Some(s) = stream
-        && !std::ptr::eq(Arc::as_ptr(&s.context), context)
-    {
-        return Err(Error::invalid("stream", "belongs to another context"));
+    if let Some(s) = stream {
+        context.expect_own("stream", &s.context)?;
     }
     Ok(match context.backend() {
         Backend::Cpu => None,

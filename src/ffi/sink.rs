@@ -65,9 +65,7 @@ impl SinkObject {
         context: &Arc<Context>,
         body: impl FnOnce(&mut Target) -> Result<R>,
     ) -> Result<R> {
-        if !Arc::ptr_eq(&self.context, context) {
-            return Err(Error::invalid(argument, "belongs to another context"));
-        }
+        context.expect_own(argument, &self.context)?;
         let Some(target) = &mut self.target else {
             return Err(Error::invalid(argument, "was used by an earlier run; a sink is used once"));
         };

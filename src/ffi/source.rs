@@ -70,9 +70,7 @@ impl Source for TensorReader {
 impl SourceObject {
     /// The source, to be shared with a matrix.
     pub(super) fn share(&self, argument: &str, context: &Arc<Context>) -> Result<SharedSource> {
-        if !Arc::ptr_eq(&self.context, context) {
-            return Err(Error::invalid(argument, "belongs to another context"));
-        }
+        context.expect_own(argument, &self.context)?;
         match &self.origin {
             Origin::Blocks(source) => Ok(source.clone()),
             Origin::Tensor(tensor) => {
@@ -86,11 +84,8 @@ impl SourceObject {
 
     /// Where the elements are, for a call in `context`.
     pub(super) fn origin(&mut self, argument: &str, context: &Arc<Context>) -> Result<&mut Origin> {
-        if Arc::ptr_eq(&self.context, context) {
-            Ok(&mut self.origin)
-        } else {
-            Err(Error::invalid(argument, "belongs to another context"))
-        }
+        context.expect_own(argument, &self.context)?;
+        Ok(&mut self.origin)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The operations of an [`RsvdOps`] without its types, so that methods and calls are compiled once for all element types and
 //! backends. Each operation works on whole matrices, so a call through a trait object costs nothing that counts.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -17,20 +16,17 @@ use crate::context::Context;
 use crate::dense::orthonormal::{self, BasisMethod, Counts, Own};
 use crate::dense::sketch::Sketch;
 use crate::dense::{Op, Svd};
-use crate::error::{Error, Result};
+use crate::erased::{self, Value};
+use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, DType, Scalar, is_finite};
 use crate::shape::product;
 
 /// An [`Algebra::Matrix`](crate::dense::Algebra::Matrix) of a backend and an element type that only the backend's [`Operations`] know.
-pub struct Dense(Box<dyn Any>);
+pub struct Dense(Box<dyn Value>);
 
 /// A [`RsvdOps::Tall`] without its type.
-pub struct Tall(Box<dyn Any>);
-
-fn foreign() -> Error {
-    Error::Internal("a matrix of another backend or element type in a randomized SVD".into())
-}
+pub struct Tall(Box<dyn Value>);
 
 impl Dense {
     fn new<M: 'static>(matrix: M) -> Self {
@@ -38,17 +34,17 @@ impl Dense {
     }
 
     fn of<M: 'static>(&self) -> Result<&M> {
-        self.0.downcast_ref().ok_or_else(foreign)
+        erased::of("matrix", &*self.0)
     }
 
     fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
-        self.0.downcast_mut().ok_or_else(foreign)
+        erased::of_mut("matrix", &mut *self.0)
     }
 
     /// The matrix itself, for tests of the methods.
     #[cfg(test)]
     pub fn into_inner<M: 'static>(self) -> Result<M> {
-        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+        erased::into_inner("matrix", self.0)
     }
 }
 
@@ -58,17 +54,17 @@ impl Tall {
     }
 
     fn of<M: 'static>(&self) -> Result<&M> {
-        self.0.downcast_ref().ok_or_else(foreign)
+        erased::of("tall matrix", &*self.0)
     }
 
     fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
-        self.0.downcast_mut().ok_or_else(foreign)
+        erased::of_mut("tall matrix", &mut *self.0)
     }
 
     /// The matrix itself, for tests of the methods.
     #[cfg(test)]
     pub fn into_inner<M: 'static>(self) -> Result<M> {
-        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+        erased::into_inner("tall matrix", self.0)
     }
 }
 
@@ -93,7 +89,7 @@ pub trait Operations {
     ) -> Result<Dense>;
 
     /// [`Algebra::upload`](crate::dense::Algebra::upload) of a packed `Vec` of the element type.
-    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense>;
+    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Value) -> Result<Dense>;
 
     /// Saves the basis `w` as the state after `iteration` iterations and `passes` passes.
     fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()>;
@@ -322,8 +318,8 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.upload(what, rows, columns, &host, rows.max(1)).map(Dense::new)
     }
 
-    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Any) -> Result<Dense> {
-        let data = data.downcast_ref::<Vec<T>>().ok_or_else(foreign)?;
+    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Value) -> Result<Dense> {
+        let data = erased::of::<Vec<T>>("data", data)?;
         self.0.upload(what, rows, columns, data, rows.max(1)).map(Dense::new)
     }
 

@@ -384,10 +384,7 @@ impl Rsvd {
     /// Refuses a matrix of another context.
     pub(super) fn check_matrix(&self, argument: &str, m: &Matrix) -> Result<()> {
         self.group.check_alive()?;
-        if Arc::ptr_eq(m.context(), self.context()) {
-            return Ok(());
-        }
-        Err(Error::invalid(argument, "belongs to another context"))
+        m.expect_context(argument, self.context())
     }
 
     /// Refuses a matrix that results cannot be written to.

@@ -3,6 +3,8 @@
 //! Both run the same algorithms. A family writes its method once for a small trait of its own, and implements that trait for
 //! each backend. It chooses by one `match` on [`Backend`] at its entry.
 
+use std::fmt;
+
 pub mod budget;
 pub mod cancellation;
 pub mod cpu;
@@ -32,6 +34,34 @@ pub enum Backend {
     Cpu,
     /// One GPU, through its primary context.
     Gpu(gpu::Gpu),
+}
+
+impl Backend {
+    /// The device as messages name it.
+    pub fn device(&self) -> DeviceName {
+        match self {
+            Self::Cpu => DeviceName::Cpu,
+            Self::Gpu(gpu) => DeviceName::Gpu(gpu.ordinal()),
+        }
+    }
+}
+
+/// The device of a backend, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceName {
+    /// The host's processor.
+    Cpu,
+    /// The GPU of this ordinal.
+    Gpu(i32),
+}
+
+impl fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("the CPU"),
+            Self::Gpu(ordinal) => write!(f, "GPU {ordinal}"),
+        }
+    }
 }
 
 /// Which backend a caller asks for. The numbers are those of the C interface.

@@ -278,10 +278,7 @@ impl Matrix {
 
     /// Refuses a matrix of another context.
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
-        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
-            return Ok(());
-        }
-        Err(Error::invalid(argument, "belongs to another context"))
+        context.expect_own(argument, &self.context)
     }
 
     /// Replaces the values of a sparse matrix in memory that purlin owns; the structure stays. A borrowed matrix reads

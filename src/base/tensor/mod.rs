@@ -293,10 +293,7 @@ impl Tensor {
 
     /// Refuses a tensor of another context.
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
-        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
-            return Ok(());
-        }
-        Err(Error::invalid(argument, "belongs to another context"))
+        context.expect_own(argument, &self.context)
     }
 
     /// The elements of a host tensor, for reading.

@@ -1,12 +1,11 @@
 //! A basis of a rank-deficient matrix: its span, largest directions first, completed by random directions.
 
-use std::any::Any;
-
 use super::erased::{AnyMatrix, Operations};
 use super::{BasisMethod, Counts};
 use crate::alloc;
 use crate::dense::Step;
 use crate::dense::sketch::{Distribution, Sketch};
+use crate::erased::Value;
 use crate::error::{Error, Result};
 use crate::rng::stream;
 
@@ -94,7 +93,7 @@ impl Basis<'_> {
     }
 
     /// x -= y y^H x, twice. Adds the coefficients to the rows of B from `first` on.
-    fn subtract(&mut self, y: &AnyMatrix, first: usize, x: &mut dyn Any) -> Result<()> {
+    fn subtract(&mut self, y: &AnyMatrix, first: usize, x: &mut dyn Value) -> Result<()> {
         let count = self.columns.shape(y.any())?.1;
         let rows = self.place(self.order, first, count, true)?;
         for _ in 0..2 {
@@ -108,7 +107,7 @@ impl Basis<'_> {
 
     /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
     /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
-    fn largest(&mut self, x: &dyn Any, least: f64, most: usize) -> Result<Option<AnyMatrix>> {
+    fn largest(&mut self, x: &dyn Value, least: f64, most: usize) -> Result<Option<AnyMatrix>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
         let size = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
@@ -136,7 +135,7 @@ impl Basis<'_> {
 /// columns alone, not on the bases before.
 pub fn complete(
     columns: &mut dyn Operations,
-    x: &mut dyn Any,
+    x: &mut dyn Value,
     r: Option<AnyMatrix>,
     how: BasisMethod,
     counts: &mut Counts,

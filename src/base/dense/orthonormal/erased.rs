@@ -1,17 +1,17 @@
 //! The operations of a [`Columns`] without its types, so that the ladder is compiled once for all element types and backends.
 
-use std::any::Any;
 use std::marker::PhantomData;
 
 use super::{Columns, Small};
 use crate::alloc;
 use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step};
-use crate::error::{Error, Result};
+use crate::erased::{self, Value};
+use crate::error::Result;
 use crate::scalar::{DType, Scalar};
 
 /// A matrix of a type that only its [`Operations`] know.
-pub struct AnyMatrix(Box<dyn Any>);
+pub struct AnyMatrix(Box<dyn Value>);
 
 impl AnyMatrix {
     fn new<M: 'static>(matrix: M) -> Self {
@@ -21,32 +21,28 @@ impl AnyMatrix {
     /// The matrix itself.
     ///
     /// # Errors
-    /// [`Error::Internal`] for a matrix of another type.
+    /// As [`erased::into_inner`].
     pub fn into_inner<M: 'static>(self) -> Result<M> {
-        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+        erased::into_inner("matrix", self.0)
     }
 
     /// The matrix for functions that take any.
-    pub fn any(&self) -> &dyn Any {
+    pub fn any(&self) -> &dyn Value {
         &*self.0
     }
 
     /// As [`AnyMatrix::any`].
-    pub fn any_mut(&mut self) -> &mut dyn Any {
+    pub fn any_mut(&mut self) -> &mut dyn Value {
         &mut *self.0
     }
 }
 
-fn foreign() -> Error {
-    Error::Internal("a matrix of another backend or type in the computation of a basis".into())
+fn typed<M: 'static>(matrix: &dyn Value) -> Result<&M> {
+    erased::of("matrix", matrix)
 }
 
-fn typed<M: 'static>(matrix: &dyn Any) -> Result<&M> {
-    matrix.downcast_ref().ok_or_else(foreign)
-}
-
-fn typed_mut<M: 'static>(matrix: &mut dyn Any) -> Result<&mut M> {
-    matrix.downcast_mut().ok_or_else(foreign)
+fn typed_mut<M: 'static>(matrix: &mut dyn Value) -> Result<&mut M> {
+    erased::of_mut("matrix", matrix)
 }
 
 /// [`Columns`], with matrices of unknown types. Small matrices are those of its algebra.
@@ -85,34 +81,34 @@ pub trait Operations {
     fn small_householder(&mut self, x: &mut AnyMatrix, r: &mut AnyMatrix) -> Result<()>;
 
     /// [`Columns::shape`].
-    fn shape(&mut self, x: &dyn Any) -> Result<(usize, usize)>;
+    fn shape(&mut self, x: &dyn Value) -> Result<(usize, usize)>;
 
     /// [`Columns::create`].
-    fn create(&mut self, x: &dyn Any, width: usize) -> Result<AnyMatrix>;
+    fn create(&mut self, x: &dyn Value, width: usize) -> Result<AnyMatrix>;
 
     /// [`Columns::fill`].
     fn fill(&mut self, x: &mut AnyMatrix, sketch: &Sketch, first_column: u32) -> Result<()>;
 
     /// [`Columns::multiply`].
-    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &AnyMatrix, beta: f64, y: &mut dyn Any) -> Result<()>;
+    fn multiply(&mut self, alpha: f64, x: &dyn Value, m: &AnyMatrix, beta: f64, y: &mut dyn Value) -> Result<()>;
 
     /// [`Columns::transform`].
-    fn transform(&mut self, x: &mut dyn Any, m: &AnyMatrix) -> Result<()>;
+    fn transform(&mut self, x: &mut dyn Value, m: &AnyMatrix) -> Result<()>;
 
     /// [`Columns::cross`].
-    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut AnyMatrix) -> Result<()>;
+    fn cross(&mut self, x: &dyn Value, y: &dyn Value, c: &mut AnyMatrix) -> Result<()>;
 
     /// [`Columns::norms`].
-    fn norms(&mut self, x: &dyn Any) -> Result<Vec<f64>>;
+    fn norms(&mut self, x: &dyn Value) -> Result<Vec<f64>>;
 
     /// [`Columns::cholesky_step`].
-    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut AnyMatrix) -> Result<Step>;
+    fn cholesky_step(&mut self, x: &mut dyn Value, shift: f64, r: &mut AnyMatrix) -> Result<Step>;
 
     /// [`Columns::householder`].
-    fn householder(&mut self, x: &mut dyn Any, r: &mut AnyMatrix) -> Result<bool>;
+    fn householder(&mut self, x: &mut dyn Value, r: &mut AnyMatrix) -> Result<bool>;
 
     /// Replaces X by `q`, whose type must be X's.
-    fn replace(&mut self, x: &mut dyn Any, q: AnyMatrix) -> Result<()>;
+    fn replace(&mut self, x: &mut dyn Value, q: AnyMatrix) -> Result<()>;
 }
 
 /// The [`Operations`] of a [`Columns`].
@@ -185,11 +181,11 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         self.0.algebra().householder(small_mut::<T, C>(x)?, small_mut::<T, C>(r)?)
     }
 
-    fn shape(&mut self, x: &dyn Any) -> Result<(usize, usize)> {
+    fn shape(&mut self, x: &dyn Value) -> Result<(usize, usize)> {
         Ok(self.0.shape(typed(x)?))
     }
 
-    fn create(&mut self, x: &dyn Any, width: usize) -> Result<AnyMatrix> {
+    fn create(&mut self, x: &dyn Value, width: usize) -> Result<AnyMatrix> {
         self.0.create(typed(x)?, width).map(AnyMatrix::new)
     }
 
@@ -197,31 +193,31 @@ impl<T: Scalar, C: Columns<T>> Operations for Typed<'_, T, C> {
         self.0.fill(typed_mut(x.any_mut())?, sketch, first_column)
     }
 
-    fn multiply(&mut self, alpha: f64, x: &dyn Any, m: &AnyMatrix, beta: f64, y: &mut dyn Any) -> Result<()> {
+    fn multiply(&mut self, alpha: f64, x: &dyn Value, m: &AnyMatrix, beta: f64, y: &mut dyn Value) -> Result<()> {
         self.0.multiply(alpha, typed(x)?, small::<T, C>(m)?, beta, typed_mut(y)?)
     }
 
-    fn transform(&mut self, x: &mut dyn Any, m: &AnyMatrix) -> Result<()> {
+    fn transform(&mut self, x: &mut dyn Value, m: &AnyMatrix) -> Result<()> {
         self.0.transform(typed_mut(x)?, small::<T, C>(m)?)
     }
 
-    fn cross(&mut self, x: &dyn Any, y: &dyn Any, c: &mut AnyMatrix) -> Result<()> {
+    fn cross(&mut self, x: &dyn Value, y: &dyn Value, c: &mut AnyMatrix) -> Result<()> {
         self.0.cross(typed(x)?, typed(y)?, small_mut::<T, C>(c)?)
     }
 
-    fn norms(&mut self, x: &dyn Any) -> Result<Vec<f64>> {
+    fn norms(&mut self, x: &dyn Value) -> Result<Vec<f64>> {
         self.0.norms(typed(x)?)
     }
 
-    fn cholesky_step(&mut self, x: &mut dyn Any, shift: f64, r: &mut AnyMatrix) -> Result<Step> {
+    fn cholesky_step(&mut self, x: &mut dyn Value, shift: f64, r: &mut AnyMatrix) -> Result<Step> {
         self.0.cholesky_step(typed_mut(x)?, shift, small_mut::<T, C>(r)?)
     }
 
-    fn householder(&mut self, x: &mut dyn Any, r: &mut AnyMatrix) -> Result<bool> {
+    fn householder(&mut self, x: &mut dyn Value, r: &mut AnyMatrix) -> Result<bool> {
         self.0.householder(typed_mut(x)?, small_mut::<T, C>(r)?)
     }
 
-    fn replace(&mut self, x: &mut dyn Any, q: AnyMatrix) -> Result<()> {
+    fn replace(&mut self, x: &mut dyn Value, q: AnyMatrix) -> Result<()> {
         *typed_mut::<C::X>(x)? = q.into_inner()?;
         Ok(())
     }

@@ -1,10 +1,9 @@
 //! The steps of CholeskyQR, one after the other until the columns are orthonormal.
 
-use std::any::Any;
-
 use super::erased::{AnyMatrix, Operations};
 use super::{BasisAccuracy, BasisMethod, Counts, Kind, deflation};
 use crate::dense::Step;
+use crate::erased::Value;
 use crate::error::{Error, Result};
 
 /// Unit roundoff of double precision.
@@ -48,7 +47,7 @@ impl State<'_> {
     }
 
     /// Scales the columns by powers of two to norms near 1. `false` if one is 0.
-    fn scale(&mut self, x: &mut dyn Any) -> Result<bool> {
+    fn scale(&mut self, x: &mut dyn Value) -> Result<bool> {
         self.scaled = true;
         let norms = self.columns.norms(x)?;
         if let Some(j) = norms.iter().position(|n| !n.is_finite()) {
@@ -76,7 +75,7 @@ impl State<'_> {
 /// See [`super::orthonormalize`].
 pub fn climb(
     columns: &mut dyn Operations,
-    x: &mut dyn Any,
+    x: &mut dyn Value,
     how: BasisMethod,
     counts: &mut Counts,
 ) -> Result<AnyMatrix> {

@@ -217,10 +217,7 @@ impl TensorTrain {
 
     /// Refuses a train of another context.
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
-        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
-            return Ok(());
-        }
-        Err(Error::invalid(argument, "belongs to another context"))
+        context.expect_own(argument, &self.context)
     }
 
     /// Whether every core is in the same memory as that core of `other`.
