@@ -13,6 +13,7 @@
 //! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
 //! | [`backend`] | the CPU: threads, vector instructions; the GPU: driver, kernels, libraries |
 //! | [`refusal`], [`alloc`], [`thread`] | refused requests for memory; fallible buffers and threads |
+//! | [`team`], [`pump`] | work on several threads of a call; reports of progress while they work |
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; log and progress of a run |
 //! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`erased`] | values whose type only their backend knows |
@@ -38,6 +39,7 @@ pub mod log;
 pub mod matrix;
 pub mod message;
 pub mod progress;
+pub mod pump;
 pub mod range;
 pub mod real;
 pub mod refusal;
@@ -46,6 +48,7 @@ pub mod scalar;
 pub mod session;
 pub mod shape;
 pub mod stream;
+pub mod team;
 pub mod tensor;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::algorithm::{Share, Times, steps};
 use super::counts::Counts;
@@ -27,7 +26,7 @@ use crate::group;
 use crate::log::Level;
 use crate::progress::Progress;
 use crate::shape::to_i64;
-use crate::thread;
+use crate::team;
 
 /// Configuration that all runs of a reconstruction share.
 pub struct Setting {
@@ -262,7 +261,7 @@ impl<'s> MultiDeviceRun<'_, 's> {
         let abort = Arc::new(AtomicU64::new(0));
         let flag = self.progress.flag().and(&abort);
         let flag = &flag;
-        let mut parts = borrowed.into_iter().enumerate().map(|(device, slabs)| Part {
+        let parts = borrowed.into_iter().enumerate().map(|(device, slabs)| Part {
             job,
             cut,
             share: Share { device, devices: count },
@@ -274,60 +273,28 @@ impl<'s> MultiDeviceRun<'_, 's> {
             },
             flag,
         });
-        let stop = || abort.fetch_add(1, Ordering::Relaxed);
-        let report = || self.progress.report(to_i64(done.load(Ordering::Relaxed)), steps, 0.0);
-        let first = parts.next().ok_or_else(|| Error::Internal("a run without a context".into()))?;
-        let outcomes = std::thread::scope(|scope| {
-            let mut others = Vec::with_capacity(count);
-            // Nothing is sent. The channel closes when the last thread drops its sender.
-            let (working, all_done) = channel::<()>();
-            for (part, context) in parts.zip(&self.contexts[1..]) {
-                let (setting, done, stop, working) = (self.setting, &done, &stop, working.clone());
-                let work = move || {
-                    let outcome = run_on(setting, context, None, part, &mut |views| {
-                        done.fetch_add(views, Ordering::Relaxed);
-                        Ok(())
-                    });
-                    if outcome.is_err() {
-                        stop();
-                    }
-                    drop(working);
-                    outcome
-                };
-                let number = (others.len() + 1, count - 1);
-                let spawned = thread::spawn_scoped(scope, "purlin-fdk", number, work);
-                others.push(spawned.map_err(|refused| refused.error));
+        let so_far = || to_i64(done.load(Ordering::Relaxed));
+        let report = || self.progress.report(so_far(), steps, 0.0);
+        let here: Here<'_> = (self.queue, &|views| match views {
+            0 => self.progress.repeat((so_far(), steps, 0.0)),
+            _ => {
+                done.fetch_add(views, Ordering::Relaxed);
+                report()
             }
-            let is_whole = others.iter().all(Result::is_ok);
-            let own = if is_whole {
-                run_on(self.setting, &self.contexts[0], self.queue, first, &mut |views| {
-                    if views == 0 {
-                        return self.progress.repeat((to_i64(done.load(Ordering::Relaxed)), steps, 0.0));
-                    }
-                    done.fetch_add(views, Ordering::Relaxed);
-                    report()
-                })
-            } else {
-                Err(Error::Cancelled)
-            };
-            if own.is_err() {
-                stop();
-            }
-            let mut reported = Ok(());
-            drop(working);
-            while all_done.recv_timeout(Duration::from_millis(2)) == Err(RecvTimeoutError::Timeout) {
-                if reported.is_ok() && own.is_ok() {
-                    reported = report();
-                    if reported.is_err() {
-                        stop();
-                    }
-                }
-            }
-            let mut outcomes = vec![own, reported.map(|()| Default::default())];
-            outcomes.extend(others.into_iter().map(|other| other?.join()?));
-            outcomes
         });
-        let total = gather(outcomes)?;
+        let (setting, done) = (self.setting, &done);
+        let jobs = parts.zip(self.contexts).collect();
+        let outcomes = team::together("purlin-fdk", &abort, jobs, here, Some(&report), |(part, context), here| {
+            let (queue, step) = here.unzip();
+            run_on(setting, context, queue.flatten(), part, &mut |views| match step {
+                Some(step) => step(views),
+                None => {
+                    done.fetch_add(views, Ordering::Relaxed);
+                    Ok(())
+                }
+            })
+        })?;
+        let total = gather(outcomes);
         plan.check_overflow(cut.output.number, total.1.overflown)?;
         if let Some(sink) = &sink {
             // If the run was cancelled while the last slices were written, no file gets its final name.
@@ -338,23 +305,18 @@ impl<'s> MultiDeviceRun<'_, 's> {
     }
 }
 
-/// Sums the times and counts of all devices, or returns the error that stopped them.
-fn gather(outcomes: Vec<Result<(Times, Tally)>>) -> Result<(Times, Tally)> {
+/// The part of a run on the calling thread: its queue, and the function that is called with the views of each step.
+type Here<'h> = (Option<&'h GpuStream>, &'h dyn Fn(usize) -> Result<()>);
+
+/// Sums the times and counts of all devices.
+fn gather(outcomes: Vec<(Times, Tally)>) -> (Times, Tally) {
     let (mut times, mut tally) = (Times::default(), Tally::default());
-    let mut failure = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok((t, c)) => {
-                times.read += t.read;
-                times.write += t.write;
-                tally += c;
-            }
-            // Devices that stopped because another failed only return `Cancelled`.
-            Err(e) if failure.is_none() || failure == Some(Error::Cancelled) => failure = Some(e),
-            Err(_) => {}
-        }
+    for (t, c) in outcomes {
+        times.read += t.read;
+        times.write += t.write;
+        tally += c;
     }
-    failure.map_or(Ok((times, tally)), Err)
+    (times, tally)
 }
 
 fn run_on(

@@ -26,8 +26,8 @@ use crate::progress::{CancelFlag, Progress, ProgressFn};
 use crate::scalar::Complex;
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
+use crate::team;
 use crate::tensor::train::TensorTrain;
-use crate::thread;
 
 /// Index of x, index of y, and index of the result.
 type Place = (usize, usize, usize);
@@ -360,26 +360,9 @@ fn many(
     let shares = if on_host { machines.len().min(items.len()) } else { 1 };
     let share = items.len().div_ceil(shares.max(1));
     let machines = machines.iter_mut().take(shares);
-    std::thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(shares);
-        let mut here = Vec::new();
-        let mut all = Ok(());
-        for (i, ((machine, items), sums)) in machines.zip(items.chunks(share)).zip(sums.chunks_mut(share)).enumerate() {
-            let work = move || machine.many(stream, items, cancel, sums);
-            if i + 1 == shares {
-                here.push(work);
-                break;
-            }
-            match thread::spawn_scoped(scope, "purlin-tt", (i + 1, shares - 1), work) {
-                Ok(thread) => threads.push(thread),
-                Err(refused) => here.push(refused.work),
-            }
-        }
-        for mut work in here {
-            all = all.and(work());
-        }
-        threads.into_iter().map(|thread| thread.join().and_then(|outcome| outcome)).fold(all, Result::and)
-    })
+    let shared = machines.zip(items.chunks(share)).zip(sums.chunks_mut(share));
+    let works = shared.map(|((machine, items), sums)| move || machine.many(stream, items, cancel, sums)).collect();
+    team::share("purlin-tt", shares.saturating_sub(1), works)
 }
 
 impl<'a> Lists<'a> {

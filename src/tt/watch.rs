@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use crate::progress::{CancelFlag, Progress};
-use crate::thread;
+use crate::team;
 
 /// State of a call that its threads share: the cancellation flag and the step counters.
 #[derive(Debug, Clone)]
@@ -55,29 +55,13 @@ pub(super) fn watched<R: Send>(progress: &Progress<'_>, run: impl FnOnce(&Watch)
     if !progress.has_report() {
         return run(&watch);
     }
-    let result = std::thread::scope(|scope| {
-        let worker = match thread::spawn_scoped(scope, "purlin-tt", (1, 1), || run(&watch)) {
-            Ok(worker) => worker,
-            Err(refused) => return (refused.work)(),
-        };
-        let mut refused = Ok(());
-        while !worker.is_finished() {
-            // The worker never signals this thread, so it polls. The interval is short at first, for short calls.
-            let wait = if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
-            std::thread::sleep(Duration::from_micros(wait));
-            let (done, steps) = watch.so_far();
-            if steps > 0 {
-                refused = progress.report(done, steps, 0.0);
-            }
-            if refused.is_err() {
-                abandoned.fetch_add(1, Ordering::Relaxed);
-                break;
-            }
-        }
-        let result = worker.join()?;
-        // The work may have ended without another look at the flag.
-        refused.and(result)
-    })?;
+    // The interval is short at first, for short calls.
+    let interval = || Duration::from_micros(if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 });
+    let mut report = || match watch.so_far() {
+        (_, 0) => Ok(()),
+        (done, steps) => progress.report(done, steps, 0.0),
+    };
+    let result = team::reported("purlin-tt", &abandoned, || run(&watch), &interval, &mut report)?;
     let steps = watch.so_far().1;
     progress.report(steps, steps, 0.0)?;
     Ok(result)

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::thread;
+use crate::team;
 
 /// Working time of each stage, without waiting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,32 +47,29 @@ pub fn read_ahead<B: Send>(
         // The queue has capacity for all buffers, so this cannot block.
         let _ = free_in.send(buffer);
     }
-    std::thread::scope(|scope| {
-        let reads = move || {
-            let mut busy = Duration::ZERO;
-            for item in 0..items {
-                // The worker has ended, so the reader ends too.
-                let Ok(mut buffer) = free_out.recv() else { break };
-                let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
-                let failed = outcome.is_err();
-                if full_in.send(outcome).is_err() || failed {
-                    break;
-                }
+    let reads = move || {
+        let mut busy = Duration::ZERO;
+        for item in 0..items {
+            // The worker has ended, so the reader ends too.
+            let Ok(mut buffer) = free_out.recv() else { break };
+            let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
+            let failed = outcome.is_err();
+            if full_in.send(outcome).is_err() || failed {
+                break;
             }
-            busy
-        };
-        let reader = thread::spawn_scoped(scope, "purlin-read", (1, 1), reads).map_err(|refused| refused.error)?;
-        let outcome = drain(&full_out, &free_in, &mut times.work, &mut work);
-        drop((full_out, free_in));
-        times.read = reader.join()?;
-        outcome
-    })?;
-    Ok(times)
+        }
+        busy
+    };
+    // It drops its ends of the queues when it returns, so that the reader ends.
+    let works = || drain(full_out, free_in, &mut times.work, &mut work);
+    let (read, outcome) = team::beside("purlin-read", reads, works)?;
+    times.read = read;
+    outcome.map(|()| times)
 }
 
 fn drain<B>(
-    full: &Receiver<Result<(usize, B)>>,
-    free: &SyncSender<B>,
+    full: Receiver<Result<(usize, B)>>,
+    free: SyncSender<B>,
     busy: &mut Duration,
     work: &mut impl FnMut(usize, &mut B) -> Result<()>,
 ) -> Result<()> {
@@ -99,31 +96,26 @@ pub fn write_behind<B: Send, R>(
     for buffer in buffers {
         let _ = free_in.send(Ok(buffer));
     }
-    std::thread::scope(|scope| {
-        let writes = move || {
-            let mut busy = Duration::ZERO;
-            while let Ok((item, mut buffer)) = full_out.recv() {
-                let outcome = timed(&mut busy, || write(item, &mut buffer)).map(|()| buffer);
-                let failed = outcome.as_ref().err().cloned();
-                let _ = free_in.send(outcome);
-                if let Some(error) = failed {
-                    return Err(error);
-                }
+    let writes = move || {
+        let mut busy = Duration::ZERO;
+        while let Ok((item, mut buffer)) = full_out.recv() {
+            let outcome = timed(&mut busy, || write(item, &mut buffer)).map(|()| buffer);
+            let failed = outcome.as_ref().err().cloned();
+            let _ = free_in.send(outcome);
+            if let Some(error) = failed {
+                return Err(error);
             }
-            Ok(busy)
-        };
-        let thread = thread::spawn_scoped(scope, "purlin-write", (1, 1), writes).map_err(|refused| refused.error)?;
-        let writer = Writer { full: full_in, free: free_out };
-        let outcome = body(&writer);
-        drop(writer);
-        let written = thread.join()?;
-        // If both fail, the writer's error is reported, because it causes the body's.
-        match (outcome, written) {
-            (_, Err(error)) => Err(error),
-            (Err(error), _) => Err(error),
-            (Ok(result), Ok(busy)) => Ok((result, busy)),
         }
-    })
+        Ok(busy)
+    };
+    // The writer is dropped behind the body, so that the writing thread ends.
+    let computes = || body(&Writer { full: full_in, free: free_out });
+    // If both fail, the writer's error is reported, because it causes the body's.
+    match team::beside("purlin-write", writes, computes)? {
+        (Err(error), _) => Err(error),
+        (_, Err(error)) => Err(error),
+        (Ok(busy), Ok(result)) => Ok((result, busy)),
+    }
 }
 
 /// The interface of [`write_behind`] for its body.

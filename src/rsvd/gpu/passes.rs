@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use super::block::{Block, Entries, Sum, is_flipped, stored};
 use super::conversion::PassWork;
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::rsvd::ops::{BlockParameters, exponent_of, power};
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
-use crate::thread;
+use crate::team;
 
 /// Upper bound of the bytes of converted rows that are added to a Gram matrix at a time.
 const WIDE_BYTES: usize = 64 << 20;
@@ -59,55 +59,17 @@ impl<T: Scalar> GpuOps<'_, T> {
                 return Ok((device_operands, Vec::new()));
             }
         };
-        let mut moved = Vec::with_capacity(self.parts.len());
-        let body = &body;
-        let (abandoned, count) = (Arc::new(AtomicU64::new(0)), device_operands.len());
+        let (stop, count) = (Arc::new(AtomicU64::new(0)), device_operands.len());
+        let flag = flag.and(&stop);
         let (progress, begun) = (self.progress, Cell::new(0));
         // Before each block of the first device, which is on this thread. The others are about as far.
-        let tick = || progress.repeat(pace.within(begun.replace(begun.get() + count)));
-        let mut refused = None;
-        let outcomes: Vec<Result<PassTraffic>> = std::thread::scope(|scope| {
-            let mut work = self.parts.iter_mut().zip(&mut device_operands);
-            let first = work.next();
-            let mut threads = Vec::with_capacity(count);
-            for (part, operands) in work {
-                let flag = flag.clone().and(&abandoned);
-                let work = move || {
-                    let watch = Watch { flag, tick: None };
-                    part.feed
-                        .run(&mut part.site, input, pass_work, &watch, &mut |site, block| body(site, operands, block))
-                };
-                match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count - 1), work) {
-                    Ok(thread) => threads.push(thread),
-                    Err(thread::Refused { error, .. }) => {
-                        // The running devices stop at their next block.
-                        abandoned.fetch_add(1, Ordering::Relaxed);
-                        refused = Some(error);
-                        break;
-                    }
-                }
-            }
-            let mut outcomes = Vec::with_capacity(count);
-            if let (Some((part, operands)), None) = (first, &refused) {
-                let watch = Watch { flag: flag.clone(), tick: Some(&tick) };
-                let run = part
-                    .feed
-                    .run(&mut part.site, input, pass_work, &watch, &mut |site, block| body(site, operands, block));
-                if run.is_err() {
-                    // A report may have cancelled the call: the other devices stop at their next block.
-                    abandoned.fetch_add(1, Ordering::Relaxed);
-                }
-                outcomes.push(run);
-            }
-            outcomes.extend(threads.into_iter().map(|thread| thread.join()?));
-            outcomes
-        });
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        for outcome in outcomes {
-            moved.push(outcome?);
-        }
+        let tick: &dyn Fn() -> Result<()> = &|| progress.repeat(pace.within(begun.replace(begun.get() + count)));
+        let jobs: Vec<_> = self.parts.iter_mut().zip(&mut device_operands).collect();
+        // A report may cancel the call: the other devices stop at their next block.
+        let moved = team::together("purlin-device", &stop, jobs, tick, None, |(part, operands), tick| {
+            let watch = Watch { flag: flag.clone(), tick };
+            part.feed.run(&mut part.site, input, pass_work, &watch, &mut |site, block| body(site, operands, block))
+        })?;
         Ok((device_operands, moved))
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
-use crate::thread;
+use crate::team;
 use crate::tt::ops::{ContractOps, Work};
 use crate::tt::options::Method;
 use crate::tt::scaled::Scaled;
@@ -51,23 +51,11 @@ fn in_shares(
         bound(i)..bound(i + 1)
     };
     let mut rest = partials;
-    std::thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(count);
-        let mut here = Vec::new();
-        for (i, machine) in machines.iter_mut().take(count).enumerate() {
-            let range = share(i);
-            let (mine, others) = std::mem::take(&mut rest).split_at_mut(range.len());
-            rest = others;
-            let pairs = move || machine.pairs(work, range, mine);
-            match thread::spawn_scoped(scope, "purlin-tt", (i + 1, count), pairs) {
-                Ok(thread) => threads.push(thread),
-                Err(refused) => here.push(refused.work),
-            }
-        }
-        let mut all = Ok(());
-        for pairs in here {
-            all = all.and(pairs());
-        }
-        threads.into_iter().map(|thread| thread.join().and_then(|outcome| outcome)).fold(all, Result::and)
-    })
+    let works = machines.iter_mut().take(count).enumerate().map(|(i, machine)| {
+        let range = share(i);
+        let (mine, others) = std::mem::take(&mut rest).split_at_mut(range.len());
+        rest = others;
+        move || machine.pairs(work, range, mine)
+    });
+    team::share("purlin-tt", count, works.collect())
 }

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::parallel::Work;
 use super::parallel::here::{self, Team};
 use super::workspace::{self, Prepared};
 use crate::error::{Error, Result};
+use crate::pump::Running;
 use crate::thread;
 
 /// Time between two polls of [`Pool::run_polling`].
@@ -97,35 +98,17 @@ impl Pool {
     }
 
     fn install_polling(&self, work: &mut (dyn FnMut() + Send), poll: &mut dyn FnMut()) {
-        /// Set when the work has returned or unwound.
-        #[derive(Default)]
-        struct Ended(Mutex<bool>, Condvar);
-        struct End<'e>(&'e Ended);
-        impl Drop for End<'_> {
-            fn drop(&mut self) {
-                *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-                self.0.1.notify_all();
-            }
-        }
         if self.team.pool.current_thread_index().is_some() {
             return self.install(work);
         }
-        let (lost, ended) = (LostDigits::default(), Ended::default());
+        let (lost, running) = (LostDigits::default(), Running::default());
         self.team.pool.in_place_scope(|tasks| {
-            tasks.spawn(|_| {
-                let _end = End(&ended);
+            let (piece, lost) = (running.begin(), &lost);
+            tasks.spawn(move |_| {
+                let _piece = piece;
                 lost.part(work);
             });
-            let mut is_ended = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
-            while !*is_ended {
-                let waited = ended.1.wait_timeout(is_ended, POLL).unwrap_or_else(PoisonError::into_inner);
-                is_ended = waited.0;
-                if waited.1.timed_out() && !*is_ended {
-                    drop(is_ended);
-                    poll();
-                    is_ended = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
-                }
-            }
+            running.wait(&mut || POLL, poll);
         });
         lost.hand_on();
     }
@@ -199,6 +182,8 @@ impl Drop for Pool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[test]
