@@ -6,10 +6,12 @@
 //! the next decomposition is that of X^H X instead of a subspace. Thus it suffices to count the largest rank before each such
 //! change, together with the widest decomposition that may have come before.
 
-use super::{FIRST_RANK, RpcaOps, Scalar, Solver, Spectrum, Step, leap};
+use super::solver::{FIRST_RANK, Solver, Spectrum, leap};
 use crate::dense::Algebra;
 use crate::error::Result;
+use crate::rpca::ops::{RpcaOps, Step};
 use crate::rpca::options::Options;
+use crate::scalar::Scalar;
 
 /// Counts the memory of a run with any ranks that the options allow.
 pub fn rehearse<W: Scalar, A: Algebra<W>>(ops: &mut dyn RpcaOps<W, Small = A>, options: &Options) -> Result<()> {

@@ -1,9 +1,11 @@
 //! The unit that a run computes in, and entries and penalties that the computing type does not hold.
 
-use super::{Scalar, Solver, Start};
+use super::solver::Solver;
 use crate::dense::Algebra;
 use crate::error::{Error, Result, real};
+use crate::rpca::ops::Start;
 use crate::rpca::output::{beyond, holds, rounded};
+use crate::scalar::Scalar;
 
 /// Exponent of the largest power of two in double precision.
 const MOST_EXPONENT: f64 = 1023.0;
