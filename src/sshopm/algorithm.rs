@@ -1,33 +1,16 @@
 //! The common part of all multi-start calls on both backends. It checks the outputs, cuts the batch into tiles that fit the
 //! memory limit, gathers strided inputs, scatters to strided outputs, reports progress and adds counts.
 
+use super::ops::SshopmOps;
 use super::options::{Info, Results, bytes};
-use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Rows, Tile};
+use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Tile};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::progress::{CancelFlag, Progress};
+use crate::progress::Progress;
 use crate::scalar::{DType, Element, Real};
 use crate::shape::{Order, to_i64};
 use crate::tensor::{Tensor, View, ViewMut};
-
-/// Operations that the method requires of a backend: solving one tile of tensors, from packed entries to packed rows of
-/// results.
-pub trait SshopmOps<T: Real> {
-    /// Solves all tensors of a tile. If `trace` is not empty, the tile has one tensor with one start.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] within one tensor's time after cancellation, and the errors of the backend.
-    fn solve_tile(
-        &mut self,
-        plan: &Plan<T>,
-        tile: Tile<'_, T>,
-        rows: Rows<'_, T>,
-        trace: &mut [T],
-        sizes: &RowSizes,
-        cancel: &CancelFlag,
-    ) -> Result<Counts>;
-}
 
 /// Outputs of a call; all members as in [`Results`], and peaks.
 pub struct Outputs<'r, 'a> {

@@ -14,7 +14,8 @@
 //! | `solve`, `all` | local maxima and minima; all eigenpairs |
 //! | `product` | products with given vectors; residuals and classes of given pairs |
 //! | `starts` | points distributed over the sphere |
-//! | [`algorithm`] | the part of every call that both backends share, and the trait that each backend implements |
+//! | [`algorithm`] | the part of every call that both backends share |
+//! | [`ops`] | the operations that it requires of a backend |
 //! | `site` | the backend of a plan |
 //! | [`cpu`], [`gpu`] | the backends |
 //! | `jacobi` | eigenvalues and eigenvectors of small symmetric matrices |
@@ -24,6 +25,7 @@ mod all;
 pub mod cpu;
 pub mod gpu;
 mod jacobi;
+pub mod ops;
 pub mod options;
 pub mod plan;
 mod product;

@@ -1,8 +1,9 @@
 //! The backend on which a plan runs: the context's, or the CPU for shapes without GPU kernels.
 
-use super::algorithm::{self, Outputs, SshopmOps};
+use super::algorithm::{self, Outputs};
 use super::cpu::CpuOps;
 use super::gpu::{self, GpuOps};
+use super::ops::SshopmOps;
 use super::options::{Info, bytes};
 use super::plan::{PeakForm, Plan};
 use crate::backend::Backend;

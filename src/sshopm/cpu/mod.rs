@@ -38,7 +38,7 @@ use self::engine::{Engine, with_engine};
 use self::feed::{Feed, Leaf};
 use self::general::WorkArrays;
 use self::tensor::{Scratch, SingleTensor};
-use super::algorithm::SshopmOps;
+use super::ops::SshopmOps;
 use super::plan::{Counts, Plan, RowSizes, Rows, Tile};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;

@@ -7,7 +7,7 @@ use crate::blocks::{Chunk, Field};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Element, Real};
-use crate::sshopm::algorithm::SshopmOps;
+use crate::sshopm::ops::SshopmOps;
 use crate::sshopm::plan::{Counts, RowSizes, Rows, Tile};
 
 /// The GPU backend of the solver for tiles.
