@@ -108,8 +108,9 @@
 #define PURLIN_OPERATOR 3
 
 /**
- * Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes O(rows) of
- * O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that is not the matrix's.
+ * Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes
+ * O(rows) of O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that
+ * is not the matrix's.
  */
 #define PURLIN_TRUSTED 16
 
@@ -316,9 +317,9 @@
 #define PURLIN_TENSOR_CLAMPED 7
 
 /**
- * Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a complete set,
- * starts ended at singular points, or the starts were used up before a round that found nothing new, or while a pair had been
- * reached by fewer than four starts.
+ * Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a
+ * complete set, starts ended at singular points, or the starts were used up before a round that found nothing new, or
+ * while a pair had been reached by fewer than four starts.
  */
 #define PURLIN_TENSOR_INCOMPLETE 8
 
@@ -1116,8 +1117,9 @@
 #define PURLIN_LANCZOS_LAPLACIAN 1
 
 /**
- * The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex counts as
- * isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here and in the kinds below.
+ * The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex
+ * counts as isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here
+ * and in the kinds below.
  */
 #define PURLIN_LANCZOS_NORMALIZED_LAPLACIAN 2
 
@@ -1127,8 +1129,8 @@
 #define PURLIN_LANCZOS_SIGNLESS_LAPLACIAN 3
 
 /**
- * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated vertices:
- * each has a 0 of both.
+ * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated
+ * vertices: each has a 0 of both.
  */
 #define PURLIN_LANCZOS_NORMALIZED_ADJACENCY 4
 
@@ -1153,8 +1155,8 @@
 #define PURLIN_LANCZOS_AUGMENTED 8
 
 /**
- * The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
- * not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
+ * The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs,
+ * since it is not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
  */
 #define PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN 9
 
@@ -1192,8 +1194,9 @@
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
 /**
- * Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be missing, with a
- * chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
+ * Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be
+ * missing, with a chance of one in a million to miss one. Where one may, a search from new vectors finds those that
+ * are.
  */
 #define PURLIN_LANCZOS_VERIFY_AUTO 0
 
@@ -1223,8 +1226,8 @@
 #define PURLIN_LANCZOS_EXHAUSTED 2
 
 /**
- * The iteration had converged, but residuals or inner products computed from the vectors returned contradict it: products differ
- * from call to call, or the caller's solve is less accurate than the tolerance.
+ * The iteration had converged, but residuals or inner products computed from the vectors returned contradict it:
+ * products differ from call to call, or the caller's solve is less accurate than the tolerance.
  */
 #define PURLIN_LANCZOS_CONTRADICTED 3
 
@@ -1314,8 +1317,8 @@ enum purlin_status
    */
   PURLIN_ERROR_NO_DEVICE = -8,
   /**
-   * The CUDA driver failed; the message has its name and number for the error. After a fault of a kernel (700, 702, 714 to
-   * 719) the driver answers all calls of the process so until it ends.
+   * The CUDA driver failed; the message has its name and number for the error. After a fault of a kernel (700, 702,
+   * 714 to 719) the driver answers all calls of the process so until it ends.
    */
   PURLIN_ERROR_CUDA = -9,
   /**
@@ -1885,7 +1888,8 @@ typedef struct purlin_sshopm_options {
   double merge_angle;
   /**
    * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
-   * than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3 for F32.
+   * than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3
+   * for F32.
    */
   double merge_value;
   /**
@@ -1894,8 +1898,8 @@ typedef struct purlin_sshopm_options {
    */
   double degeneracy_tolerance;
   /**
-   * Called with the tensors done, all tensors, and the share of their starts that has converged (of purlin_sshopm_solve_all 0, and
-   * 1 at the end); default NULL.
+   * Called with the tensors done, all tensors, and the share of their starts that has converged (of
+   * purlin_sshopm_solve_all 0, and 1 at the end); default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -2008,8 +2012,8 @@ typedef struct purlin_sshopm_info {
    */
   int64_t iterations;
   /**
-   * Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a fit on a
-   * GPU, which does not count them.
+   * Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a
+   * fit on a GPU, which does not count them.
    */
   int64_t skipped_tensors;
   /**
@@ -2038,8 +2042,8 @@ typedef struct purlin_sshopm_info {
    */
   int64_t truncated_tensors;
   /**
-   * Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a pair,
-   * whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
+   * Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a
+   * pair, whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
    */
   int64_t unconverged_tensors;
   /**
@@ -2150,7 +2154,8 @@ typedef struct purlin_dwi_options {
    */
   double merge_angle;
   /**
-   * Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0; default NULL.
+   * Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0;
+   * default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -2563,7 +2568,8 @@ typedef struct purlin_fdk_info {
    */
   int64_t views_pushed;
   /**
-   * Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts twice.
+   * Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts
+   * twice.
    */
   int64_t pixels_sanitized;
   /**
@@ -2620,9 +2626,9 @@ typedef struct purlin_fdk_info {
    */
   int64_t pixels_negative;
   /**
-   * Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize` replaced them or not; counted
-   * like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are NaN, or 0 in volumes of
-   * integers.
+   * Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize`
+   * replaced them or not; counted like `pixels_clamped`. Where it did not, the voxels that their rows contribute to
+   * are NaN, or 0 in volumes of integers.
    */
   int64_t pixels_not_finite;
 } purlin_fdk_info;
@@ -2663,8 +2669,8 @@ typedef struct purlin_rsvd_options {
    */
   int64_t rank;
   /**
-   * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
-   * DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
+   * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is
+   * refused for DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
    */
   int64_t oversampling;
   /**
@@ -2757,21 +2763,21 @@ typedef struct purlin_rsvd_options {
    */
   int32_t one_pass;
   /**
-   * File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
-   * and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads, devices, the
-   * backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its data, is refused:
-   * the message names the first difference. Passes for means and errors, and those that a method adds, are made again. The
-   * state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not
-   * saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link are refused before the data are read. A
-   * file that appears at the path during a run is not replaced: PURLIN_ERROR_IO. Else it is written as a sink's file.
-   * Copied by purlin_rsvd_create. Default NULL: none.
+   * File that the state is written to after each pass but the last; a run of the same problem and options goes on
+   * from it, and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads,
+   * devices, the backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its
+   * data, is refused: the message names the first difference. Passes for means and errors, and those that a method
+   * adds, are made again. The state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the
+   * host's memory does not hold is not saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link
+   * are refused before the data are read. A file that appears at the path during a run is not replaced:
+   * PURLIN_ERROR_IO. Else it is written as a sink's file. Copied by purlin_rsvd_create. Default NULL: none.
    */
   const char *restart_path;
   /**
-   * Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
-   * added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
-   * Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of every GPU. It must
-   * be callable while the object lives.
+   * Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass
+   * is added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default
+   * NULL. Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of
+   * every GPU. It must be callable while the object lives.
    */
   purlin_progress_fn progress;
   /**
@@ -3079,8 +3085,8 @@ typedef struct purlin_rpca_options {
    */
   double tolerance;
   /**
-   * First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is refused, in
-   * F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
+   * First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is
+   * refused, in F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
    */
   double mu;
   /**
@@ -3142,8 +3148,8 @@ typedef struct purlin_rpca_options {
    */
   int32_t reserved;
   /**
-   * Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where these take
-   * long, and at the end of a run with the most iterations twice; default NULL.
+   * Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where
+   * these take long, and at the end of a run with the most iterations twice; default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -3151,9 +3157,9 @@ typedef struct purlin_rpca_options {
    */
   void *progress_user;
   /**
-   * GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a mask in
-   * device memory is worked on where it lies; of a source, rows are read from several threads, one at a time. Default NULL:
-   * that context alone.
+   * GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a
+   * mask in device memory is worked on where it lies; of a source, rows are read from several threads, one at a
+   * time. Default NULL: that context alone.
    */
   const struct purlin_group *group;
 } purlin_rpca_options;
@@ -3579,8 +3585,9 @@ typedef struct purlin_spmv_options {
    */
   int32_t reserved;
   /**
-   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
-   * and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
+   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A
+   * with its rows and columns in that order, in which products gather from fewer places, and x and y go into it and
+   * back in each product.
    */
   int32_t ordering;
   /**
@@ -3595,9 +3602,10 @@ typedef struct purlin_spmv_options {
    */
   double shift;
   /**
-   * Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower + upper) I) /
-   * (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d is Chebyshev's polynomial:
-   * within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of square operators.
+   * Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower +
+   * upper) I) / (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d
+   * is Chebyshev's polynomial: within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of
+   * square operators.
    */
   int64_t degree;
   /**
@@ -3725,15 +3733,15 @@ typedef struct purlin_lanczos_options {
    */
   double sigma;
   /**
-   * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
-   * where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in double and 1e-5
-   * in single precision.
+   * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few
+   * eps ||A|| where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in
+   * double and 1e-5 in single precision.
    */
   double tolerance;
   /**
    * Vectors of the Krylov space m, more than k; at least k + 3 are taken. 0, the default, for the whole space up to
-   * n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the steps; 0 for
-   * min(n, max(10k, 100)).
+   * n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
+   * steps; 0 for min(n, max(10k, 100)).
    */
   int64_t basis;
   /**
@@ -3770,8 +3778,8 @@ typedef struct purlin_lanczos_options {
    */
   int64_t degree;
   /**
-   * Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that is iterated
-   * with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
+   * Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that
+   * is iterated with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
    */
   purlin_progress_fn progress;
   /**
@@ -3779,22 +3787,22 @@ typedef struct purlin_lanczos_options {
    */
   void *progress_user;
   /**
-   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows and columns in
-   * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
-   * copy stays with the matrix for later calls.
+   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows
+   * and columns in that order is iterated with, in which products gather from fewer places; start, known and found
+   * vectors are in the matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
+   * purlin_lanczos_tridiagonalize. The copy stays with the matrix for later calls.
    */
   int32_t ordering;
   /**
-   * 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
-   * (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
+   * 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <=
+   * 100 eps (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
    */
   int32_t check_symmetry;
   /**
-   * Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the CPU take
-   * turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
-   * no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
-   * later calls. Default NULL: the matrix's context alone.
+   * Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the
+   * CPU take turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX
+   * to MODULARITY and no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix
+   * that keeps its values, for later calls. Default NULL: the matrix's context alone.
    */
   const struct purlin_group *group;
 } purlin_lanczos_options;
@@ -3849,8 +3857,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t degree;
   /**
-   * Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
-   * are added to the matrix, if it is more: rounding errors are relative to it.
+   * Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other
+   * terms that are added to the matrix, if it is more: rounding errors are relative to it.
    */
   double norm;
   /**
@@ -3858,8 +3866,8 @@ typedef struct purlin_lanczos_info {
    */
   double seconds;
   /**
-   * Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a single
-   * one too.
+   * Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a
+   * single one too.
    */
   int64_t contexts;
   /**
@@ -3883,8 +3891,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t product_bytes;
   /**
-   * 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified: `verify` is
-   * off, the method is plain, pairs have not converged, or neither test nor search came to an end.
+   * 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified:
+   * `verify` is off, the method is plain, pairs have not converged, or neither test nor search came to an end.
    */
   int32_t verified;
   /**
@@ -4060,10 +4068,10 @@ const char *purlin_status_string(int32_t status);
  * expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
  * valid until this thread's next purlin call.
  *
- * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
- * thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks included, and so
- * do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with the deferred type) until it
- * has returned.
+ * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects,
+ * of thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks
+ * included, and so do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with
+ * the deferred type) until it has returned.
  */
 PURLIN_MUST_USE
 const char *purlin_last_error_message(void);
@@ -4268,8 +4276,8 @@ purlin_status purlin_stream_destroy(struct purlin_stream *stream);
  * @param      count     number of contexts, 1 to 1024.
  * @param      contexts  the members, in the order in which they share work.
  * @param[out] group     the group; destroy it with purlin_group_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a context
- * given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a
+ * context given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.
  */
@@ -4393,8 +4401,9 @@ purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
  * Copies a tensor into another of the same dimensions and element type, in any direction between host and device.
  *
  * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
- * device tensors must be packed, in either order. From device to device, matrices of 4, 8 or 16 bytes an element need only have
- * contiguous rows or columns; for other tensors of different orders the call waits, and needs each twice in host memory.
+ * device tensors must be packed, in either order. From device to device, matrices of 4, 8 or 16 bytes an element need
+ * only have contiguous rows or columns; for other tensors of different orders the call waits, and needs each twice in
+ * host memory.
  *
  * @param      context      the context of both tensors.
  * @param      stream       NULL for the context's own.
@@ -4662,8 +4671,8 @@ purlin_status purlin_matrix_borrow_device(const struct purlin_context *context,
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
- * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
- *                           range.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+ *                           be in range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -4698,8 +4707,8 @@ purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
- * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
- *                           range.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+ *                           be in range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -4788,9 +4797,10 @@ purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
  * the matrix.
  *
  * @param      context       a context on the GPU of that memory.
- * @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
- * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
- *                           range.
+ * @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or
+ *                           PURLIN_CF64.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+ *                           be in range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -5091,8 +5101,8 @@ purlin_status purlin_sshopm_classify(const struct purlin_context *context,
  * @param      options  NULL for the defaults.
  * @param[out] sshopm   the solver; destroy it with purlin_sshopm_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this
- * library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option
+ * that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or an initialised struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
  * its user pointer while the object lives.
@@ -5111,8 +5121,9 @@ purlin_status purlin_sshopm_create(const struct purlin_context *context,
 purlin_status purlin_sshopm_destroy(struct purlin_sshopm *sshopm);
 
 /**
- * Cancels the calls that run on a solver, which then return `PURLIN_ERROR_CANCELLED` within the time of one tensor, on a GPU
- * of one chunk. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ * Cancels the calls that run on a solver, which then return `PURLIN_ERROR_CANCELLED` within the time of one tensor, on
+ * a GPU of one chunk. Later calls are not touched. May be called from any thread and from a progress function; it
+ * waits for nothing.
  *
  * @param sshopm  the solver.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -5326,8 +5337,8 @@ purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
                                       struct purlin_tensor *sh);
 
 /**
- * Makes an object for diffusion MRI: tensors from signals (purlin_dwi_fit), orientation functions (purlin_dwi_csa), and fibre
- * directions (purlin_dwi_peaks). Conversions of spherical harmonics need none.
+ * Makes an object for diffusion MRI: tensors from signals (purlin_dwi_fit), orientation functions (purlin_dwi_csa),
+ * and fibre directions (purlin_dwi_peaks). Conversions of spherical harmonics need none.
  *
  * @param      context  the context of all tensors.
  * @param      options  NULL for the defaults.
@@ -5336,8 +5347,8 @@ purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
  * unknown constant, a number outside its domain), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called with its
- * user pointer while the object lives.
+ * @pre `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called
+ * with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_create(const struct purlin_context *context,
@@ -5381,8 +5392,8 @@ purlin_status purlin_dwi_plan(const struct purlin_dwi *dwi,
                               struct purlin_sshopm_info *info);
 
 /**
- * The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the `info` of
- * that call.
+ * The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the
+ * `info` of that call.
  *
  * @param      dwi   the object.
  * @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
@@ -5422,8 +5433,8 @@ purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
  * @param      s0       T, of the type of `tensors`: S0; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
  * @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order, too few distinct
- * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order,
+ * too few distinct axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -5996,15 +6007,16 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * @param      options   NULL for the defaults.
  * @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a length that is not positive or outside 1e-12 to 1e12 mm, in F64 precision 1e-60 to 1e60 mm, an angle that is not finite, a matrix that is singular or not
- * finite: the message names the view; a shift of more than 1000 times `source_to_detector`; both or neither of angles and matrices; a shift of the panel together with
+ * unknown constant, a length that is not positive or outside 1e-12 to 1e12 mm, in F64 precision 1e-60 to 1e60 mm, an
+ * angle that is not finite, a matrix that is singular or not finite: the message names the view; a shift of more than
+ * 1000 times `source_to_detector`; both or neither of angles and matrices; a shift of the panel together with
  * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
- * that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at
- * more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside
- * 0 to 1; an option that can have no
- * effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
- * NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
- * `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that,
+ * stand at more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1;
+ * truncation outside 0 to 1; an option that can have no effect: distances beside matrices, spacing or origin without
+ * sizes of the grid, `allow_short_arc` with HALF_FAN or NONE, a truncation of less than half a column, and window,
+ * cut-off, truncation, redundancy, transform length or `allow_short_arc` in RabbitCT mode; a group that begins with
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
@@ -6050,8 +6062,8 @@ purlin_status purlin_fdk_plan(const struct purlin_fdk *fdk,
  *
  * @param      fdk   the reconstruction.
  * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
- * that ended so).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * no run that ended so).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6079,11 +6091,11 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
                                  struct purlin_tensor *angular);
 
 /**
- * Says that the input of later runs is raw counts, which become line integrals on the way in:
- * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones
- * included, is raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and
- * is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32
- * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
+ * Says that the input of later runs is raw counts, which become line integrals on the way in: -ln(max(I - dark,
+ * epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones included, is
+ * raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and is counted
+ * in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
+ * F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
  * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
@@ -6106,8 +6118,8 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
 /**
  * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
  * is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
- * A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
- * about 1.3 times the scan is read.
+ * A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views
+ * times voxels updates in all; with several slabs about 1.3 times the scan is read.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
@@ -6134,8 +6146,8 @@ purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
                                              struct purlin_fdk_info *info);
 
 /**
- * The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
- * of the stream.
+ * The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device
+ * tensors in the order of the stream.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
@@ -6516,9 +6528,9 @@ purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
  *                      purlin_rsvd_error and purlin_rsvd_sketch.
  * @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS, `one_pass`
- * without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
- * tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS,
+ * `one_pass` without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an
+ * option that this library does not know, a restart file with a tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
  * writing; `options->progress` may be called with its user pointer while the object lives.
@@ -6585,8 +6597,8 @@ purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
  *
  * @param      rsvd  the decomposition.
  * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
- * that ended so).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * no run that ended so).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6601,8 +6613,8 @@ purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
  * @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
  * @param      stream  NULL for the context's own.
  * @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only, another
- * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only,
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
@@ -6679,7 +6691,8 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
 
 /**
  * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
- * Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is `right`.
+ * Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is
+ * `right`.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -6687,8 +6700,8 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
  * @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
  * @param      b       dense, l x n, likewise; NULL if not wanted.
  * @param[out] info    report of the call; may be NULL.
- * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a `method`
- * other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a
+ * `method` other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
  * `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -6826,8 +6839,9 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  *                      NULL if not wanted.
  * @param[out] pca      the components; destroy them with purlin_pca_destroy.
  * @param[out] info     report of the call; may be NULL.
- * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
- * `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, `scale`
+ * without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a
+ * tolerance or one pass of MERGE.
  *
  * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
  */
@@ -6979,7 +6993,8 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
  *                (complete on return) or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
  * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
- * sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,
@@ -7077,8 +7092,8 @@ purlin_status purlin_rpca_plan(const struct purlin_rpca *rpca,
  *
  * @param      rpca  the robust PCA.
  * @param[out] info  filled in; initialise it with purlin_rpca_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
- * that ended so).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * no run that ended so).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -7617,7 +7632,8 @@ purlin_status purlin_tt_contraction_destroy(struct purlin_tt_contraction *contra
 
 /**
  * Cancels the call that runs on a contraction or on environments made with it, which then returns
- * `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ * `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function;
+ * it waits for nothing.
  *
  * @param contraction  the contraction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -7626,15 +7642,16 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
 
 /**
- * The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an expectation
- * value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with `PURLIN_ERROR_NUMERICAL` and have
- * written their result count, too. A call that is under way, or that ended with another error, changes nothing; environments and
- * plans have none. May be called from any thread; it waits for nothing.
+ * The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an
+ * expectation value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with
+ * `PURLIN_ERROR_NUMERICAL` and have written their result count, too. A call that is under way, or that ended with
+ * another error, changes nothing; environments and plans have none. May be called from any thread; it waits for
+ * nothing.
  *
  * @param      contraction  the contraction.
  * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no call
- * that ended so).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * no call that ended so).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -8002,13 +8019,14 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
 /**
  * Enqueues an inner product and returns: the result goes to device memory, in stream order.
  *
- * Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
- * with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are loaded by the
- * first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be replayed the trains, the
- * result and the workspace must stay. Without a workspace of the caller the memory is allocated, in a graph too.
- * Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
- * by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
- * Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
+ * Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be
+ * replayed with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are
+ * loaded by the first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be
+ * replayed the trains, the result and the workspace must stay. Without a workspace of the caller the memory is
+ * allocated, in a graph too. Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains
+ * up to rank 256, rings up to 32) or by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go
+ * by cuBLAS, POWER also where AUTO takes it. Both trains lie on the device and are of one type. Calls that wait for
+ * their result refuse a stream that is being captured.
  *
  * @param      contraction  the contraction; more contexts than the first are not used.
  * @param      stream       NULL for the context's own.
@@ -8018,11 +8036,11 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  *                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
  *                          NULL to report the workspace alone.
  * @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
- * another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
- * needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
- * yet and the stream is being captured),
- * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner;
+ * `result` of another type or length; a result, trains and a workspace that overlap; a workspace that is too small,
+ * with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two
+ * types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
  */
@@ -8088,7 +8106,8 @@ purlin_status purlin_tt_distance_enqueue(struct purlin_tt_contraction *contracti
  * numbers in the cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its
  * products, in one queue. The rules of purlin_tt_inner_enqueue for capturing and for the workspace hold here.
  *
- * @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
+ * @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and
+ *                          `assume_hermitian` count.
  * @param      stream       NULL for the context's own.
  * @param      y            the bra: its mode sizes are the rows of `h`.
  * @param      h            the operator.
@@ -8110,8 +8129,8 @@ purlin_status purlin_tt_sandwich_enqueue(struct purlin_tt_contraction *contracti
                                          struct purlin_tt_contraction_info *info);
 
 /**
- * Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is 0 the
- * outcome is NONFINITE.
+ * Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is
+ * 0 the outcome is NONFINITE.
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich_enqueue; the bra is conjugated in any case.
  * @param      stream       NULL for the context's own.
@@ -8141,8 +8160,8 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
  * @param      count        number of pairs; 0 does nothing.
  * @param[in]  x            `count` bras.
  * @param[in]  y            `count` kets.
- * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where there are
- *                          exponents.
+ * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where
+ *                          there are exponents.
  * @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
  *                          for plain numbers.
  * @param[out] info         report of the call; may be NULL.
@@ -8459,8 +8478,8 @@ purlin_status purlin_tt_environments_create(struct purlin_tt_contraction *contra
 /**
  * Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
  *
- * Calls of the same environments may be given different streams: each begins after those before it, without waiting for them
- * on the host. This one waits for the exponents of its steps.
+ * Calls of the same environments may be given different streams: each begins after those before it, without waiting
+ * for them on the host. This one waits for the exponents of its steps.
  *
  * @param environments  the environments.
  * @param stream        NULL for the context's own.
@@ -8501,9 +8520,9 @@ purlin_status purlin_tt_environments_update_core(struct purlin_tt_environments *
  * @param x             the ket from now on; may be `y`. The operator stays.
  * @param first         the first core that differs, 0 to d - 1.
  * @param last          the last, `first` to d - 1.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another length,
- * mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After
- * a failure the environments are as before.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another
+ * length, mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the environments are as before.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_set_trains(struct purlin_tt_environments *environments,
@@ -8540,7 +8559,8 @@ purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *enviro
  * @param      values        of the dimensions and the type that purlin_tt_environments_shape gives, packed, on the host.
  *                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
  * @param[out] exponent      the environment is `values` times two to this power.
- * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with
+ * a train.
  *
  * @pre `exponent` is NULL or valid for writing.
  */
@@ -8568,13 +8588,13 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  * @param      sites         0 (v is a matrix of bond k), 1 or 2.
  * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
  *                           or on the device; neighbouring dimensions may be joined to one.
- * @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
- *                           but in none of the others, of which the environments are made.
+ * @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` -
+ *                           1 of a train, but in none of the others, of which the environments are made.
  * @param[out] exponent      the result is `out` times two to this power.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
- * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
- * that is being captured while something is missing or vectors are on the host; `PURLIN_ERROR_NUMERICAL` for vectors on the
- * device between bonds whose values differ by more than the range of the type.
+ * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for
+ * a stream that is being captured while something is missing or vectors are on the host; `PURLIN_ERROR_NUMERICAL` for
+ * vectors on the device between bonds whose values differ by more than the range of the type.
  *
  * @pre `exponent` is NULL or valid for writing.
  */
@@ -9281,8 +9301,8 @@ purlin_status purlin_matrix_symmetrize(const struct purlin_matrix *a,
                                        struct purlin_matrix **matrix);
 
 /**
- * D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so that a plan
- * for one serves the other. O(nnz).
+ * D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so
+ * that a plan for one serves the other. O(nnz).
  *
  * @param      a       sparse, on the host.
  * @param      rows    as many elements as there are rows, of the matrix's type, on the host, which they are multiplied by;
@@ -9355,8 +9375,9 @@ purlin_status purlin_matrix_set_values(struct purlin_matrix *matrix,
                                        const struct purlin_tensor *values);
 
 /**
- * A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at one place
- * count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows + nnz).
+ * A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at
+ * one place count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1.
+ * Zero-based. O(rows + nnz).
  *
  * @param      a          sparse, on the host.
  * @param      threshold  not negative.
@@ -9379,9 +9400,9 @@ purlin_status purlin_matrix_drop_zeros(const struct purlin_matrix *a,
  * @param      a         sparse, anywhere; its queues' work is done.
  * @param      location  PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
  * @param[out] matrix    the matrix; destroy it with purlin_matrix_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another storage, a device in a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, a device in a context on the CPU),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -9824,16 +9845,17 @@ PURLIN_MUST_USE
 purlin_status purlin_lanczos_cancel(const struct purlin_lanczos *lanczos);
 
 /**
- * Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalize and the
- * functions of graphs that take a solver, with success or `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of
- * the recurrences of purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those
- * made, and `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any thread,
- * also while a call runs, which it does not wait for.
+ * Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular,
+ * purlin_lanczos_tridiagonalize and the functions of graphs that take a solver, with success or
+ * `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of the recurrences of
+ * purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those made, and
+ * `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any
+ * thread, also while a call runs, which it does not wait for.
  *
  * @param      lanczos  the solver.
  * @param[out] info     the report; initialise it with purlin_lanczos_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size; no run
- * so far).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size;
+ * no run so far).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -9858,9 +9880,9 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
  * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
  *                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
  *                      with purlin_lanczos_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
- * that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another context),
- * `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * options that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another
+ * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -9884,14 +9906,14 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
  *
  * On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
- * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
- * that stay on the device save their way to the host.
+ * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the
+ * entries. Vectors that stay on the device save their way to the host.
  *
  * With several contexts (`options->group`) each has some rows, and takes the others' numbers that it needs for a product,
  * `info->halo` of them in all; device outputs belong to the matrix's context.
  *
- * The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
- * roundings.
+ * The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give
+ * other roundings.
  *
  * @param      lanczos    the solver.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
@@ -9971,30 +9993,34 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
  *
- * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind` PURLIN_LANCZOS_MATRIX, the
- * default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), none of which is formed. A
- * Rayleigh-Ritz step follows, and the residuals of both equations are computed. Values below sqrt(eps) ||A|| are lost in A^H A:
- * where the residuals are too large, and for the smallest values of the default kind at once, Golub-Kahan-Lanczos with thick
- * restart finds the triplets (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005). It squares nothing, and keeps `basis`
- * vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
+ * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind`
+ * PURLIN_LANCZOS_MATRIX, the default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal.
+ * 2, 1965), none of which is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
+ * Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
+ * the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
+ * Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
+ * about eps ||A||, and u and v are orthonormal also where values are 0.
  *
- * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
- * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonalization` and `filter` are of the
- * eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
+ * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
+ * that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,
+ * `orthogonalization` and `filter` are of the eigenvectors of A^H A: with them the search begins there whatever the
+ * kind and `which`.
  *
  * The same build, input and options give the same bits, whatever the number of threads.
  *
- * @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or,
- *                        not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0.
+ * @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which`
+ *                        PURLIN_LANCZOS_LARGEST or, not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST;
+ *                        `shift` is 0.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
  * @param      start      min(rows, cols) elements of a's type on the host, the start vector: a right singular vector if
  *                        cols <= rows, else a left one; NULL for a random one.
- * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
+ * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not
+ *                        wanted.
  * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
  * @param      v          dense, cols x k, as `u`: right vectors.
- * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
- *                        the vectors; NULL if not wanted.
+ * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2,
+ *                        computed from the vectors; NULL if not wanted.
  * @param[out] info       report of the call: a product counts one with A and one with A^H, and `norm` is that of A;
  *                        may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
@@ -10049,12 +10075,12 @@ purlin_status purlin_lanczos_singular_once(const struct purlin_context *context,
                                            struct purlin_lanczos_info *info);
 
 /**
- * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
- * those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices. Three vectors of
- * memory, one product a step.
+ * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
+ * are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
+ * Three vectors of memory, one product a step.
  *
- * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
- *                      options are used; others, but for `count`, are refused where they are set.
+ * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
+ *                      `progress` of its options are used; others, but for `count`, are refused where they are set.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a        as for purlin_lanczos_solve.
  * @param      steps    number of steps m, at least 1.
@@ -10078,10 +10104,11 @@ purlin_status purlin_lanczos_tridiagonalize(struct purlin_lanczos *lanczos,
 
 /**
  * The eigenvalues of A among those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
- * (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
- * times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
- * values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
- * 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a solve with METHOD_PLAIN can.
+ * (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than
+ * `cluster` times the largest one is taken; a single one is spurious if T without its first row and column has it too;
+ * only values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue.
+ * O(m^2), about 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a
+ * solve with METHOD_PLAIN can.
  *
  * @param      m          number of steps, not negative.
  * @param[in]  alpha      m numbers.
@@ -10106,10 +10133,10 @@ purlin_status purlin_lanczos_cullum_willoughby(int64_t m,
                                                int64_t *count);
 
 /**
- * Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
- * that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
- * Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has no progress and
- * cannot be cancelled.
+ * Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1:
+ * all that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin,
+ * Reinsch, Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has
+ * no progress and cannot be cancelled.
  *
  * @param      m         order, not negative.
  * @param[in]  diagonal  m numbers.
@@ -10375,8 +10402,8 @@ purlin_status purlin_graph_operator_of_image(const struct purlin_context *contex
  * @param      function  f, called `count` times on this thread.
  * @param      user      handed to `function`.
  * @param[out] trace     the trace.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL` (a trace
- * that is not finite).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL`
+ * (a trace that is not finite).
  *
  * @pre `points` and `weights` are NULL or valid for `count` numbers, `trace` is NULL or valid for writing, and `function` may be
  * called with `user` during the call.

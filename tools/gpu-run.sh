@@ -135,7 +135,8 @@ if has fault; then
     done
 fi
 
-# The programs in C whose context is the test backend's, by their sources: they call test_context or test_backend, or all families.
+# The programs in C whose context is the test backend's, by their sources: they call test_context or test_backend, or
+# all families.
 c_programs() {
     local path name
     for path in $(grep -lE 'test_context|test_backend|"families\.h"|"children\.h"' tests/c/*.c); do
@@ -147,8 +148,8 @@ c_programs() {
         memory_limits) ;;
         # Limits of threads, in whose number the driver's own count.
         thread_limit) ;;
-        # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds of them, each
-        # of which would initialise CUDA. They test files and the host, not a backend.
+        # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds
+        # of them, each of which would initialise CUDA. They test files and the host, not a backend.
         broken_off | host_process | files_limits | files_written) ;;
         *) echo "$name" ;;
         esac

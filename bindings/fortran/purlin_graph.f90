@@ -43,8 +43,8 @@ module purlin_graph_module
 
 contains
 
-  !> size(coordinates, 2) eigenvectors of the normalized Laplacian as coordinates of the vertices. With a `solver`, which finds as
-  !> many, its options hold, as in the other functions that take one.
+  !> size(coordinates, 2) eigenvectors of the normalized Laplacian as coordinates of the vertices. With a `solver`,
+  !> which finds as many, its options hold, as in the other functions that take one.
   subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
@@ -224,7 +224,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the degrees.
+  !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the
+  !> degrees.
   subroutine purlin_graph_fiedler(context, graph, vector, value, normalized, options, info, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context

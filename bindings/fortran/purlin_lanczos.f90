@@ -1,5 +1,5 @@
-!> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method. After
-!> PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold the pairs found.
+!> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method.
+!> After PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold the pairs found.
 module purlin_lanczos_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t
@@ -60,8 +60,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The plan of a solve of `a`: method, vectors of the space, memory, and how the rows of a square sparse matrix are distributed
-  !> over the contexts. It fails as the solve would for its options and inputs.
+  !> The plan of a solve of `a`: method, vectors of the space, memory, and how the rows of a square sparse matrix are
+  !> distributed over the contexts. It fails as the solve would for its options and inputs.
   subroutine lanczos_plan(self, a, info, known, solve, stat, errmsg)
     class(purlin_lanczos), intent(in) :: self
     type(purlin_matrix), intent(in) :: a
@@ -75,8 +75,9 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> options%count eigenpairs: `values` and `residuals` of as many elements, `vectors` n x count. `start` is the start vector,
-  !> `known` has vectors to keep out of the search, `solve` with PURLIN_LANCZOS_NEAREST solves (A - sigma I) x = b.
+  !> options%count eigenpairs: `values` and `residuals` of as many elements, `vectors` n x count. `start` is the start
+  !> vector, `known` has vectors to keep out of the search, `solve` with PURLIN_LANCZOS_NEAREST solves (A - sigma I) x =
+  !> b.
   subroutine lanczos_solve(self, a, values, vectors, residuals, info, start, known, solve, stream, stat, errmsg)
     class(purlin_lanczos), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a
@@ -96,8 +97,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> options%count singular triplets: `u` rows x count, `v` cols x count. `start` is a start vector of min(rows, cols) elements
-  !> of A's type: a right singular vector if cols <= rows, else a left one.
+  !> options%count singular triplets: `u` rows x count, `v` cols x count. `start` is a start vector of min(rows, cols)
+  !> elements of A's type: a right singular vector if cols <= rows, else a left one.
   subroutine lanczos_singular(self, a, u, values, v, residuals, info, start, stream, stat, errmsg)
     class(purlin_lanczos), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a
@@ -277,8 +278,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Without places for singular vectors the values alone. `start` is a start vector of min(rows, cols) elements of A's type: a
-  !> right singular vector if cols <= rows, else a left one.
+  !> Without places for singular vectors the values alone. `start` is a start vector of min(rows, cols) elements of A's
+  !> type: a right singular vector if cols <= rows, else a left one.
   subroutine singular_objects(context, a, values, u, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a

@@ -146,8 +146,9 @@ contains
     if (.not. is_known) call count_indices(text, counted)
   end function
 
-  !> A message about an index that there is not with its numbers counted from 1, if it is one of those below as a whole: each %
-  !> is an index, and a 0 the first index. MATLAB has the same list, and a test compares both with the library's calls.
+  !> A message about an index that there is not with its numbers counted from 1, if it is one of those below as a whole:
+  !> each % is an index, and a 0 the first index. MATLAB has the same list, and a test compares both with the library's
+  !> calls.
   pure subroutine count_an_index(message, text, is_counted)
     character(*), intent(in) :: message
     character(:), allocatable, intent(out) :: text
@@ -273,8 +274,8 @@ contains
     at = at + length
   end subroutine
 
-  !> The length of a word of the library's messages that begins at `at` and stands directly before an index; 0 for none. Behind
-  !> one that `is_plural` a second index may follow.
+  !> The length of a word of the library's messages that begins at `at` and stands directly before an index; 0 for none.
+  !> Behind one that `is_plural` a second index may follow.
   pure subroutine word_of_index(text, at, length, is_plural)
     character(*), intent(in) :: text
     integer, intent(in) :: at

@@ -331,8 +331,8 @@ contains
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
 
-  !> Sparse rows from whole arrays; without `values` a pattern. `index_base` is 1 unless given; `copied` makes the library keep
-  !> its own copy.
+  !> Sparse rows from whole arrays; without `values` a pattern. `index_base` is 1 unless given; `copied` makes the
+  !> library keep its own copy.
   subroutine csr_i32_r32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context

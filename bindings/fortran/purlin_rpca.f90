@@ -13,8 +13,8 @@ module purlin_rpca_module
   private
   public :: purlin_rpca, purlin_rpca_compute_once
 
-  !> Options and contexts, for matrices of any shape; one run at a time. `mask`, bytes and like `m`, is 0 where an entry was not
-  !> observed.
+  !> Options and contexts, for matrices of any shape; one run at a time. `mask`, bytes and like `m`, is 0 where an entry
+  !> was not observed.
   type :: purlin_rpca
     private
     type(c_ptr) :: key = c_null_ptr

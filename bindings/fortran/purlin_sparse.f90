@@ -387,8 +387,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> An order of the vertices, from 1, that brings together the entries that products gather: PURLIN_ORDERING_DEGREE or CUTHILL_MCKEE.
-  !> purlin_permute with it for rows and columns has it.
+  !> An order of the vertices, from 1, that brings together the entries that products gather: PURLIN_ORDERING_DEGREE or
+  !> CUTHILL_MCKEE. purlin_permute with it for rows and columns has it.
   subroutine purlin_order(context, a, how, order, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a

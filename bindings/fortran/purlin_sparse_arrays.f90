@@ -1,5 +1,5 @@
-!> Sparse matrices from arrays: coordinates, compressed columns, new values. Rows and columns count from 1 unless `index_base`
-!> says 0.
+!> Sparse matrices from arrays: coordinates, compressed columns, new values. Rows and columns count from 1 unless
+!> `index_base` says 0.
 module purlin_sparse_arrays
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t

@@ -12,10 +12,10 @@ module purlin_spmv_module
   private
   public :: purlin_spmv
 
-  !> A plan: for every matrix of one structure, whatever its values, or with `kind` and `shift` in the options for an operator
-  !> that is made of the matrix and never formed, and with `degree`, `lower` and `upper` for a polynomial of that. `apply` is
-  !> y = alpha op(A) x + beta y of objects or of arrays of A's type; without `alpha` and `beta` they are 1 and 0. Blocks of
-  !> several vectors are matrix objects.
+  !> A plan: for every matrix of one structure, whatever its values, or with `kind` and `shift` in the options for an
+  !> operator that is made of the matrix and never formed, and with `degree`, `lower` and `upper` for a polynomial of
+  !> that. `apply` is y = alpha op(A) x + beta y of objects or of arrays of A's type; without `alpha` and `beta` they
+  !> are 1 and 0. Blocks of several vectors are matrix objects.
   type :: purlin_spmv
     private
     type(c_ptr) :: key = c_null_ptr

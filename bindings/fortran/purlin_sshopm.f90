@@ -12,8 +12,8 @@ module purlin_sshopm_module
   public :: purlin_sshopm, purlin_sshopm_solve_once, purlin_sshopm_solve_all_once, purlin_sshopm_product
   public :: purlin_sshopm_starts, purlin_sshopm_classify
 
-  !> Options on a context, for batches of any shape. purlin_sshopm_solve_once and purlin_sshopm_solve_all_once make one for one
-  !> call.
+  !> Options on a context, for batches of any shape. purlin_sshopm_solve_once and purlin_sshopm_solve_all_once make one
+  !> for one call.
   type :: purlin_sshopm
     private
     type(c_ptr) :: key = c_null_ptr

@@ -66,7 +66,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Arrays in place: `cores`(d), each with its array (`cores(k)%borrow`). Mode sizes, ranks and type are those of the arrays.
+  !> Arrays in place: `cores`(d), each with its array (`cores(k)%borrow`). Mode sizes, ranks and type are those of the
+  !> arrays.
   subroutine tt_borrow(self, context, cores, flags, stat, errmsg)
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context

@@ -14,9 +14,9 @@
 
 namespace purlin::dwi {
 
-/// The C options with their defaults, and progress as a `std::function`. `basis` belongs to `peaks`: that of coefficients, or
-/// `PURLIN_SH_TENSOR` for symmetric tensors. 0, the default, is for symmetric batches only: a dense input is refused. Each call
-/// refuses the options that it does not use.
+/// The C options with their defaults, and progress as a `std::function`. `basis` belongs to `peaks`: that of
+/// coefficients, or `PURLIN_SH_TENSOR` for symmetric tensors. 0, the default, is for symmetric batches only: a dense
+/// input is refused. Each call refuses the options that it does not use.
 struct options : purlin_dwi_options {
   purlin::progress on_progress;
 

@@ -88,8 +88,9 @@ inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::
 
 }  // namespace detail
 
-/// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
-/// last iterate has as many pairs, else -1. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
+/// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`,
+/// if the last iterate has as many pairs, else -1. `starts` are those of k-means, of which the best stays; pivoted QR
+/// does not use them.
 inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
@@ -271,7 +272,8 @@ inline purlin_status density(session& solver, const matrix& a, std::int64_t step
 
 }  // namespace detail
 
-/// The density of the spectrum of the operator that the options make of `a`, by `vectors` random vectors, `steps` points each.
+/// The density of the spectrum of the operator that the options make of `a`, by `vectors` random vectors, `steps`
+/// points each.
 inline spectrum density(session& solver, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
                         const stream& queue = {}) {
   spectrum found;

@@ -110,8 +110,8 @@ struct recurrence {
   std::vector<double> beta;
 };
 
-/// Options on a context, for matrices of any size; see purlin_lanczos_create. An output that is not wanted is an empty object.
-/// The call that used a function behind a matrix throws its exception.
+/// Options on a context, for matrices of any size; see purlin_lanczos_create. An output that is not wanted is an empty
+/// object. The call that used a function behind a matrix throws its exception.
 class session {
  public:
   session() noexcept = default;
@@ -135,8 +135,8 @@ class session {
   /// The context that it was made on. A `purlin::context` owns it: graph functions of a session need it alive.
   purlin_context* context_handle() const noexcept { return context_; }
 
-  /// The method, the memory, and how the rows of a square sparse matrix are distributed: the cost of a solve before it. Throws
-  /// the errors of the solve for its options and inputs.
+  /// The method, the memory, and how the rows of a square sparse matrix are distributed: the cost of a solve before it.
+  /// Throws the errors of the solve for its options and inputs.
   info plan(const matrix& a, const given& before = {}) const {
     info report;
     check(purlin_lanczos_plan(get(), a.get(), before.known != nullptr ? before.known->get() : nullptr,

@@ -145,8 +145,8 @@ class matrix {
     return detail::adopt<matrix>(on, status, made);
   }
 
-  /// The same with pointers to device memory, as `cudaMalloc` gives them: products and solvers of a context on a GPU read the
-  /// arrays where they are. The indices are copied to the host and checked once, here.
+  /// The same with pointers to device memory, as `cudaMalloc` gives them: products and solvers of a context on a GPU
+  /// read the arrays where they are. The indices are copied to the host and checked once, here.
   template <class T, class R, class C>
   static matrix borrow_csr_device(const context& on, const csr_view<T, R, C>& view) {
     const auto address = [](const void* p) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p)); };

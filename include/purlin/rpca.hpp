@@ -67,8 +67,8 @@ class session {
     return report;
   }
 
-  /// The same with S in compressed sparse rows: entries of modulus over the option `threshold`. `sparse` becomes a new matrix
-  /// on the host, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
+  /// The same with S in compressed sparse rows: entries of modulus over the option `threshold`. `sparse` becomes a new
+  /// matrix on the host, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
   info compute_csr(const matrix& m, const matrix& low_rank, matrix& sparse, const matrix& mask = {},
                    const stream& queue = {}) {
     info report;

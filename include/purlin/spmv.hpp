@@ -15,8 +15,9 @@ struct options : purlin_spmv_options {
   options() : purlin_spmv_options{} { check(purlin_spmv_options_init(this, sizeof(purlin_spmv_options))); }
 };
 
-/// A plan: for every matrix of one structure, whatever its values, or for an operator; with `options::kind` and `shift` of an
-/// operator that is made of the matrix and never formed, and with `degree`, `lower` and `upper` of a filter of that.
+/// A plan: for every matrix of one structure, whatever its values, or for an operator; with `options::kind` and `shift`
+/// of an operator that is made of the matrix and never formed, and with `degree`, `lower` and `upper` of a filter of
+/// that.
 class plan {
  public:
   plan() noexcept = default;

@@ -435,8 +435,8 @@ class environments {
     return exponent;
   }
 
-  /// Writes the effective operator of 0, 1 or 2 sites from `k` on times `v` into `out`; gives its power of two. With both on the
-  /// device of the environments it enqueues, and a graph may capture it.
+  /// Writes the effective operator of 0, 1 or 2 sites from `k` on times `v` into `out`; gives its power of two. With
+  /// both on the device of the environments it enqueues, and a graph may capture it.
   std::int64_t apply(std::int64_t k, std::int64_t sites, const tensor& v, const tensor& out, const stream& queue = {}) {
     std::int64_t exponent = 0;
     check(purlin_tt_environments_apply(get(), queue.get(), k, sites, v.get(), out.get(), &exponent));

@@ -1,5 +1,5 @@
-//! Compiles the one C file and the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that the library embeds.
-//! The launch constants of `cuda/*_launch.h` become Rust constants.
+//! Compiles the one C file and the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that the library
+//! embeds. The launch constants of `cuda/*_launch.h` become Rust constants.
 //!
 //! | variable | meaning |
 //! |---|---|

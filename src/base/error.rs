@@ -139,8 +139,8 @@ impl Error {
         Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
     }
 
-    /// The error with argument `to` in place of `from`, for a caller whose argument has another name. Texts begin with the name
-    /// of the argument, if they are about one.
+    /// The error with argument `to` in place of `from`, for a caller whose argument has another name. Texts begin with
+    /// the name of the argument, if they are about one.
     pub fn renamed(self, from: &str, to: &str) -> Self {
         let text = |text: String| match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
             Some(rest) => format!("{to}: {rest}"),

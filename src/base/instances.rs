@@ -1,5 +1,5 @@
-//! Generic functions that are compiled in the crate that has them, once for each number type, instead of again in every crate
-//! that calls them.
+//! Generic functions that are compiled in the crate that has them, once for each number type, instead of again in every
+//! crate that calls them.
 //!
 //! A call goes through a table of function pointers, so it is for work on whole vectors and matrices.
 

@@ -1,5 +1,5 @@
-//! Element types that Rust code reads and writes, and the real types among them. Vectors of the processor are made of these, so this
-//! file is below [`crate::backend::cpu::simd`], and [`crate::scalar`] above it.
+//! Element types that Rust code reads and writes, and the real types among them. Vectors of the processor are made of
+//! these, so this file is below [`crate::backend::cpu::simd`], and [`crate::scalar`] above it.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 

@@ -201,8 +201,8 @@ macro_rules! __with_scalar {
 }
 pub use __with_scalar as with_scalar;
 
-/// Evaluates `$body`, in which `$t` is `f32` or `f64`, by the run-time tag `$dtype`. Any other tag is an error that names the
-/// argument.
+/// Evaluates `$body`, in which `$t` is `f32` or `f64`, by the run-time tag `$dtype`. Any other tag is an error that
+/// names the argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __with_real {

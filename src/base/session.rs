@@ -36,8 +36,8 @@ impl CancelHandle {
     }
 }
 
-/// The report of an object's last run that ended with one. It has a lock of its own, so that it can be read while a run has the
-/// object for itself.
+/// The report of an object's last run that ended with one. It has a lock of its own, so that it can be read while a run
+/// has the object for itself.
 #[derive(Debug)]
 pub struct LastInfo<I> {
     report: Arc<Mutex<Option<I>>>,
@@ -66,8 +66,8 @@ impl<I: Clone> LastInfo<I> {
     /// The report. `object` is the argument of the C interface.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if no run of the object has ended with a report; [`Error::Forked`] in a child of the process
-    /// that made the object.
+    /// [`Error::InvalidArgument`] if no run of the object has ended with a report; [`Error::Forked`] in a child of the
+    /// process that made the object.
     pub fn get(&self, object: &'static str) -> Result<I> {
         if fork::happened_since(self.generation) {
             return Err(Error::Forked(object));

@@ -209,9 +209,9 @@ pub struct Axis<const N: usize> {
     pub steps: [usize; N],
 }
 
-/// The axes of a walk over all elements of N arrays with these dimensions and strides, by ascending stride in the first array. Axes
-/// that lie one after another in every array are merged into one. The first axis is contiguous in every array; where none is, it
-/// has one element. `None` if there are no elements.
+/// The axes of a walk over all elements of N arrays with these dimensions and strides, by ascending stride in the first
+/// array. Axes that lie one after another in every array are merged into one. The first axis is contiguous in every
+/// array; where none is, it has one element. `None` if there are no elements.
 pub fn merged_axes<const N: usize>(dims: &[usize], strides: [&[usize]; N]) -> Option<Vec<Axis<N>>> {
     if dims.contains(&0) {
         return None;

@@ -132,8 +132,8 @@ pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<J
     start_blocked(|| Builder::new().name(name).spawn(work))
 }
 
-/// Starts a thread with a stack of `stack` bytes, whose result the caller waits for. The start is a fault point, which a test
-/// can make fail.
+/// Starts a thread with a stack of `stack` bytes, whose result the caller waits for. The start is a fault point, which
+/// a test can make fail.
 ///
 /// # Errors
 /// As the system says.

@@ -24,7 +24,8 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// Factors the row-major `matrix` with `columns` columns. `directions` is the number of gradient directions, for the error.
+    /// Factors the row-major `matrix` with `columns` columns. `directions` is the number of gradient directions, for
+    /// the error.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `bvecs`, with the rank found and the rank needed.

@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 /// Largest supported harmonic degree; 153 coefficients.
 pub const MAX_DEGREE: usize = 16;
 
-/// Basis of spherical-harmonic coefficients. There is no default, because a wrong basis rotates or mirrors every direction and
-/// the result still looks plausible. The numbers are those of the C interface.
+/// Basis of spherical-harmonic coefficients. There is no default, because a wrong basis rotates or mirrors every
+/// direction and the result still looks plausible. The numbers are those of the C interface.
 ///
-/// Coefficients are ordered l = 0, 2, .., L and m = -l .. l within each l. The values below define element (l, m) of each
-/// basis in terms of Y(l, m), the canonical basis: orthonormal, without the Condon-Shortley sign, cosines for m > 0 and sines
-/// for m < 0.
+/// Coefficients are ordered l = 0, 2, .., L and m = -l .. l within each l. The values below define element (l, m) of
+/// each basis in terms of Y(l, m), the canonical basis: orthonormal, without the Condon-Shortley sign, cosines for m >
+/// 0 and sines for m < 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Basis {

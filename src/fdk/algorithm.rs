@@ -2,10 +2,10 @@
 //! For each slab the views arrive in batches, which are filtered and back-projected. A writer stores finished slices
 //! meanwhile.
 //!
-//! Rows are filtered independently of one another, so a slab reads only the panel rows that its voxels project onto. Several
-//! slabs together read about 1.3 times the scan. A device with enough memory for the filtered views of the whole scan keeps
-//! them ([`FdkOps::can_keep`]), so that the scan is read and filtered once. A volume that fits is cut into slabs too, because
-//! storing one slab then overlaps computing the next.
+//! Rows are filtered independently of one another, so a slab reads only the panel rows that its voxels project onto.
+//! Several slabs together read about 1.3 times the scan. A device with enough memory for the filtered views of the
+//! whole scan keeps them ([`FdkOps::can_keep`]), so that the scan is read and filtered once. A volume that fits is cut
+//! into slabs too, because storing one slab then overlaps computing the next.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -56,7 +56,8 @@ struct Item {
     last: bool,
 }
 
-/// Views that stay on the device are added in larger batches: they need no extra memory, and the slab is read and written less often.
+/// Views that stay on the device are added in larger batches: they need no extra memory, and the slab is read and
+/// written less often.
 const RESIDENT_BATCHES: usize = 8;
 
 fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {

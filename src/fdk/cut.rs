@@ -136,8 +136,8 @@ impl Cut {
         pieces.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0)
     }
 
-    /// [`Cut::rows_of`] as two ranges, one for a slab and one for its mirror image, if the gap between them is large enough to
-    /// save reading; else as one range.
+    /// [`Cut::rows_of`] as two ranges, one for a slab and one for its mirror image, if the gap between them is large
+    /// enough to save reading; else as one range.
     pub fn bands_of(&self, plan: &Plan, slices: Slices, view: usize) -> [Range<usize>; 2] {
         let whole = self.rows_of(plan, slices, view);
         if self.keep || self.any_order {
@@ -340,7 +340,8 @@ impl Task<'_> {
     /// Chooses the slabs and batches that suit the device best among those that fit.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`], with the bytes of the smallest ones, if even those do not fit.
+    /// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`], with the bytes of the smallest ones, if even those do
+    /// not fit.
     pub fn cut(&self, ops: &impl FdkOps) -> Result<Cut> {
         let nz = self.plan.grid.size[2];
         let group = ops.slice_group();

@@ -27,8 +27,8 @@ pub struct Detector {
 /// Longest transform that an option may ask for: thousands of times the length that a panel needs.
 pub(super) const MOST_LENGTH: usize = 1 << 24;
 
-/// Most columns, and most rows, of a panel: the filter's longest transform holds twice as many columns, and indices of pixels keep
-/// their fractions in the views' matrices.
+/// Most columns, and most rows, of a panel: the filter's longest transform holds twice as many columns, and indices of
+/// pixels keep their fractions in the views' matrices.
 const MOST_PIXELS: usize = MOST_LENGTH / 2;
 
 impl Detector {
@@ -110,25 +110,26 @@ impl View {
 
     /// Scale of a row, 1 for a panel that is perpendicular to the line from source to axis.
     ///
-    /// The FDK formulas hold for such a panel. The same rays meet it in a row that is a straight line, too, since both rows lie
-    /// in one plane with the source. Between the two rows, positions change by a projective map, under which the ramp filter
-    /// keeps its form: with the normal a x s of that plane, from the step a between columns and the row's first pixel s, the
-    /// filtered values and their weights change by the length of (a x s) x n, where n points from the source to the axis.
+    /// The FDK formulas hold for such a panel. The same rays meet it in a row that is a straight line, too, since both
+    /// rows lie in one plane with the source. Between the two rows, positions change by a projective map, under which
+    /// the ramp filter keeps its form: with the normal a x s of that plane, from the step a between columns and the
+    /// row's first pixel s, the filtered values and their weights change by the length of (a x s) x n, where n points
+    /// from the source to the axis.
     pub fn row_scale(&self, row: f64) -> f64 {
         let [first, slope] = self.row_scale_terms(0.0);
         self.focal() * norm(std::array::from_fn(|k| first[k] + slope[k] * row))
     }
 
-    /// The vector whose length is the scale of a row, in units of the inverse of the panel's focal length in columns: its value
-    /// in row `origin` and its change with the row.
+    /// The vector whose length is the scale of a row, in units of the inverse of the panel's focal length in columns:
+    /// its value in row `origin` and its change with the row.
     pub fn row_scale_terms(&self, origin: f64) -> [[f64; 3]; 2] {
         let column = |k: usize| -> [f64; 3] { std::array::from_fn(|r| self.inverse[r][k]) };
         let (along, inwards) = (column(0), self.inwards());
         [self.ray(0.0, origin), column(1)].map(|v| cross(cross(along, v), inwards))
     }
 
-    /// Whether the scale of a row of the panel is 0 or not finite: the row and the source lie in a plane across the line from the
-    /// source to the axis.
+    /// Whether the scale of a row of the panel is 0 or not finite: the row and the source lie in a plane across the
+    /// line from the source to the axis.
     pub fn has_row_without_scale(&self, rows: usize) -> bool {
         let [least, most] = self.row_scales(rows);
         least.is_nan() || !most.is_finite() || least <= 1e-9 * most
@@ -346,9 +347,9 @@ impl Geometry {
 /// of a matrix.
 const LEAST_COSINE: f64 = 0.5;
 
-/// A number with the sign of w in front of the source, from a matrix of any sign whose third row has the length `scale` without
-/// its last entry. The axis beside the source is in front of it, at whatever height the world has its origin. Where the panel
-/// stands nearly across the axis, which weights refuse, the isocentre is.
+/// A number with the sign of w in front of the source, from a matrix of any sign whose third row has the length `scale`
+/// without its last entry. The axis beside the source is in front of it, at whatever height the world has its origin.
+/// Where the panel stands nearly across the axis, which weights refuse, the isocentre is.
 fn depth_in_front(a: &[[f64; 4]; 3], scale: f64) -> f64 {
     let m: [[f64; 3]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| a[r][c] / scale));
     let Some(inverse) = inverse(m) else { return a[2][3] };
@@ -373,8 +374,9 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The default grid: cubic voxels with the panel's pitch, scaled to the axis by the mean magnification of all views. It has
-    /// as many voxels along x and y as the panel has columns, and along z as it has rows, and is centred on the isocentre.
+    /// The default grid: cubic voxels with the panel's pitch, scaled to the axis by the mean magnification of all
+    /// views. It has as many voxels along x and y as the panel has columns, and along z as it has rows, and is centred
+    /// on the isocentre.
     pub fn standard(geometry: &Geometry) -> Self {
         let d = &geometry.detector;
         let scale = |view: &View| view.source_distance() / view.source_to_detector;

@@ -18,18 +18,20 @@ const NOTABLE_ERROR: f64 = 0.02;
 /// Least overlap of a half fan, columns, however narrow the panel is.
 const LEAST_OVERLAP: f64 = 3.0;
 
-/// Estimate of the largest error of a density near the axis, in units of the density of an object that fills the scan, `width`
-/// columns from the axis to its rim, for a half fan whose weights rise over `overlap` columns on each side of the axis.
+/// Estimate of the largest error of a density near the axis, in units of the density of an object that fills the scan,
+/// `width` columns from the axis to its rim, for a half fan whose weights rise over `overlap` columns on each side of
+/// the axis.
 ///
-/// The filtered row has a feature as narrow as that rise, and as high as the line integral over its width. Interpolation between
-/// columns errs there, by the inverse of the third power of the width. Opposite views cancel each other's feature but not these
-/// errors, which add up on circles about the axis. The factor is empirical; `tests/narrow.rs` compares it with an ellipsoid.
+/// The filtered row has a feature as narrow as that rise, and as high as the line integral over its width.
+/// Interpolation between columns errs there, by the inverse of the third power of the width. Opposite views cancel each
+/// other's feature but not these errors, which add up on circles about the axis. The factor is empirical;
+/// `tests/narrow.rs` compares it with an ellipsoid.
 fn overlap_error(width: f64, overlap: f64) -> f64 {
     0.1 * width / overlap.powi(3)
 }
 
-/// Columns that the short side of a half fan has to have beyond the axis. `width` is the number of columns from the axis to the rim
-/// of an object that fills the scan.
+/// Columns that the short side of a half fan has to have beyond the axis. `width` is the number of columns from the
+/// axis to the rim of an object that fills the scan.
 pub fn least_overlap(width: f64) -> f64 {
     (0.1 * width / WORST_ERROR).cbrt().max(LEAST_OVERLAP)
 }
@@ -50,8 +52,8 @@ pub fn weight(angle: f64, reach: f64, long_side: f64) -> f64 {
 }
 
 impl Scan {
-    /// Adds columns for a half fan on the panel's short side, because the tails of the ramp filter reach beyond it. The panel's
-    /// own width is enough: it covers the mirror image of the long side.
+    /// Adds columns for a half fan on the panel's short side, because the tails of the ramp filter reach beyond it. The
+    /// panel's own width is enough: it covers the mirror image of the long side.
     pub(super) fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
         let refuse = |problem: String| Err(Error::invalid("redundancy", format!("is half fan, {problem}")));
         if is_arc {

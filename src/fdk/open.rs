@@ -72,7 +72,8 @@ pub(super) fn open_input<'i: 's, 's>(
     Ok((flow, opened))
 }
 
-/// Access to a volume's tensor. A volume with a frame is always written through buffers, because the sink completes each slice.
+/// Access to a volume's tensor. A volume with a frame is always written through buffers, because the sink completes
+/// each slice.
 pub(super) fn output_access(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Result<Access> {
     if plan.frame.is_none() {
         return access(device, "volume", tensor);

@@ -95,8 +95,8 @@ with_defaults! {
 }
 
 impl Options {
-    /// The value of a pixel that is not finite, on every backend. It is never infinite: a filtered row would hold infinities,
-    /// which integer volumes would take for densities beyond their range.
+    /// The value of a pixel that is not finite, on every backend. It is never infinite: a filtered row would hold
+    /// infinities, which integer volumes would take for densities beyond their range.
     pub fn not_finite(&self) -> f64 {
         if self.sanitize { 0.0 } else { f64::NAN }
     }

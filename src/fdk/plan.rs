@@ -97,20 +97,20 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
     Ok(())
 }
 
-/// The sources define a plane if their mean square distance from it is at most `FLAT` of the one along the plane's shorter
-/// direction, and that is at least `LINE` of the one along its longer direction. The root of the former is at least `BENT` of
-/// the sources' distance from the isocentre, which an arc of 30 degrees has: on a shorter one, sources that waver by some mm
-/// define the plane across their rays.
+/// The sources define a plane if their mean square distance from it is at most `FLAT` of the one along the plane's
+/// shorter direction, and that is at least `LINE` of the one along its longer direction. The root of the former is at
+/// least `BENT` of the sources' distance from the isocentre, which an arc of 30 degrees has: on a shorter one, sources
+/// that waver by some mm define the plane across their rays.
 const FLAT: f64 = 0.1;
 const LINE: f64 = 1e-3;
 const BENT: f64 = 0.01;
 
-/// Largest distance of an orbit's plane from the isocentre, in units of the sources' mean distance. Sources on a short arc that
-/// also move along z lie near a plane, too, but that faces the isocentre.
+/// Largest distance of an orbit's plane from the isocentre, in units of the sources' mean distance. Sources on a short
+/// arc that also move along z lie near a plane, too, but that faces the isocentre.
 const FACING: f64 = 0.7;
 
-/// Angle between the plane of the sources and the plane across z, rad; 0 if the sources define no plane of an orbit or lie on a
-/// line.
+/// Angle between the plane of the sources and the plane across z, rad; 0 if the sources define no plane of an orbit or
+/// lie on a line.
 fn orbit_tilt(geometry: &Geometry) -> f64 {
     let count = geometry.views.len() as f64;
     let distance = geometry.views.iter().map(View::source_distance).sum::<f64>() / count;
@@ -170,8 +170,8 @@ fn check_orbit(geometry: &Geometry) -> Result<f64> {
     Err(Error::invalid(name, problem))
 }
 
-/// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Returns the view
-/// whose rows are farthest out of the plane across the axis, and their angle.
+/// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows.
+/// Returns the view whose rows are farthest out of the plane across the axis, and their angle.
 fn check_rows(geometry: &Geometry) -> Result<(usize, f64)> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
@@ -186,7 +186,8 @@ fn check_rows(geometry: &Geometry) -> Result<(usize, f64)> {
     Ok((view, angle))
 }
 
-/// Warns of rows and orbits that are far out of the plane across the axis, and of views that see little of the axis in common.
+/// Warns of rows and orbits that are far out of the plane across the axis, and of views that see little of the axis in
+/// common.
 fn warn_of_tilts(geometry: &Geometry, tilt: f64, (view, angle): (usize, f64), scan: &mut Scan) -> Result<()> {
     if angle > TILTED_ROWS {
         let degrees = angle.to_degrees();
@@ -388,8 +389,8 @@ impl Plan {
         self.grid.size.iter().product()
     }
 
-    /// Panel rows that the slices `first` to `first + count - 1` can project onto in a view, with one more row on both sides;
-    /// an empty range if none.
+    /// Panel rows that the slices `first` to `first + count - 1` can project onto in a view, with one more row on both
+    /// sides; an empty range if none.
     pub fn row_window(&self, view: usize, first: usize, count: usize) -> std::ops::Range<usize> {
         let [nx, ny, _] = self.grid.size;
         let plan = &self.views[view];
@@ -422,8 +423,8 @@ impl Plan {
             .unwrap_or(0..0)
     }
 
-    /// Radius about the z axis within which every ray is measured, mm. It is the smallest extent over all views on the narrower
-    /// side of the fan, or on the wider side for a half fan; 0 if some view misses the axis.
+    /// Radius about the z axis within which every ray is measured, mm. It is the smallest extent over all views on the
+    /// narrower side of the fan, or on the wider side for a half fan; 0 if some view misses the axis.
     pub fn fov_radius(&self) -> f64 {
         let [a, b] = self.scan.reach;
         let side = if self.scan.redundancy == Redundancy::HalfFan { a.max(b) } else { a.min(b) };

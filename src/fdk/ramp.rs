@@ -61,8 +61,8 @@ pub fn fft_length(columns: usize) -> Result<usize> {
     Ok((least..).step_by(2).find(|&n| smooth(n)).unwrap_or(least.next_power_of_two()))
 }
 
-/// Bytes of transforms of `length` real numbers in double precision on so many threads: the numbers, the spectrum, and about as
-/// much of tables and scratch as of both.
+/// Bytes of transforms of `length` real numbers in double precision on so many threads: the numbers, the spectrum, and
+/// about as much of tables and scratch as of both.
 pub fn transform_bytes(length: usize, threads: usize) -> u64 {
     to_u64(length).saturating_mul(32).saturating_mul(to_u64(threads))
 }

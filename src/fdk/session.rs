@@ -175,8 +175,8 @@ impl Fdk {
         self.cancel.epoch()
     }
 
-    /// Reconstructs a whole scan. A scan that is being pushed is not affected. Work begins after the work enqueued on `stream`.
-    /// A volume on the host is complete on return, one on the device in the order of the stream.
+    /// Reconstructs a whole scan. A scan that is being pushed is not affected. Work begins after the work enqueued on
+    /// `stream`. A volume on the host is complete on return, one on the device in the order of the stream.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if

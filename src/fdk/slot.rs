@@ -1,7 +1,7 @@
 //! The scan that is being pushed, between the calls.
 //!
-//! A call takes the scan out and puts it back. A cancellation from another thread finds a scan that idles here, and drops it;
-//! one that a call has taken out is dropped by that call.
+//! A call takes the scan out and puts it back. A cancellation from another thread finds a scan that idles here, and
+//! drops it; one that a call has taken out is dropped by that call.
 //!
 //! `pushed.rs`, `session.rs` and `slot.rs` import each other: an object has a slot for the scan that is pushed, which
 //! refers to the object.

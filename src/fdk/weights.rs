@@ -59,8 +59,8 @@ pub struct Scan {
     /// Factor of all angular weights. It is 1 but for a short scan whose excess over 180 degrees is less than a step of its
     /// views: Parker's weights end between two views there, and their sum over the views is not half a circle.
     pub share: f64,
-    /// Radius of the orbit on which weights are computed, mm: the mean of all views. The weights are functions of the line and
-    /// not of the source's distance, so the two weights of a line add to 1 on non-circular orbits, too.
+    /// Radius of the orbit on which weights are computed, mm: the mean of all views. The weights are functions of the
+    /// line and not of the source's distance, so the two weights of a line add to 1 on non-circular orbits, too.
     pub radius: f64,
 }
 
@@ -86,10 +86,10 @@ pub enum Ramp {
 impl Scan {
     /// Computes the weights of a scan.
     ///
-    /// `Auto` assumes a short scan if the largest gap is more than 20 degrees and more than three times the median gap, or more
-    /// than half a circle. Otherwise it assumes a full circle. On a full circle, it assumes a half fan if the panel's centre
-    /// is more than a tenth of its width off the projected axis. The panel's extent on each side of the axis is the smallest
-    /// of all views.
+    /// `Auto` assumes a short scan if the largest gap is more than 20 degrees and more than three times the median gap,
+    /// or more than half a circle. Otherwise it assumes a full circle. On a full circle, it assumes a half fan if the
+    /// panel's centre is more than a tenth of its width off the projected axis. The panel's extent on each side of the
+    /// axis is the smallest of all views.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights and for a gap in a full circle,
@@ -352,8 +352,8 @@ impl Gaps {
         TAU - self.largest <= self.one_angle
     }
 
-    /// Angular weights: half the gaps on both sides of each angle, divided among the views at that angle. Open arcs exclude the
-    /// largest gap.
+    /// Angular weights: half the gaps on both sides of each angle, divided among the views at that angle. Open arcs
+    /// exclude the largest gap.
     fn weights(&self, open: bool) -> Result<Vec<f64>> {
         let count = self.order.len();
         let mut weights = alloc::filled("angular weights", count, 0.0)?;

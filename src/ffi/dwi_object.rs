@@ -210,8 +210,8 @@ impl DwiObject {
     }
 }
 
-/// Makes an object for diffusion MRI: tensors from signals (purlin_dwi_fit), orientation functions (purlin_dwi_csa), and fibre
-/// directions (purlin_dwi_peaks). Conversions of spherical harmonics need none.
+/// Makes an object for diffusion MRI: tensors from signals (purlin_dwi_fit), orientation functions (purlin_dwi_csa),
+/// and fibre directions (purlin_dwi_peaks). Conversions of spherical harmonics need none.
 ///
 /// @param      context  the context of all tensors.
 /// @param      options  NULL for the defaults.
@@ -221,8 +221,8 @@ impl DwiObject {
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called with its
-/// user pointer while the object lives.
+/// `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called
+/// with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_create(
@@ -293,8 +293,8 @@ pub unsafe extern "C" fn purlin_dwi_plan(
     })
 }
 
-/// The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the `info` of
-/// that call.
+/// The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the
+/// `info` of that call.
 ///
 /// @param      dwi   the object.
 /// @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
@@ -339,8 +339,8 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 /// @param      s0       T, of the type of `tensors`: S0; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
 /// @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order, too few distinct
-/// axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order,
+/// too few distinct axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
 ///
 /// # Safety

@@ -91,7 +91,8 @@ pub struct purlin_dwi_options {
     pub tolerance: f64,
     /// Peaks: results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
     pub merge_angle: f64,
-    /// Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0; default NULL.
+    /// Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0;
+    /// default NULL.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,

@@ -99,15 +99,16 @@ pub(super) unsafe fn made(
 /// @param      options   NULL for the defaults.
 /// @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a length that is not positive or outside 1e-12 to 1e12 mm, in F64 precision 1e-60 to 1e60 mm, an angle that is not finite, a matrix that is singular or not
-/// finite: the message names the view; a shift of more than 1000 times `source_to_detector`; both or neither of angles and matrices; a shift of the panel together with
+/// unknown constant, a length that is not positive or outside 1e-12 to 1e12 mm, in F64 precision 1e-60 to 1e60 mm, an
+/// angle that is not finite, a matrix that is singular or not finite: the message names the view; a shift of more than
+/// 1000 times `source_to_detector`; both or neither of angles and matrices; a shift of the panel together with
 /// matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
-/// that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that, stand at
-/// more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1; truncation outside
-/// 0 to 1; an option that can have no
-/// effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
-/// NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
-/// `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+/// that does not reach far enough beyond the axis; a full circle with a gap; a panel whose rows, or an orbit that,
+/// stand at more than 45 degrees to the plane across z, since rows are filtered; cut-off not above 0 or above 1;
+/// truncation outside 0 to 1; an option that can have no effect: distances beside matrices, spacing or origin without
+/// sizes of the grid, `allow_short_arc` with HALF_FAN or NONE, a truncation of less than half a column, and window,
+/// cut-off, truncation, redundancy, transform length or `allow_short_arc` in RabbitCT mode; a group that begins with
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -178,8 +179,8 @@ pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purl
 ///
 /// @param      fdk   the reconstruction.
 /// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
-/// that ended so).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// no run that ended so).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -241,11 +242,11 @@ pub extern "C" fn purlin_fdk_weights(
     })
 }
 
-/// Says that the input of later runs is raw counts, which become line integrals on the way in:
-/// -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones
-/// included, is raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and
-/// is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32
-/// and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
+/// Says that the input of later runs is raw counts, which become line integrals on the way in: -ln(max(I - dark,
+/// epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones included, is
+/// raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and is counted
+/// in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
+/// F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
 ///
 /// @param fdk       the reconstruction; no scan is being pushed.
 /// @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line

@@ -18,8 +18,8 @@ use crate::fdk::{Fdk, Projections, Volume};
 
 /// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
 /// is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
-/// A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
-/// about 1.3 times the scan is read.
+/// A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views
+/// times voxels updates in all; with several slabs about 1.3 times the scan is read.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
@@ -90,8 +90,8 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
     }
 }
 
-/// The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
-/// of the stream.
+/// The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device
+/// tensors in the order of the stream.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.

@@ -31,8 +31,8 @@ unsafe fn measure<'a>(count: i64, points: *const f64, weights: *const f64) -> Re
 /// @param      function  f, called `count` times on this thread.
 /// @param      user      handed to `function`.
 /// @param[out] trace     the trace.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL` (a trace
-/// that is not finite).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL`
+/// (a trace that is not finite).
 ///
 /// # Safety
 /// `points` and `weights` are NULL or valid for `count` numbers, `trace` is NULL or valid for writing, and `function` may be

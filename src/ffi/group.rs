@@ -51,8 +51,8 @@ versioned!(purlin_group_info, first = size_of::<Self>());
 /// @param      count     number of contexts, 1 to 1024.
 /// @param      contexts  the members, in the order in which they share work.
 /// @param[out] group     the group; destroy it with purlin_group_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a context
-/// given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a
+/// context given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.

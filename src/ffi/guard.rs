@@ -180,8 +180,8 @@ fn attempt(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> std::result
     }
 }
 
-/// [`attempt`] on a new thread, whose thread-local objects are alive and whose stack is ample. Without a new thread it runs here
-/// if it `may_run_here`.
+/// [`attempt`] on a new thread, whose thread-local objects are alive and whose stack is ample. Without a new thread it
+/// runs here if it `may_run_here`.
 fn elsewhere(
     thread: &Thread,
     body: &mut dyn FnMut() -> Result<()>,
@@ -220,8 +220,8 @@ fn elsewhere(
     }
 }
 
-/// Runs `body`, which cannot fail, as a part of a call: a fork from a signal handler that interrupts it does not wait for the
-/// locks that this thread holds.
+/// Runs `body`, which cannot fail, as a part of a call: a fork from a signal handler that interrupts it does not wait
+/// for the locks that this thread holds.
 pub(super) fn inside<R>(body: impl FnOnce() -> R) -> R {
     THREAD.with(|thread| {
         thread.inside.set(thread.inside.get() + 1);

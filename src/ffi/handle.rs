@@ -72,9 +72,9 @@ pub(super) trait AnyTable: Sync {
     fn release(&'static self);
 }
 
-/// Attempts of a fork to lock a table, 0.1 ms apart, from inside of a call. Such a fork comes from a callback, or from a signal
-/// handler; the latter may interrupt a thread that holds the lock, and would wait for itself. Attempts are counted and not
-/// time: a machine that stands still for a second, as a virtual one may, must not cost the lock.
+/// Attempts of a fork to lock a table, 0.1 ms apart, from inside of a call. Such a fork comes from a callback, or from
+/// a signal handler; the latter may interrupt a thread that holds the lock, and would wait for itself. Attempts are
+/// counted and not time: a machine that stands still for a second, as a virtual one may, must not cost the lock.
 const PATIENCE: usize = 20_000;
 
 impl<T: Object> AnyTable for Table<T> {

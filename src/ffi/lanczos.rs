@@ -106,16 +106,17 @@ pub extern "C" fn purlin_lanczos_cancel(lanczos: *const purlin_lanczos) -> purli
     })
 }
 
-/// Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalize and the
-/// functions of graphs that take a solver, with success or `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of
-/// the recurrences of purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those
-/// made, and `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any thread,
-/// also while a call runs, which it does not wait for.
+/// Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular,
+/// purlin_lanczos_tridiagonalize and the functions of graphs that take a solver, with success or
+/// `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of the recurrences of
+/// purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those made, and
+/// `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any
+/// thread, also while a call runs, which it does not wait for.
 ///
 /// @param      lanczos  the solver.
 /// @param[out] info     the report; initialise it with purlin_lanczos_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size; no run
-/// so far).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size;
+/// no run so far).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -152,9 +153,9 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
 /// @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
 ///                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
 ///                      with purlin_lanczos_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
-/// that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another context),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// options that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another
+/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Safety

@@ -63,30 +63,34 @@ impl Arguments {
 
 /// Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
 ///
-/// The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind` PURLIN_LANCZOS_MATRIX, the
-/// default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), none of which is formed. A
-/// Rayleigh-Ritz step follows, and the residuals of both equations are computed. Values below sqrt(eps) ||A|| are lost in A^H A:
-/// where the residuals are too large, and for the smallest values of the default kind at once, Golub-Kahan-Lanczos with thick
-/// restart finds the triplets (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005). It squares nothing, and keeps `basis`
-/// vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
+/// The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind`
+/// PURLIN_LANCZOS_MATRIX, the default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal.
+/// 2, 1965), none of which is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
+/// Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
+/// the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
+/// Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
+/// about eps ||A||, and u and v are orthonormal also where values are 0.
 ///
-/// A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
-/// Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonalization` and `filter` are of the
-/// eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
+/// A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
+/// that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,
+/// `orthogonalization` and `filter` are of the eigenvectors of A^H A: with them the search begins there whatever the
+/// kind and `which`.
 ///
 /// The same build, input and options give the same bits, whatever the number of threads.
 ///
-/// @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or,
-///                        not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0.
+/// @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which`
+///                        PURLIN_LANCZOS_LARGEST or, not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST;
+///                        `shift` is 0.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
 /// @param      start      min(rows, cols) elements of a's type on the host, the start vector: a right singular vector if
 ///                        cols <= rows, else a left one; NULL for a random one.
-/// @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
+/// @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not
+///                        wanted.
 /// @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
 /// @param      v          dense, cols x k, as `u`: right vectors.
-/// @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
-///                        the vectors; NULL if not wanted.
+/// @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2,
+///                        computed from the vectors; NULL if not wanted.
 /// @param[out] info       report of the call: a product counts one with A and one with A^H, and `norm` is that of A;
 ///                        may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call

@@ -74,14 +74,14 @@ impl Arguments {
 /// matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
 ///
 /// On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
-/// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
-/// that stay on the device save their way to the host.
+/// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the
+/// entries. Vectors that stay on the device save their way to the host.
 ///
 /// With several contexts (`options->group`) each has some rows, and takes the others' numbers that it needs for a product,
 /// `info->halo` of them in all; device outputs belong to the matrix's context.
 ///
-/// The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
-/// roundings.
+/// The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give
+/// other roundings.
 ///
 /// @param      lanczos    the solver.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.

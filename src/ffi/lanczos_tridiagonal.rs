@@ -12,12 +12,12 @@ use crate::lanczos::algorithm::cullum::{Recurrence, filter};
 use crate::lanczos::tridiagonal::ends;
 use crate::shape::{self, to_i64};
 
-/// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
-/// those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices. Three vectors of
-/// memory, one product a step.
+/// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
+/// are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
+/// Three vectors of memory, one product a step.
 ///
-/// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
-///                      options are used; others, but for `count`, are refused where they are set.
+/// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
+///                      `progress` of its options are used; others, but for `count`, are refused where they are set.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      a        as for purlin_lanczos_solve.
 /// @param      steps    number of steps m, at least 1.
@@ -76,10 +76,11 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
 }
 
 /// The eigenvalues of A among those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
-/// (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
-/// times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
-/// values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
-/// 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a solve with METHOD_PLAIN can.
+/// (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than
+/// `cluster` times the largest one is taken; a single one is spurious if T without its first row and column has it too;
+/// only values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue.
+/// O(m^2), about 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a
+/// solve with METHOD_PLAIN can.
 ///
 /// @param      m          number of steps, not negative.
 /// @param[in]  alpha      m numbers.
@@ -127,10 +128,10 @@ pub unsafe extern "C" fn purlin_lanczos_cullum_willoughby(
     })
 }
 
-/// Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
-/// that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
-/// Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has no progress and
-/// cannot be cancelled.
+/// Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1:
+/// all that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin,
+/// Reinsch, Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has
+/// no progress and cannot be cancelled.
 ///
 /// @param      m         order, not negative.
 /// @param[in]  diagonal  m numbers.

@@ -22,13 +22,14 @@ pub const PURLIN_LANCZOS_NEAREST: i32 = 4;
 pub const PURLIN_LANCZOS_MATRIX: i32 = 0;
 /// The Laplacian D - W, W being A and D the diagonal of its row sums.
 pub const PURLIN_LANCZOS_LAPLACIAN: i32 = 1;
-/// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex counts as
-/// isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here and in the kinds below.
+/// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component. A vertex
+/// counts as isolated if its row sum is 0, even where weights of both signs cancel: D^-1/2 is a pseudo-inverse, here
+/// and in the kinds below.
 pub const PURLIN_LANCZOS_NORMALIZED_LAPLACIAN: i32 = 2;
 /// The signless Laplacian D + W.
 pub const PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: i32 = 3;
-/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated vertices:
-/// each has a 0 of both.
+/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated
+/// vertices: each has a 0 of both.
 pub const PURLIN_LANCZOS_NORMALIZED_ADJACENCY: i32 = 4;
 /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
 pub const PURLIN_LANCZOS_MODULARITY: i32 = 5;
@@ -38,8 +39,8 @@ pub const PURLIN_LANCZOS_GRAM: i32 = 6;
 pub const PURLIN_LANCZOS_OUTER_GRAM: i32 = 7;
 /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
 pub const PURLIN_LANCZOS_AUGMENTED: i32 = 8;
-/// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
-/// not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
+/// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs,
+/// since it is not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
 pub const PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN: i32 = 9;
 
 /// Thick-restart Lanczos with full reorthogonalisation.
@@ -60,8 +61,9 @@ pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
 /// Sci. Comput. 41, 2019). `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
-/// Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be missing, with a
-/// chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
+/// Once all pairs have converged, a test with a random vector shows whether a copy of a wanted eigenvalue may be
+/// missing, with a chance of one in a million to miss one. Where one may, a search from new vectors finds those that
+/// are.
 pub const PURLIN_LANCZOS_VERIFY_AUTO: i32 = 0;
 /// The search for copies is made without the test: 30 to 90 products more where nothing is missing.
 pub const PURLIN_LANCZOS_VERIFY_ON: i32 = 1;
@@ -74,8 +76,8 @@ pub const PURLIN_LANCZOS_CONVERGED: i32 = 0;
 pub const PURLIN_LANCZOS_RESTARTS: i32 = 1;
 /// The Krylov space is the whole space: the pairs are exact.
 pub const PURLIN_LANCZOS_EXHAUSTED: i32 = 2;
-/// The iteration had converged, but residuals or inner products computed from the vectors returned contradict it: products differ
-/// from call to call, or the caller's solve is less accurate than the tolerance.
+/// The iteration had converged, but residuals or inner products computed from the vectors returned contradict it:
+/// products differ from call to call, or the caller's solve is less accurate than the tolerance.
 pub const PURLIN_LANCZOS_CONTRADICTED: i32 = 3;
 
 /// Which eigenpairs of which operator are computed, and how.
@@ -94,13 +96,13 @@ pub struct purlin_lanczos_options {
     pub shift: f64,
     /// Where eigenvalues are looked for, with NEAREST; refused without. Default 0.
     pub sigma: f64,
-    /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
-    /// where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in double and 1e-5
-    /// in single precision.
+    /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few
+    /// eps ||A|| where that is more: next to 0 no residual could be as small; less than 1; 0, the default, for 1e-10 in
+    /// double and 1e-5 in single precision.
     pub tolerance: f64,
     /// Vectors of the Krylov space m, more than k; at least k + 3 are taken. 0, the default, for the whole space up to
-    /// n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the steps; 0 for
-    /// min(n, max(10k, 100)).
+    /// n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
+    /// steps; 0 for min(n, max(10k, 100)).
     pub basis: i64,
     /// Most restarts; 0, the default, for max(300, 10 n / m). A limit: a space that is the whole one needs none.
     pub restarts: i64,
@@ -119,23 +121,23 @@ pub struct purlin_lanczos_options {
     pub filter: i32,
     /// Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
     pub degree: i64,
-    /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that is iterated
-    /// with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
+    /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that
+    /// is iterated with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
-    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows and columns in
-    /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
-    /// copy stays with the matrix for later calls.
+    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows
+    /// and columns in that order is iterated with, in which products gather from fewer places; start, known and found
+    /// vectors are in the matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
+    /// purlin_lanczos_tridiagonalize. The copy stays with the matrix for later calls.
     pub ordering: i32,
-    /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
-    /// (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
+    /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <=
+    /// 100 eps (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
     pub check_symmetry: i32,
-    /// Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the CPU take
-    /// turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
-    /// no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
-    /// later calls. Default NULL: the matrix's context alone.
+    /// Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the
+    /// CPU take turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX
+    /// to MODULARITY and no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix
+    /// that keeps its values, for later calls. Default NULL: the matrix's context alone.
     pub group: *const purlin_group,
 }
 
@@ -173,13 +175,13 @@ pub struct purlin_lanczos_info {
     pub basis: i64,
     /// Degree of the filter; 0 without one.
     pub degree: i64,
-    /// Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
-    /// are added to the matrix, if it is more: rounding errors are relative to it.
+    /// Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other
+    /// terms that are added to the matrix, if it is more: rounding errors are relative to it.
     pub norm: f64,
     /// Seconds from the beginning of the solve to its end; 0 in a plan.
     pub seconds: f64,
-    /// Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a single
-    /// one too.
+    /// Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a
+    /// single one too.
     pub contexts: i64,
     /// Most rows of one of them.
     pub part_rows: i64,
@@ -191,8 +193,8 @@ pub struct purlin_lanczos_info {
     pub halo_bytes: i64,
     /// Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
     pub product_bytes: i64,
-    /// 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified: `verify` is
-    /// off, the method is plain, pairs have not converged, or neither test nor search came to an end.
+    /// 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified:
+    /// `verify` is off, the method is plain, pairs have not converged, or neither test nor search came to an end.
     pub verified: i32,
     /// PURLIN_LANCZOS_METHOD_RESTART or PLAIN.
     pub method: i32,

@@ -40,10 +40,10 @@ pub extern "C" fn purlin_status_string(status: i32) -> *const c_char {
 /// expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
 /// valid until this thread's next purlin call.
 ///
-/// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
-/// thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks included, and so
-/// do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with the deferred type) until it
-/// has returned.
+/// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects,
+/// of thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks
+/// included, and so do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with
+/// the deferred type) until it has returned.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_last_error_message() -> *const c_char {

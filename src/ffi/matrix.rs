@@ -208,8 +208,9 @@ pub(super) fn csr_sizes(rows: i64, cols: i64, nnz: i64) -> Result<(usize, usize,
     Ok((rows, cols, shape::size("nnz", nnz, 0)?, offsets))
 }
 
-/// Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes O(rows) of
-/// O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that is not the matrix's.
+/// Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes
+/// O(rows) of O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that
+/// is not the matrix's.
 pub const PURLIN_TRUSTED: i32 = 16;
 
 /// The first index, and whether the columns are trusted.
@@ -300,8 +301,8 @@ pub(super) unsafe fn borrowed(
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).
-/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
-///                           range.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+///                           be in range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.
@@ -347,8 +348,8 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).
-/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
-///                           range.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+///                           be in range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.

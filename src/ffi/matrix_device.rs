@@ -21,9 +21,10 @@ use crate::shape;
 /// the matrix.
 ///
 /// @param      context       a context on the GPU of that memory.
-/// @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
-/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
-///                           range.
+/// @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or
+///                           PURLIN_CF64.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to
+///                           be in range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.

@@ -77,8 +77,9 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 ///                      NULL if not wanted.
 /// @param[out] pca      the components; destroy them with purlin_pca_destroy.
 /// @param[out] info     report of the call; may be NULL.
-/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples,
-/// `scale` without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, `scale`
+/// without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a
+/// tolerance or one pass of MERGE.
 ///
 /// # Safety
 /// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
@@ -298,7 +299,8 @@ pub unsafe extern "C" fn purlin_pca_transform(
 ///                (complete on return) or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
 /// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
-/// sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_inverse_transform(

@@ -1,6 +1,7 @@
 //! Pointers of the caller's to numbers and handles: refused where they are NULL or not aligned.
 //!
-//! The rest is a promise that cannot be checked: that as many elements stand there, and that nobody else writes to them meanwhile.
+//! The rest is a promise that cannot be checked: that as many elements stand there, and that nobody else writes to them
+//! meanwhile.
 
 use crate::error::{Error, Result};
 

@@ -210,8 +210,8 @@ pub unsafe extern "C" fn purlin_rpca_plan(
 ///
 /// @param      rpca  the robust PCA.
 /// @param[out] info  filled in; initialise it with purlin_rpca_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
-/// that ended so).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// no run that ended so).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

@@ -22,8 +22,8 @@ pub struct purlin_rpca_options {
     /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F; default 1e-7; held to 1e-6 in F32 and
     /// CF32, which cannot reach less.
     pub tolerance: f64,
-    /// First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is refused, in
-    /// F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
+    /// First penalty; 0, the default, for 1.25 / ||M||_2. One below about 1e-15 / ||M||_2 or above 1e15 / ||M||_2 is
+    /// refused, in F32 and CF32 1e-6 and 1e6, because rounding errors would hide M or the penalty.
     pub mu: f64,
     /// Factor by which the penalty grows in each iteration, more than 1; default 1.5.
     pub rho: f64,
@@ -55,14 +55,14 @@ pub struct purlin_rpca_options {
     pub dtype: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,
-    /// Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where these take
-    /// long, and at the end of a run with the most iterations twice; default NULL.
+    /// Called with the iteration, the most iterations and the residual, again before blocks of the next iteration where
+    /// these take long, and at the end of a run with the most iterations twice; default NULL.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
-    /// GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a mask in
-    /// device memory is worked on where it lies; of a source, rows are read from several threads, one at a time. Default NULL:
-    /// that context alone.
+    /// GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a
+    /// mask in device memory is worked on where it lies; of a source, rows are read from several threads, one at a
+    /// time. Default NULL: that context alone.
     pub group: *const purlin_group,
 }
 

@@ -85,9 +85,9 @@ pub(super) unsafe fn made(
 ///                      purlin_rsvd_error and purlin_rsvd_sketch.
 /// @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS, `one_pass`
-/// without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
-/// tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unknown constant, a negative size, a tolerance or ratio below 0 or not less than 1, `scale` without CENTER_COLUMNS,
+/// `one_pass` without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an
+/// option that this library does not know, a restart file with a tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn purlin_rsvd_plan(
 ///
 /// @param      rsvd  the decomposition.
 /// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
-/// that ended so).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// no run that ended so).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -223,8 +223,8 @@ pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *
 /// @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
 /// @param      stream  NULL for the context's own.
 /// @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only, another
-/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only,
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -150,7 +150,8 @@ unsafe fn decompose(
 }
 
 /// Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
-/// Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is `right`.
+/// Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is
+/// `right`.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.
@@ -158,8 +159,8 @@ unsafe fn decompose(
 /// @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
 /// @param      b       dense, l x n, likewise; NULL if not wanted.
 /// @param[out] info    report of the call; may be NULL.
-/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a `method`
-/// other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for options that such a basis does not use: a
+/// `method` other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
 /// `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
 ///
 /// # Safety

@@ -104,8 +104,8 @@ pub struct purlin_rsvd_options {
     /// k, at most min(m, n); default 0, which is refused unless there is a tolerance. Not used by purlin_rsvd_range, whose
     /// result has as many columns as its memory.
     pub rank: i64,
-    /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
-    /// DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
+    /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is
+    /// refused for DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
     pub oversampling: i64,
     /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
     /// than 0 is refused but for the default.
@@ -156,19 +156,19 @@ pub struct purlin_rsvd_options {
     /// 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
     /// default 0.
     pub one_pass: i32,
-    /// File that the state is written to after each pass but the last; a run of the same problem and options goes on from it,
-    /// and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads, devices, the
-    /// backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its data, is refused:
-    /// the message names the first difference. Passes for means and errors, and those that a method adds, are made again. The
-    /// state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the host's memory does not hold is not
-    /// saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link are refused before the data are read. A
-    /// file that appears at the path during a run is not replaced: PURLIN_ERROR_IO. Else it is written as a sink's file.
-    /// Copied by purlin_rsvd_create. Default NULL: none.
+    /// File that the state is written to after each pass but the last; a run of the same problem and options goes on
+    /// from it, and removes it at its end. `sign`, `right`, `error`, `probes`, `smallest_ratio`, `read_rate`, threads,
+    /// devices, the backend and limits of memory may differ. A run that differs otherwise, in a given sketch or in its
+    /// data, is refused: the message names the first difference. Passes for means and errors, and those that a method
+    /// adds, are made again. The state of RANGE, BASIC and FIFO after A W is as long as the data; a GPU's that the
+    /// host's memory does not hold is not saved. A path that cannot be written to (PURLIN_ERROR_IO) and a symbolic link
+    /// are refused before the data are read. A file that appears at the path during a run is not replaced:
+    /// PURLIN_ERROR_IO. Else it is written as a sink's file. Copied by purlin_rsvd_create. Default NULL: none.
     pub restart_path: *const c_char,
-    /// Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass is
-    /// added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default NULL.
-    /// Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of every GPU. It must
-    /// be callable while the object lives.
+    /// Called with the steps done and all steps, which are blocks: `passes` times `blocks` of the report, unless a pass
+    /// is added or the run repeated with scaled data; and the relative error so far with a tolerance, else 0; default
+    /// NULL. Sparse matrices and operators report whole passes, several GPUs the blocks of the first, each for one of
+    /// every GPU. It must be callable while the object lives.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,

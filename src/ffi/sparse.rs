@@ -360,8 +360,8 @@ pub unsafe extern "C" fn purlin_matrix_symmetrize(
     })
 }
 
-/// D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so that a plan
-/// for one serves the other. O(nnz).
+/// D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so
+/// that a plan for one serves the other. O(nnz).
 ///
 /// @param      a       sparse, on the host.
 /// @param      rows    as many elements as there are rows, of the matrix's type, on the host, which they are multiplied by;

@@ -6,8 +6,9 @@ use super::tensor::{location, purlin_location};
 use super::{guard, purlin_status};
 use crate::matrix::sparse;
 
-/// A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at one place
-/// count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows + nnz).
+/// A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at
+/// one place count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1.
+/// Zero-based. O(rows + nnz).
 ///
 /// @param      a          sparse, on the host.
 /// @param      threshold  not negative.
@@ -35,9 +36,9 @@ pub unsafe extern "C" fn purlin_matrix_drop_zeros(
 /// @param      a         sparse, anywhere; its queues' work is done.
 /// @param      location  PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
 /// @param[out] matrix    the matrix; destroy it with purlin_matrix_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage, a device in a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+/// constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, a device in a context on the CPU),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.

@@ -44,8 +44,9 @@ pub struct purlin_spmv_options {
     pub symmetric: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,
-    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
-    /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
+    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A
+    /// with its rows and columns in that order, in which products gather from fewer places, and x and y go into it and
+    /// back in each product.
     pub ordering: i32,
     /// Operator made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default,
     /// to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts
@@ -54,9 +55,10 @@ pub struct purlin_spmv_options {
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,
-    /// Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower + upper) I) /
-    /// (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d is Chebyshev's polynomial:
-    /// within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of square operators.
+    /// Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower +
+    /// upper) I) / (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d
+    /// is Chebyshev's polynomial: within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of
+    /// square operators.
     pub degree: i64,
     /// Where the filter's interval begins, finite; 0 without a filter.
     pub lower: f64,

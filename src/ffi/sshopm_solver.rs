@@ -111,8 +111,8 @@ struct SolveAllCall {
 /// @param      options  NULL for the defaults.
 /// @param[out] sshopm   the solver; destroy it with purlin_sshopm_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this
-/// library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option
+/// that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or an initialised struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
@@ -142,8 +142,9 @@ pub extern "C" fn purlin_sshopm_destroy(sshopm: *mut purlin_sshopm) -> purlin_st
     guard::run(|| handle::remove::<SshopmObject, _>("sshopm", sshopm))
 }
 
-/// Cancels the calls that run on a solver, which then return `PURLIN_ERROR_CANCELLED` within the time of one tensor, on a GPU
-/// of one chunk. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+/// Cancels the calls that run on a solver, which then return `PURLIN_ERROR_CANCELLED` within the time of one tensor, on
+/// a GPU of one chunk. Later calls are not touched. May be called from any thread and from a progress function; it
+/// waits for nothing.
 ///
 /// @param sshopm  the solver.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

@@ -89,9 +89,9 @@ pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
 pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
 /// A signal was not positive; it was clamped or left out, and the result stands.
 pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
-/// Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a complete set,
-/// starts ended at singular points, or the starts were used up before a round that found nothing new, or while a pair had been
-/// reached by fewer than four starts.
+/// Pairs are missing or may be (purlin_sshopm_solve_all): the numbers of pairs of each kind cannot be those of a
+/// complete set, starts ended at singular points, or the starts were used up before a round that found nothing new, or
+/// while a pair had been reached by fewer than four starts.
 pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
 /// There are degenerate pairs, so that nothing vouches for completeness. One pair stands for a continuum of eigenvectors.
 pub const PURLIN_TENSOR_DEGENERATE: i32 = 9;
@@ -164,13 +164,14 @@ pub struct purlin_sshopm_options {
     /// F32; less than 8 eps of the type counts as that.
     pub merge_angle: f64,
     /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
-    /// than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3 for F32.
+    /// than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3
+    /// for F32.
     pub merge_value: f64,
     /// A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
     /// for F32.
     pub degeneracy_tolerance: f64,
-    /// Called with the tensors done, all tensors, and the share of their starts that has converged (of purlin_sshopm_solve_all 0, and
-    /// 1 at the end); default NULL.
+    /// Called with the tensors done, all tensors, and the share of their starts that has converged (of
+    /// purlin_sshopm_solve_all 0, and 1 at the end); default NULL.
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
@@ -237,8 +238,8 @@ pub struct purlin_sshopm_info {
     pub converged_starts: i64,
     /// Iterations, over all starts of all tensors.
     pub iterations: i64,
-    /// Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a fit on a
-    /// GPU, which does not count them.
+    /// Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a
+    /// fit on a GPU, which does not count them.
     pub skipped_tensors: i64,
     /// Chunks that the batch was cut into; 0 in a plan for a GPU, where they follow from the memory that is free.
     pub chunks: i64,
@@ -253,8 +254,8 @@ pub struct purlin_sshopm_info {
     pub reserved: i32,
     /// Tensors with more pairs than were listed: K is too small for them.
     pub truncated_tensors: i64,
-    /// Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a pair,
-    /// whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
+    /// Tensors with a start that did not converge; of purlin_sshopm_solve_all tensors with a start that ended without a
+    /// pair, whose status is PURLIN_TENSOR_INCOMPLETE, or NO_PAIR.
     pub unconverged_tensors: i64,
     /// Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
     /// results. A plan has those of a solve for `count` and `status` alone. 0 after other calls.

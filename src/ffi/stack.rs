@@ -8,8 +8,8 @@ const NEEDED: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 384 << 10 
 /// Stack of the threads that calls run on instead.
 pub(super) const AMPLE: usize = 4 << 20;
 
-/// Where a thread's stack is, as far as calls may begin there: from `base` on, in `span` bytes. `base` is 0 before the first call,
-/// and `span` the largest number where the system does not say.
+/// Where a thread's stack is, as far as calls may begin there: from `base` on, in `span` bytes. `base` is 0 before the
+/// first call, and `span` the largest number where the system does not say.
 pub(super) struct Bounds {
     base: Cell<usize>,
     span: Cell<usize>,
@@ -26,8 +26,9 @@ impl Bounds {
         self.base.get() == 0
     }
 
-    /// Whether the calling thread, whose bounds these are, has less stack than a call needs, or it is not known. A coroutine has a
-    /// stack of its own, often of 64 or 128 KiB in the middle of other memory, whose end the system does not know.
+    /// Whether the calling thread, whose bounds these are, has less stack than a call needs, or it is not known. A
+    /// coroutine has a stack of its own, often of 64 or 128 KiB in the middle of other memory, whose end the system
+    /// does not know.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
         let at = stack_pointer();
@@ -125,8 +126,8 @@ fn grow(at: usize) -> bool {
     let first = at & !(page - 1);
     for place in (1..=NEEDED.div_ceil(page)).map(|k| first - k * page) {
         let mut state = 0u8;
-        // SAFETY: asks about one page, and fails if it is not mapped. The caller has checked that the stack may reach so far, so
-        // the system then enlarges it.
+        // SAFETY: asks about one page, and fails if it is not mapped. The caller has checked that the stack may reach
+        // so far, so the system then enlarges it.
         unsafe {
             if libc::mincore(std::ptr::without_provenance_mut(place), page, &raw mut state) != 0 {
                 read(place);
@@ -136,8 +137,8 @@ fn grow(at: usize) -> bool {
     true
 }
 
-/// Reads from an address below the stack. Kernels before 5.0 enlarge a stack only near the stack pointer, so that is moved there for
-/// the moment.
+/// Reads from an address below the stack. Kernels before 5.0 enlarge a stack only near the stack pointer, so that is
+/// moved there for the moment.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[inline(never)]
 unsafe fn read(place: usize) {

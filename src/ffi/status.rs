@@ -27,8 +27,8 @@ pub enum purlin_status {
     PURLIN_ERROR_CANCELLED = -7,
     /// No driver, or no such GPU.
     PURLIN_ERROR_NO_DEVICE = -8,
-    /// The CUDA driver failed; the message has its name and number for the error. After a fault of a kernel (700, 702, 714 to
-    /// 719) the driver answers all calls of the process so until it ends.
+    /// The CUDA driver failed; the message has its name and number for the error. After a fault of a kernel (700, 702,
+    /// 714 to 719) the driver answers all calls of the process so until it ends.
     PURLIN_ERROR_CUDA = -9,
     /// This type, shape or device combination is not supported.
     PURLIN_ERROR_NOT_SUPPORTED = -10,

@@ -134,8 +134,8 @@ fn write<'a>(
 /// @param      count        number of pairs; 0 does nothing.
 /// @param[in]  x            `count` bras.
 /// @param[in]  y            `count` kets.
-/// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where there are
-///                          exponents.
+/// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where
+///                          there are exponents.
 /// @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
 ///                          for plain numbers.
 /// @param[out] info         report of the call; may be NULL.

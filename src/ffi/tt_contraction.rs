@@ -134,7 +134,8 @@ pub extern "C" fn purlin_tt_contraction_destroy(contraction: *mut purlin_tt_cont
 }
 
 /// Cancels the call that runs on a contraction or on environments made with it, which then returns
-/// `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+/// `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function;
+/// it waits for nothing.
 ///
 /// @param contraction  the contraction.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -147,15 +148,16 @@ pub extern "C" fn purlin_tt_contraction_cancel(contraction: *const purlin_tt_con
     })
 }
 
-/// The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an expectation
-/// value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with `PURLIN_ERROR_NUMERICAL` and have
-/// written their result count, too. A call that is under way, or that ended with another error, changes nothing; environments and
-/// plans have none. May be called from any thread; it waits for nothing.
+/// The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an
+/// expectation value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with
+/// `PURLIN_ERROR_NUMERICAL` and have written their result count, too. A call that is under way, or that ended with
+/// another error, changes nothing; environments and plans have none. May be called from any thread; it waits for
+/// nothing.
 ///
 /// @param      contraction  the contraction.
 /// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no call
-/// that ended so).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// no call that ended so).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

@@ -86,13 +86,14 @@ unsafe fn enqueue(
 
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.
 ///
-/// Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
-/// with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are loaded by the
-/// first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be replayed the trains, the
-/// result and the workspace must stay. Without a workspace of the caller the memory is allocated, in a graph too.
-/// Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
-/// by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
-/// Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
+/// Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be
+/// replayed with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are
+/// loaded by the first, and a call without `result`, which reports the workspace, loads cuBLAS. While a graph may be
+/// replayed the trains, the result and the workspace must stay. Without a workspace of the caller the memory is
+/// allocated, in a graph too. Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains
+/// up to rank 256, rings up to 32) or by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go
+/// by cuBLAS, POWER also where AUTO takes it. Both trains lie on the device and are of one type. Calls that wait for
+/// their result refuse a stream that is being captured.
 ///
 /// @param      contraction  the contraction; more contexts than the first are not used.
 /// @param      stream       NULL for the context's own.
@@ -102,11 +103,11 @@ unsafe fn enqueue(
 ///                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
 ///                          NULL to report the workspace alone.
 /// @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
-/// another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
-/// needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
-/// yet and the stream is being captured),
-/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner;
+/// `result` of another type or length; a result, trains and a workspace that overlap; a workspace that is too small,
+/// with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two
+/// types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
@@ -211,7 +212,8 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
 /// numbers in the cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its
 /// products, in one queue. The rules of purlin_tt_inner_enqueue for capturing and for the workspace hold here.
 ///
-/// @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
+/// @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and
+///                          `assume_hermitian` count.
 /// @param      stream       NULL for the context's own.
 /// @param      y            the bra: its mode sizes are the rows of `h`.
 /// @param      h            the operator.
@@ -247,8 +249,8 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
     })
 }
 
-/// Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is 0 the
-/// outcome is NONFINITE.
+/// Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is
+/// 0 the outcome is NONFINITE.
 ///
 /// @param      contraction  the contraction, as for purlin_tt_sandwich_enqueue; the bra is conjugated in any case.
 /// @param      stream       NULL for the context's own.

@@ -53,7 +53,8 @@ impl Locked {
         Trains::new(&self.bra, self.operator.as_deref(), &self.ket)
     }
 
-    /// Refuses an output that overlaps a core of the operator, or one of the trains but `sites` from k on, of which nothing is kept.
+    /// Refuses an output that overlaps a core of the operator, or one of the trains but `sites` from k on, of which
+    /// nothing is kept.
     fn expect_apart(&self, out: &Range<'_>, (k, sites): (usize, usize)) -> Result<()> {
         let trains = [("y", &*self.bra, true), ("x", &*self.ket, true)];
         let operator = self.operator.as_ref().map(|h| ("h", h.train(), false));
@@ -134,8 +135,8 @@ pub unsafe extern "C" fn purlin_tt_environments_create(
 
 /// Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
 ///
-/// Calls of the same environments may be given different streams: each begins after those before it, without waiting for them
-/// on the host. This one waits for the exponents of its steps.
+/// Calls of the same environments may be given different streams: each begins after those before it, without waiting
+/// for them on the host. This one waits for the exponents of its steps.
 ///
 /// @param environments  the environments.
 /// @param stream        NULL for the context's own.
@@ -193,9 +194,9 @@ pub extern "C" fn purlin_tt_environments_update_core(
 /// @param x             the ket from now on; may be `y`. The operator stays.
 /// @param first         the first core that differs, 0 to d - 1.
 /// @param last          the last, `first` to d - 1.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another length,
-/// mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After
-/// a failure the environments are as before.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another
+/// length, mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the environments are as before.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_tt_environments_set_trains(
@@ -260,7 +261,8 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
 /// @param      values        of the dimensions and the type that purlin_tt_environments_shape gives, packed, on the host.
 ///                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
 /// @param[out] exponent      the environment is `values` times two to this power.
-/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with
+/// a train.
 ///
 /// # Safety
 /// `exponent` is NULL or valid for writing.
@@ -310,13 +312,13 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 /// @param      sites         0 (v is a matrix of bond k), 1 or 2.
 /// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
 ///                           or on the device; neighbouring dimensions may be joined to one.
-/// @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
-///                           but in none of the others, of which the environments are made.
+/// @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` -
+///                           1 of a train, but in none of the others, of which the environments are made.
 /// @param[out] exponent      the result is `out` times two to this power.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
-/// `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
-/// that is being captured while something is missing or vectors are on the host; `PURLIN_ERROR_NUMERICAL` for vectors on the
-/// device between bonds whose values differ by more than the range of the type.
+/// `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for
+/// a stream that is being captured while something is missing or vectors are on the host; `PURLIN_ERROR_NUMERICAL` for
+/// vectors on the device between bonds whose values differ by more than the range of the type.
 ///
 /// # Safety
 /// `exponent` is NULL or valid for writing.

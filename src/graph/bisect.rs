@@ -139,9 +139,9 @@ pub fn fiedler(
 /// Cuts a graph by a vector, O(nnz + n log n).
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph that is not symmetric, another length of the vector, or numbers or weights that are
-/// not finite; [`Error::Numerical`] for weights whose sum overflows; [`Error::NotSupported`] for values on a device;
-/// [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a graph that is not symmetric, another length of the vector, or numbers or weights
+/// that are not finite; [`Error::Numerical`] for weights whose sum overflows; [`Error::NotSupported`] for values on a
+/// device; [`Error::OutOfMemory`].
 pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let rows = graph_rows(graph)?;
     let n = graph.rows();

@@ -60,7 +60,8 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Squared distances, and sums of them, below this have lost digits to underflow or are 0: one far point scales the others down.
+/// Squared distances, and sums of them, below this have lost digits to underflow or are 0: one far point scales the
+/// others down.
 const SMALL2: f64 = 1e-280;
 
 /// Sums of squared distances of scaled points below the square of this may be sums of digits that scaling lost.
@@ -115,8 +116,9 @@ fn relative_squares(rows: &[f64], dims: usize, centres: &[f64], out: &mut [f64])
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more clusters than points, or no
-/// starts; [`Error::Numerical`] for squared distances whose sum overflows, and for points that differ by so little beside the
-/// largest number that one unit does not hold both; [`Error::Cancelled`] after [`Context::cancel`]; [`Error::OutOfMemory`].
+/// starts; [`Error::Numerical`] for squared distances whose sum overflows, and for points that differ by so little
+/// beside the largest number that one unit does not hold both; [`Error::Cancelled`] after [`Context::cancel`];
+/// [`Error::OutOfMemory`].
 pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, starts: u32, seed: u64) -> Result<Labels> {
     let progress = Progress::new(context.cancel_epoch(), None);
     k_means_until(context, points, n, (clusters, starts, seed), &progress)

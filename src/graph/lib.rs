@@ -1,7 +1,7 @@
 //! Embeddings, clusters and bisections of graphs: the family [`graph`], a member of purlin's workspace.
 //!
-//! The modules of `base` and of the families that this one is built on are imported under their own names, so that a path such as
-//! `crate::tensor` is the same in every member.
+//! The modules of `base` and of the families that this one is built on are imported under their own names, so that a
+//! path such as `crate::tensor` is the same in every member.
 
 #![deny(unsafe_code)]
 

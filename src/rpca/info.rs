@@ -56,8 +56,8 @@ pub struct Info {
     pub seconds: f64,
     /// Devices that shared the rows.
     pub contexts: u64,
-    /// Planned peak of host memory. On the CPU that of a run whose low-rank part has few columns; on GPUs that of the context
-    /// that needs most.
+    /// Planned peak of host memory. On the CPU that of a run whose low-rank part has few columns; on GPUs that of the
+    /// context that needs most.
     pub host_bytes: u64,
     /// Planned peak of device memory, on the device that needs most.
     pub device_bytes: u64,

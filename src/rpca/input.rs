@@ -190,8 +190,8 @@ pub struct Strided<'a> {
     column_stride: usize,
 }
 
-/// Lines, and entries of each, that [`Strided::block`] converts at a time. Lines that are rows are written across the columns
-/// of the block, some rows of a column at once.
+/// Lines, and entries of each, that [`Strided::block`] converts at a time. Lines that are rows are written across the
+/// columns of the block, some rows of a column at once.
 const TILE: (usize, usize) = (16, 64);
 
 impl Strided<'_> {

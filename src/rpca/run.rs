@@ -257,8 +257,8 @@ impl<'c> Call<'c> {
         Shape { sheet, read, is_masked: mask.is_some(), sink: sinks.max().unwrap_or(0) }
     }
 
-    /// Refuses a part with an entry that its target does not hold, before any of them is written. `unit` and `bound` are those of
-    /// [`Solution`]. The parts are read only if the bound does not suffice.
+    /// Refuses a part with an entry that its target does not hold, before any of them is written. `unit` and `bound`
+    /// are those of [`Solution`]. The parts are read only if the bound does not suffice.
     fn expect_held<T: Elementwise>(
         &self,
         unit: f64,

@@ -78,13 +78,13 @@ impl Rpca {
     /// Splits `m` into a low-rank and a sparse matrix of its size, either of which may be left out. An entry that was not
     /// observed may have any value; there S is 0, and L follows from the observed entries.
     ///
-    /// The parts have the type of the arithmetic. If the tolerance is not met within the allowed iterations, they hold the last
-    /// iterate and [`Info::converged`] is false.
+    /// The parts have the type of the arithmetic. If the tolerance is not met within the allowed iterations, they hold
+    /// the last iterate and [`Info::converged`] is false.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming an argument that does not fit, or the place where `m` is not finite;
-    /// [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; errors of sources. The object can be
-    /// used again after any of them.
+    /// [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; errors of sources. The
+    /// object can be used again after any of them.
     pub fn compute(
         &mut self,
         stream: Option<&Stream>,
@@ -114,8 +114,9 @@ impl Rpca {
         Ok((Matrix::from_csr(self.context(), info.dtype, csr, false), info))
     }
 
-    /// [`Rpca::compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows, columns]
-    /// of a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are finished.
+    /// [`Rpca::compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows,
+    /// columns] of a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are
+    /// finished.
     ///
     /// # Errors
     /// As [`Rpca::compute`], and the errors of sinks.

@@ -1,9 +1,10 @@
 //! The properties of a run that its restart file is compared with.
 //!
-//! Compared are the size and the first bytes of the matrix, its sketch, and each option that the state depends on. `sign`,
-//! `right`, `error` and `probes` act on the finished factors, `smallest_ratio` and `read_rate` on the choice of the method
-//! alone, and `tolerance`, `one_pass`, `max_rank` and `block_columns` cannot be combined with a restart file: a run that goes
-//! on may change them. So may threads, limits of memory, devices and the backend, which change rounding errors alone.
+//! Compared are the size and the first bytes of the matrix, its sketch, and each option that the state depends on.
+//! `sign`, `right`, `error` and `probes` act on the finished factors, `smallest_ratio` and `read_rate` on the choice of
+//! the method alone, and `tolerance`, `one_pass`, `max_rank` and `block_columns` cannot be combined with a restart
+//! file: a run that goes on may change them. So may threads, limits of memory, devices and the backend, which change
+//! rounding errors alone.
 
 use super::data::Resident;
 use super::options::{Centering, IterationPrecision, Method, Options, Orthonormalization};
@@ -171,8 +172,8 @@ fn code(number: i32) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// Checksum of the size and the entries of a sketch, column by column in double precision. It does not depend on the order of
-/// the entries in memory.
+/// Checksum of the size and the entries of a sketch, column by column in double precision. It does not depend on the
+/// order of the entries in memory.
 fn checksum_of(sketch: &Matrix) -> Result<u64> {
     let dense = sketch.dense("omega")?;
     let &[row_stride, column_stride] = dense.layout.strides() else {

@@ -117,7 +117,8 @@ fn sample(bytes: &[u8]) -> u64 {
     checksum(CHECKSUM_START, &bytes[..bytes.len().min(SAMPLE)])
 }
 
-/// Refuses a matrix whose entries a run in type `T` does not take: those of sparse matrices and operators are of the type itself.
+/// Refuses a matrix whose entries a run in type `T` does not take: those of sparse matrices and operators are of the
+/// type itself.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`].

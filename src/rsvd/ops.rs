@@ -32,8 +32,9 @@ pub struct BlockParameters {
     pub sketch: Sketch,
 }
 
-/// Numbers of the bases of a merge. Each basis draws other random directions than the bases before, those of blocks before and
-/// those that the run computes from the merged factor: the columns of a factor of low rank lie in directions of earlier bases.
+/// Numbers of the bases of a merge. Each basis draws other random directions than the bases before, those of blocks
+/// before and those that the run computes from the merged factor: the columns of a factor of low rank lie in directions
+/// of earlier bases.
 #[derive(Debug, Clone, Copy)]
 pub struct MergeDraws(u64);
 
@@ -126,8 +127,8 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.read(what, &host, false, false)
     }
 
-    /// Calls `take` with the elements of a tall matrix, column by column. Returns false if the context's host memory does not
-    /// hold a copy that this needs.
+    /// Calls `take` with the elements of a tall matrix, column by column. Returns false if the context's host memory
+    /// does not hold a copy that this needs.
     fn tall_elements(
         &mut self,
         context: &Arc<Context>,
@@ -280,7 +281,8 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     fn write(&mut self, m: &Self::Matrix, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 }
 
-/// Exponent of the power of two below the norm of a matrix with columns of these norms: 0 where it is not finite, `None` for zeros.
+/// Exponent of the power of two below the norm of a matrix with columns of these norms: 0 where it is not finite,
+/// `None` for zeros.
 pub fn exponent_of(norms: &[f64]) -> Option<i64> {
     let norm = norms.iter().fold(0.0, |a: f64, b| a.hypot(*b));
     if norm == 0.0 {
@@ -298,7 +300,8 @@ pub fn power(e: i64) -> f64 {
 pub fn times_power(x: f64, e: i64) -> f64 {
     let first = e.clamp(-1000, 1000);
     let rest = (e - first).clamp(-2000, 2000);
-    // The exponents of two finite numbers above 0 are less than 2100 apart. Each step is exact but for the last that underflows.
+    // The exponents of two finite numbers above 0 are less than 2100 apart. Each step is exact but for the last that
+    // underflows.
     x * power(first) * power(rest / 2) * power(rest - rest / 2)
 }
 

@@ -72,8 +72,8 @@ fn rounding_of(sizes: &[f64], dtype: DType) -> f64 {
     ROUNDINGS * dtype.epsilon() * sizes.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-/// The first of `sizes` that counts although `held`, the number that stands for it, is below the normal numbers of `dtype`: it
-/// would lose digits, or vanish. `computed` is the type of the computation.
+/// The first of `sizes` that counts although `held`, the number that stands for it, is below the normal numbers of
+/// `dtype`: it would lose digits, or vanish. `computed` is the type of the computation.
 pub(super) fn first_lost(
     sizes: &[f64],
     held: impl Fn(f64) -> f64,

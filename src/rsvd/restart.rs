@@ -325,8 +325,8 @@ fn compare(path: &Path, identity: &Identity, properties: &[u64], with_data: bool
     }
 }
 
-/// The state in a file, the file, and the properties of its run, which must be those of `identity` but for the data. The state's
-/// numbers are not kept: only their checksum is compared.
+/// The state in a file, the file, and the properties of its run, which must be those of `identity` but for the data.
+/// The state's numbers are not kept: only their checksum is compared.
 fn parse(path: &Path, file: File, identity: &Identity) -> Result<(Head, OwnFile, [u64; PROPERTIES])> {
     file_fault(path, "size")?;
     let written = file.metadata().map_err(|e| io_error(path, "size", &e))?;

@@ -48,8 +48,8 @@ fn range_factor(most: f64) -> f64 {
 /// they are stored.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for an entry that is NaN or infinite; [`Error::Numerical`] for a sum that overflows. For a matrix
-/// whose entries cannot be read here, an infinite entry is [`Error::Numerical`], too.
+/// [`Error::InvalidArgument`] for an entry that is NaN or infinite; [`Error::Numerical`] for a sum that overflows. For
+/// a matrix whose entries cannot be read here, an infinite entry is [`Error::Numerical`], too.
 pub fn expect_finite_sums(
     a: &str,
     degrees: &[f64],
@@ -79,10 +79,10 @@ impl<P: Real> Terms<P> {
     /// The terms of `kind` from the row sums of `a`, if it is stored. Errors name row i as `row_of(i)`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for entries that are not finite; for row sums below 0, for normalized operators; for row
-    /// sums whose total is not above 0, for the modularity. [`Error::Numerical`] for a row sum that overflows; for a Laplacian,
-    /// a signless Laplacian and a modularity if twice a row sum, which bounds their norm, overflows; for the random-walk
-    /// Laplacian if the inverse of a row sum overflows. [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for entries that are not finite; for row sums below 0, for normalized operators; for
+    /// row sums whose total is not above 0, for the modularity. [`Error::Numerical`] for a row sum that overflows; for
+    /// a Laplacian, a signless Laplacian and a modularity if twice a row sum, which bounds their norm, overflows; for
+    /// the random-walk Laplacian if the inverse of a row sum overflows. [`Error::OutOfMemory`].
     pub fn new(kind: Kind, degrees: &[f64], a: Option<&Matrix>, row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
         expect_finite_sums("a", degrees, a, &row_of)?;

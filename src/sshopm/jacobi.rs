@@ -42,8 +42,8 @@ pub(super) fn jacobi(n: usize, h: &mut [f64], vectors: &mut [f64]) {
     }
 }
 
-/// Element (i, j) of the matrix P (k B - lambda I) P + `own` x x' that [`jacobi`] diagonalises for the pair (lambda, x). Here
-/// P = I - x x', B x = y, and x . y and B's element (i, j) are given.
+/// Element (i, j) of the matrix P (k B - lambda I) P + `own` x x' that [`jacobi`] diagonalises for the pair (lambda,
+/// x). Here P = I - x x', B x = y, and x . y and B's element (i, j) are given.
 pub(super) fn projected(
     b: f64,
     (x, y, lambda): (&[f64], &[f64], f64),

@@ -181,9 +181,9 @@ fn resolve_of<T: Real>(
     Ok((plan, was_raised))
 }
 
-/// Passes and sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair, a maximum and a minimum. With one goal the
-/// pair is written as the start found it, with that sign. Both goals with the canonical sign need one pass, because the
-/// maxima with lambda < 0 are the minima (-lambda, -x).
+/// Passes and sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair, a maximum and a minimum. With one
+/// goal the pair is written as the start found it, with that sign. Both goals with the canonical sign need one pass,
+/// because the maxima with lambda < 0 are the minima (-lambda, -x).
 fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal, SignRule) {
     let raw = compatible || options.sign == Sign::Raw;
     match options.goal {

@@ -109,8 +109,8 @@ pub fn icosahedral_count(f: usize, half: bool) -> usize {
     if half { 5 * f * f + 1 } else { 10 * f * f + 2 }
 }
 
-/// Vertices of the icosahedron with edges divided into f parts, projected to the sphere: 10 f^2 + 2 of them, or 5 f^2 + 1 with
-/// one of each antipodal pair.
+/// Vertices of the icosahedron with edges divided into f parts, projected to the sphere: 10 f^2 + 2 of them, or 5 f^2 +
+/// 1 with one of each antipodal pair.
 fn icosahedral(count: usize) -> Result<Vec<[f64; 3]>> {
     let matching = |half: bool| (1..=4096).find(|f| icosahedral_count(*f, half) == count);
     let (f, half) = match (matching(false), matching(true)) {

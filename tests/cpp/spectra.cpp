@@ -380,7 +380,8 @@ void derived(const context& on) {
   EXPECT_ERROR(purlin::spmv::plan(on, own, settings), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
-/// Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not symmetric.
+/// Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not
+/// symmetric.
 void contradicted(const context& on) {
   constexpr std::int64_t n = 200;
   const auto bidiagonal = [&](double off, std::function<double(double)> entry) {

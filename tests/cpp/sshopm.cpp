@@ -268,7 +268,8 @@ void nearly_isotropic_in_four_dimensions(const context& on) {
   }
 }
 
-/// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and nothing says that the set is complete.
+/// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and nothing says that the set is
+/// complete.
 void circle_of_maxima(const context& on) {
   const std::array<double, 15> form{1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
   const auto found = sshopm::solve_all(on, symmetric_view<double>{form.data(), 4, 3}, 8);

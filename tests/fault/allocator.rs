@@ -1,7 +1,7 @@
 //! The library's allocator, whose system refuses blocks of 4 KiB and more on request.
 //!
-//! A request whose caller reports a refusal gets NULL. One whose caller cannot is served from the reserve, as in the shared library,
-//! which ends the process where the reserve is too small.
+//! A request whose caller reports a refusal gets NULL. One whose caller cannot is served from the reserve, as in the
+//! shared library, which ends the process where the reserve is too small.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicI64, Ordering};

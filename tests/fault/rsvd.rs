@@ -281,7 +281,8 @@ fn is_whole(state: &[u8]) -> bool {
     all.starts_with(b"PURLINRS") && word(state, all.len()) == sum
 }
 
-/// A decomposition that goes on from a saved state. A failure leaves that state or a later one, whole; an error of a file names it.
+/// A decomposition that goes on from a saved state. A failure leaves that state or a later one, whole; an error of a
+/// file names it.
 fn going_on(f: &Fixture) -> Call {
     let (context, data, folder) = (f.context, entries(), Folder::new("going-on"));
     let values = f.vector(RANK);

@@ -382,7 +382,8 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'check_symmetry: ') == 1, 'neither 0 nor 1')
   end subroutine
 
-  !> Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not symmetric.
+  !> Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not
+  !> symmetric.
   subroutine contradicted()
     integer(c_int64_t), parameter :: n = 200, few = 60
     type(purlin_matrix) :: a, solve

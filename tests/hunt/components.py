@@ -116,8 +116,8 @@ class Case:
         self.dtype, self.eps = x.dtype, epsilon(x.dtype)
         self.type = np.finfo(x.dtype)
         self.z = self.truth.distances(x)
-        # What a mean may miss, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md). Products
-        # of sparse matrices on a GPU, which are corrected for means, lose what the type rounds.
+        # What a mean may miss, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md).
+        # Products of sparse matrices on a GPU, which are corrected for means, lose what the type rounds.
         mean, deviation, self.rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if corrected else EPS
         self.blur = np.where(self.truth.constant, 0, (16 * self.rounding * mean + 4096 * EPS * deviation) / self.truth.divisor)
         # LAPACK's values, in a unit where nothing of them overflows.
@@ -125,8 +125,8 @@ class Case:
         self.unit = np.ldexp(np.longdouble(1), int(np.frexp(largest)[1])) if largest > 0 else np.longdouble(1)
         plain = (self.z / self.unit).astype(np.complex128)
         self.values = np.linalg.svd(plain, compute_uv=False) * self.unit
-        # Singular values may miss what means, divisors and rounding do, and what a Gram matrix or a second sketch loses (docs/rsvd.md:
-        # 1e-12 of the largest, in single precision 5e-6, of GRAM 1e-7 and 3e-4).
+        # Singular values may miss what means, divisors and rounding do, and what a Gram matrix or a second sketch loses
+        # (docs/rsvd.md: 1e-12 of the largest, in single precision 5e-6, of GRAM 1e-7 and 3e-4).
         loose = 1e-6 if method in ("gram", "one_pass") else 0.0
         self.slack = 2e-5 + 1000 * loose if self.eps > 1e-10 else 1e-11 + loose
         self.slack = self.slack * self.values[0] + np.sqrt(x.size) * (self.blur.max(initial=0) + (self.relative() * np.abs(self.z)).max(initial=0))
@@ -205,7 +205,8 @@ def check_scores(case: Case, model: Any, stretch: np.ndarray, z: np.ndarray, fou
         # Where components vanish, as of columns whose deviation is a rounding error, scores round as a row's others do.
         missed = missed + 100 * case.eps * np.abs(z).max(axis=1, keepdims=True)
     if of_fit:
-        # Methods that give U diag(s) are right to rounding errors of the largest value, and to what means miss in all entries.
+        # Methods that give U diag(s) are right to rounding errors of the largest value, and to what means miss in all
+        # entries.
         missed = missed + 1e3 * case.eps * case.values[0] + np.sqrt(case.x.size) * case.blur.max(initial=0)
         missed = missed + (case.slack if case.method in ("gram", "one_pass") else 0)
     # Weights, which are components over both divisors, may round to numbers without all of their digits.

@@ -397,7 +397,8 @@ def higher(rng: np.random.Generator, bench: Bench) -> None:
         require(not twice, f"{label}: the pair {value} is listed twice")
     missing = [v for v, x in pairs if not any(abs(v - w) < 1e-6 and min(np.linalg.norm(y - x), np.linalg.norm(y + x)) < 1e-4 for w, y in listed)]
     status = int(found.status[0])
-    # The tests behind OK are no proof, but with the default number of starts a set that passes them and lacks a pair is a finding.
+    # The tests behind OK are no proof, but with the default number of starts a set that passes them and lacks a pair is
+    # a finding.
     require(not missing or status != purlin.TENSOR_OK, f"{label}: {missing} are missing from {[v for v, _ in listed]}, status OK")
     if kind == "orthogonal" and order == 3 and status == purlin.TENSOR_OK:
         require(len(listed) <= len(pairs), f"{label}: {len(listed)} pairs are listed, there are {len(pairs)}")

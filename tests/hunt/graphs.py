@@ -277,8 +277,9 @@ def densities(rng: np.random.Generator, bench: Bench) -> None:
     require((found.weights >= 0).all() and abs(found.weights.sum() - 1) <= 1e-10, f"{label}: weights add up to {found.weights.sum()}")
     outside = max(exact[0] - found.points.min(), found.points.max() - exact[-1])
     require(outside <= 1e-9 * norm, f"{label}: points are {outside:.2e} outside the spectrum")
-    # The mean square of an estimated trace's error is at most 2 ||f(A)||_F^2 / vectors, of normal vectors (of signs less), and
-    # n is in the place of a vector's norm; eight deviations are not exceeded, but by few vectors of small graphs.
+    # The mean square of an estimated trace's error is at most 2 ||f(A)||_F^2 / vectors, of normal vectors (of signs
+    # less), and n is in the place of a vector's norm; eight deviations are not exceeded, but by few vectors of small
+    # graphs.
     if n * vectors >= 400:
         for f in (lambda v: v, lambda v: v**2, lambda v: (v <= (exact[0] + exact[-1]) / 2 + 1e-3 * norm).astype(float)):
             wanted, spread = float(f(exact).sum()), 8 * np.sqrt(2 * float((f(exact) ** 2).sum()) / vectors)

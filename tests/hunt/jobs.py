@@ -338,8 +338,8 @@ JOBS: dict[str, Callable[[np.random.Generator], Job]] = {
     "rounded": rounded, "environments": environments, "tomography": tomography, "streamed_scan": streamed_scan, "graph": graph,
     "partitions": partitions, "sparse": sparse, "diffusion": diffusion, "signals": signals,
 }
-# Jobs whose plan depends on the memory that they may use, and which then add up in another order, and what that may change of a
-# result. Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
+# Jobs whose plan depends on the memory that they may use, and which then add up in another order, and what that may
+# change of a result. Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
 ROUNDED_UNDER_LIMITS = {"robust": 1e-6, "train": 1e-9, "operators": 1e-9}
 # Jobs that take arrays on a device, and by how much their results may then differ from those of the same arrays on the host.
 ON_DEVICE = {"low_rank": 0.0, "components": 0.0, "robust": 1e-6, "train": 1e-9, "tomography": 1e-5, "sparse": 1e-12, "signals": 1e-9}

@@ -130,7 +130,8 @@ def squares(rng: np.random.Generator, bench: Bench) -> None:
     # also those whose rounding errors are so small.
     power = 1 if kind == "augmented" else 2
     norm = (Wide(s.max()) * Wide(unit)) ** power
-    # Norms of products are roots of sums of squares in double precision; the products of single precision overflow before these.
+    # Norms of products are roots of sums of squares in double precision; the products of single precision overflow
+    # before these.
     refuses = norm < (1e-113 if double else 1e-28) or norm > (1e153 if double else 1e37)
     allowed = (purlin.NoConvergence, *((purlin.Numerical,) if refuses else ()))
     form = np.asfortranarray(given) if rng.random() < 0.5 else csr(given, bench)

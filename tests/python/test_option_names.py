@@ -15,7 +15,8 @@ from purlin._context import initialised
 
 MATLAB = ROOT / "bindings" / "matlab" / "+purlin"
 
-# Python's options, the MATLAB file, and what only MATLAB takes by name: arguments of the Python function, or output on request.
+# Python's options, the MATLAB file, and what only MATLAB takes by name: arguments of the Python function, or output on
+# request.
 CASES = [
     (_sshopm_types.Options, "sshopm_solve.m", {"pairs", "starts", "start_count", "full", "trace", "progress"}),
     (_sshopm_types.AllOptions, "sshopm_solve_all.m", {"pairs", "progress"}),
@@ -59,8 +60,8 @@ def test_the_documentation_has_every_name(options: type, file: str, alone: set[s
     assert listed - {"starts"} == set(options.__annotations__) - {"starts", "group"}
 
 
-# MATLAB's help, Python's options, the struct with the library's defaults, the words of choices, and the Python function and its
-# parameter that MATLAB has as an option.
+# MATLAB's help, Python's options, the struct with the library's defaults, the words of choices, and the Python function
+# and its parameter that MATLAB has as an option.
 DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
     (
         "sshopm_solve.m",
@@ -173,7 +174,8 @@ def test_defaults_are_those_of_matlab(
         assert getattr(library, option) == pytest.approx(value, rel=1e-12), option
 
 
-# Names of MATLAB's options that C does not have, which docs/interface.md explains, and what only the package itself passes on.
+# Names of MATLAB's options that C does not have, which docs/interface.md explains, and what only the package itself
+# passes on.
 ONLY_MATLAB = {"devices", "layout", "complex", "start_count"}
 
 

@@ -35,8 +35,8 @@ by_pkg_config() { # PREFIX LIBDIR OUTPUT
     "$CC" -std=c99 "$source_/main.c" -o "$3" $flags
     run "$3" "$2"
 }
-# The installed module and library, as a user of Fortran links them by hand: the module is there only where a compiler was when
-# purlin was installed.
+# The installed module and library, as a user of Fortran links them by hand: the module is there only where a compiler
+# was when purlin was installed.
 fortran_by_pkg_config() { # LIBDIR OUTPUT
     local compiler=${FC:-gfortran} flags
     if [ ! -e "$1/pkgconfig/purlin-fortran.pc" ] || ! have "$compiler"; then

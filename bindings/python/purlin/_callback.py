@@ -49,7 +49,8 @@ class _Calls:
             if not self.ending:
                 self._running += 1
                 if not self._registered:
-                    # After a handle has been made, and so before handles are destroyed: the last to register is the first to run.
+                    # After a handle has been made, and so before handles are destroyed: the last to register is the
+                    # first to run.
                     atexit.register(self._end)
                     self._registered = True
                 return

@@ -143,7 +143,8 @@ def scores(model: Numbers, rows: Any) -> Array:
     by = base
     with np.errstate(all="ignore"):
         while True:
-            # Samples and means in the unit of the deviation before they are subtracted: no difference or inverse may overflow.
+            # Samples and means in the unit of the deviation before they are subtracted: no difference or inverse may
+            # overflow.
             if model.scales:
                 unit = np.clip(by - places, -1000, 1000)
                 gain = np.where(model.constant, 0.0, np.ldexp(1 / divisor, by - places - unit))

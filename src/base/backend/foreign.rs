@@ -34,8 +34,8 @@ impl Calls {
         Self { name, is_broken: Cell::new(false) }
     }
 
-    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, not even to destroy it, and its
-    /// owner makes another.
+    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, not even to destroy it,
+    /// and its owner makes another.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken.get()
     }

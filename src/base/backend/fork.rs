@@ -10,8 +10,8 @@ static OWNER: AtomicUsize = AtomicUsize::new(0);
 /// Whether the owner is a thread that forks, not one that initialises.
 static IS_FORKS: AtomicBool = AtomicBool::new(false);
 
-/// Attempts of a fork to become the owner, 0.1 ms apart. Attempts are counted and not time: a virtual machine may stand still
-/// for seconds.
+/// Attempts of a fork to become the owner, 0.1 ms apart. Attempts are counted and not time: a virtual machine may stand
+/// still for seconds.
 const PATIENCE: usize = 50_000;
 
 /// Registers the handlers when the library is loaded: a first call would be in a race with the forks of other threads.
@@ -26,7 +26,8 @@ extern "C" fn watch() {
 #[unsafe(link_section = ".init_array")]
 static WATCH: extern "C" fn() = watch;
 
-/// A number for the calling thread, never 0. The only thread of a child of `fork()` has the number that it had in the parent.
+/// A number for the calling thread, never 0. The only thread of a child of `fork()` has the number that it had in the
+/// parent.
 pub fn this_thread() -> usize {
     // SAFETY: only asks for the id of the calling thread.
     unsafe { libc::pthread_self() as usize }

@@ -41,8 +41,8 @@ pub struct HostMemory {
     owner: Owner,
 }
 
-// SAFETY: the memory is only read through `&self` and only written through `&mut self`. The owner of borrowed memory promises
-// that nobody else writes to it meanwhile.
+// SAFETY: the memory is only read through `&self` and only written through `&mut self`. The owner of borrowed memory
+// promises that nobody else writes to it meanwhile.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}

@@ -1,7 +1,7 @@
 //! Signals of the host program.
 
-/// Starts a thread that blocks the host's signals. Otherwise a handler of the host could run on a thread that the host does not
-/// know, and interrupt its work. Signals for faults of the thread itself and for aborts are not blocked.
+/// Starts a thread that blocks the host's signals. Otherwise a handler of the host could run on a thread that the host
+/// does not know, and interrupt its work. Signals for faults of the thread itself and for aborts are not blocked.
 pub fn start_blocked<R>(start: impl FnOnce() -> R) -> R {
     struct Restore(libc::sigset_t);
     impl Drop for Restore {
@@ -26,8 +26,9 @@ pub fn start_blocked<R>(start: impl FnOnce() -> R) -> R {
     start()
 }
 
-/// Writes to a file or sets its size, without SIGXFSZ. Beyond the process' limit on file sizes (`ulimit -f`) the system sends
-/// this signal, which ends a process without a handler for it. It is discarded, because the operation also returns an error.
+/// Writes to a file or sets its size, without SIGXFSZ. Beyond the process' limit on file sizes (`ulimit -f`) the system
+/// sends this signal, which ends a process without a handler for it. It is discarded, because the operation also
+/// returns an error.
 pub fn without_size_signal<R>(write: impl FnOnce() -> R) -> R {
     // SAFETY: all-zero sets are values of this plain type; the functions below fill both.
     let (mut size, mut before) =

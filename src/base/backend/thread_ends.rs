@@ -153,7 +153,8 @@ unsafe extern "C" fn note(destructor: Destructor, object: *mut c_void, _library:
 mod hidden {
     use std::ffi::{c_int, c_void};
 
-    // Assembly, because Rust cannot define a hidden symbol of a given name. An exported symbol would also be used by the host.
+    // Assembly, because Rust cannot define a hidden symbol of a given name. An exported symbol would also be used by
+    // the host.
     #[cfg(target_arch = "x86_64")]
     macro_rules! jump {
         () => {

@@ -104,8 +104,8 @@ impl Block {
         Err(Error::Internal(format!("a block from {first:?} of {count:?} in an array of {:?}", info.dims)))
     }
 
-    /// Calls `run(offset in the array, offset in the packed block, length)`, in elements, for every contiguous run of the box,
-    /// in the order of the array.
+    /// Calls `run(offset in the array, offset in the packed block, length)`, in elements, for every contiguous run of
+    /// the box, in the order of the array.
     pub fn for_runs(&self, dims: &[usize], mut run: impl FnMut(usize, usize, usize) -> Result<()>) -> Result<()> {
         if self.elements() == 0 {
             return Ok(());

@@ -164,8 +164,8 @@ fn read_header(path: &Path) -> Result<Header> {
     if let Some(n) = key("NDims").filter(|n| n.parse() != Ok(axes)) {
         return Err(bad(path, format!("has NDims = {n} and DimSize = {sizes}")));
     }
-    // A property with several names, and finite numbers as values. Readers differ in the name that they use, so all names must
-    // agree.
+    // A property with several names, and finite numbers as values. Readers differ in the name that they use, so all
+    // names must agree.
     let place = |names: &[&str], count: usize| -> Result<Option<Vec<f64>>> {
         let mut found: Option<(&str, Vec<f64>)> = None;
         for name in names {
@@ -236,10 +236,10 @@ impl MetaImageSink {
     /// Creates an image; spacing and origin are those of `info`.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for complex elements and half precision; [`Error::Io`] if a file cannot be created, and for a .raw file that
-    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else; for a link
-    /// beside which another file has the name of the .raw file; for a .mhd
-    /// file whose name a header cannot hold: not UTF-8, with blanks at its start, control characters, a %, or LIST at its start.
+    /// [`Error::NotSupported`] for complex elements and half precision; [`Error::Io`] if a file cannot be created, and
+    /// for a .raw file that is there while the .mhd file is not, or is no image whose data it holds: it belongs to
+    /// something else; for a link beside which another file has the name of the .raw file; for a .mhd file whose name a
+    /// header cannot hold: not UTF-8, with blanks at its start, control characters, a %, or LIST at its start.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
         if info.number == Number::F16 {

@@ -119,8 +119,8 @@ impl NpySource {
         Ok(Self { file, order, integers: header.integers, path: path.to_owned() })
     }
 
-    /// Whether the file's first index is fastest (`fortran_order`) or its last. The axes of [`Source::info`] are always fastest
-    /// first.
+    /// Whether the file's first index is fastest (`fortran_order`) or its last. The axes of [`Source::info`] are always
+    /// fastest first.
     pub fn order(&self) -> Order {
         self.order
     }

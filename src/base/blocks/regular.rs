@@ -42,8 +42,8 @@ fn expect_regular(path: &Path, found: &Metadata) -> Result<()> {
 
 /// Opens a file under a descriptor that is not one of the three standard streams.
 ///
-/// A program may have closed its standard streams. The system would then give their numbers to the opened file, and messages of
-/// the program or of its libraries would be written to it.
+/// A program may have closed its standard streams. The system would then give their numbers to the opened file, and
+/// messages of the program or of its libraries would be written to it.
 fn open_apart(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let is_standard = |file: &File| file.as_raw_fd() <= libc::STDERR_FILENO;
     // The free numbers are occupied while the file is opened. Messages of other threads are lost meanwhile, as before.

@@ -22,8 +22,8 @@ pub trait Sink: Send {
     /// Makes the written array final. A sink that is dropped before this leaves no output.
     fn finish(&mut self) -> Result<()>;
 
-    /// Sets the spacing and the origin, in mm, one number an axis, before the first block. Formats that can store them do so,
-    /// unless the creator of the sink gave other values.
+    /// Sets the spacing and the origin, in mm, one number an axis, before the first block. Formats that can store them
+    /// do so, unless the creator of the sink gave other values.
     fn place(&mut self, _spacing: &[f64], _origin: &[f64]) -> Result<()> {
         Ok(())
     }

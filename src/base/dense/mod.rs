@@ -139,8 +139,8 @@ pub trait Algebra<T: Scalar> {
     /// The conjugate transpose of `m`.
     fn adjoint(&mut self, what: &'static str, m: &Self::Matrix) -> Result<Self::Matrix>;
 
-    /// Fills a matrix with the random numbers of `sketch`. The matrix's first entry is entry (`first_row`, `first_column`) of
-    /// the sketch.
+    /// Fills a matrix with the random numbers of `sketch`. The matrix's first entry is entry (`first_row`,
+    /// `first_column`) of the sketch.
     fn fill(&mut self, m: &mut Self::Matrix, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
 
     /// Sum of the squares of the moduli, in f64.
@@ -165,8 +165,8 @@ pub trait Algebra<T: Scalar> {
     /// Eigenvalues, not increasing, and eigenvectors of a Hermitian matrix. Only its lower triangle is read.
     fn eigen(&mut self, a: &Self::Matrix) -> Result<(Vec<f64>, Self::Matrix)>;
 
-    /// The inverse of an upper triangular matrix whose entries below the diagonal are 0; `None` if the backend does not compute
-    /// it much faster than singular values. The inverse of a singular matrix holds numbers that are not finite.
+    /// The inverse of an upper triangular matrix whose entries below the diagonal are 0; `None` if the backend does not
+    /// compute it much faster than singular values. The inverse of a singular matrix holds numbers that are not finite.
     fn inverse(&mut self, _r: &Self::Matrix) -> Result<Option<Self::Matrix>> {
         Ok(None)
     }

@@ -1,5 +1,5 @@
-//! Decompositions of small matrices of `f64` that are made once a call: design matrices, rotations of clusters. Their memory is
-//! charged to no budget, so the order must not be one that a caller can make large.
+//! Decompositions of small matrices of `f64` that are made once a call: design matrices, rotations of clusters. Their
+//! memory is charged to no budget, so the order must not be one that a caller can make large.
 
 use std::ops::{Index, IndexMut};
 

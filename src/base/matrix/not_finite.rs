@@ -1,5 +1,5 @@
-//! Errors of dense matrices with an entry that is not finite. They name its place in the caller's matrix, also where a method
-//! works on the transpose.
+//! Errors of dense matrices with an entry that is not finite. They name its place in the caller's matrix, also where a
+//! method works on the transpose.
 
 use crate::blocks::number::{Number, decode};
 use crate::error::Error;
@@ -12,7 +12,8 @@ pub fn entry(argument: &str, (row, column): (usize, usize), is_transposed: bool,
     Error::invalid(argument, format!("has {value} in row {row}, column {column} (from 0)"))
 }
 
-/// The error for an entry in `count` rows of `argument` from `first` on, or of its transpose, where the entry itself is not known.
+/// The error for an entry in `count` rows of `argument` from `first` on, or of its transpose, where the entry itself is
+/// not known.
 pub fn rows(argument: &str, first: usize, count: usize, is_transposed: bool) -> Error {
     let axis = if is_transposed { "column" } else { "row" };
     let lines = match count {
@@ -22,8 +23,8 @@ pub fn rows(argument: &str, first: usize, count: usize, is_transposed: bool) -> 
     Error::invalid(argument, format!("has a number that is not finite in {lines} (from 0)"))
 }
 
-/// Line, place in the line and value of the first entry that is not finite. `lines` are the first elements of lines in `bytes` and
-/// their lengths.
+/// Line, place in the line and value of the first entry that is not finite. `lines` are the first elements of lines in
+/// `bytes` and their lengths.
 pub fn find(
     number: Number,
     bytes: &[u8],

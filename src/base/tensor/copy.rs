@@ -13,9 +13,9 @@ use crate::tensor::Tensor;
 /// Copies `source` into `destination`: same dimensions and element type, any strides on the host.
 ///
 /// Host destinations are complete on return, device destinations in stream order. Device memory must be packed; a
-/// strided host tensor is packed into a temporary copy. Between device memories a kernel copies matrices with contiguous rows or
-/// columns of elements of 4, 8 and 16 bytes, packed or not. Other tensors in different orders go through a temporary copy on the
-/// host, for which the call waits.
+/// strided host tensor is packed into a temporary copy. Between device memories a kernel copies matrices with
+/// contiguous rows or columns of elements of 4, 8 and 16 bytes, packed or not. Other tensors in different orders go
+/// through a temporary copy on the host, for which the call waits.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory.

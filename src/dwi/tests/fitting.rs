@@ -288,7 +288,8 @@ fn a_fit_is_charged_to_the_limit_of_host_memory() {
     c.host_budget().restart_peak();
     run(&c, &input, &Extra { options, ..plain() }, &mut out, None).unwrap();
     let most = c.host_budget().peak();
-    // 28 unknowns, of which each pair is multiplied for each of the 64 directions; triangles, weights and results of a block.
+    // 28 unknowns, of which each pair is multiplied for each of the 64 directions; triangles, weights and results of a
+    // block.
     let (pairs, lanes) = (28 * 29 / 2, 128);
     let least = 8 * (64 * pairs + 64 * 28 + lanes * (pairs + 3 * 64 + 28));
     assert!(most - used > least, "{} bytes, at least {least}", most - used);
@@ -308,8 +309,8 @@ fn a_fit_is_charged_to_the_limit_of_host_memory() {
     assert!(matches!(refused, Err(Error::OutOfMemory { limit: Some(_), .. })), "{refused:?}");
 }
 
-/// The least limit of two threads is that of all their memory, whichever thread comes first to a block: a byte less is refused
-/// in every call.
+/// The least limit of two threads is that of all their memory, whichever thread comes first to a block: a byte less is
+/// refused in every call.
 #[test]
 fn the_least_limit_does_not_depend_on_how_threads_are_scheduled() {
     let runs = |threads: usize, host_memory_limit: u64| {

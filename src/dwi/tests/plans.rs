@@ -9,7 +9,8 @@ fn limited(host_memory_limit: u64) -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads: 2, host_memory_limit, ..Options::default() }).unwrap()
 }
 
-/// The plan and the report of a search for five peaks of each voxel, their number and the status, whose arrays exist before both.
+/// The plan and the report of a search for five peaks of each voxel, their number and the status, whose arrays exist
+/// before both.
 fn planned_and_found(dwi: &Dwi, input: &Tensor, rows: usize) -> (Result<Info>, Result<Info>) {
     let (c, voxels) = (dwi.context(), input.dims()[1]);
     let mut peaks = zeros(c, input.dtype(), &[rows, 5, voxels]);

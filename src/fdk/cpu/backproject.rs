@@ -120,8 +120,8 @@ impl Footprint {
         self.row + k as f64 * self.step
     }
 
-    /// The slices from `first + 0` to `first + count - 1` whose rows lie within (-1, rows) of the batch's, as a range relative
-    /// to `first`.
+    /// The slices from `first + 0` to `first + count - 1` whose rows lie within (-1, rows) of the batch's, as a range
+    /// relative to `first`.
     #[inline(always)]
     fn range(&self, rows: f64, first: usize, count: usize) -> Range<usize> {
         let count = count as f64;

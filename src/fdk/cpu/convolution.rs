@@ -9,8 +9,8 @@ use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::error::Result;
 
-/// Complex vectors between two looks: about a millisecond's work. Sums by a prime factor p of the length take p / 4 times as long
-/// up to p = 256; with larger factors a look follows as many terms, or one sum.
+/// Complex vectors between two looks: about a millisecond's work. Sums by a prime factor p of the length take p / 4
+/// times as long up to p = 256; with larger factors a look follows as many terms, or one sum.
 const SEGMENT: usize = 1 << 16;
 
 /// A filter's response for rows of one length.
@@ -482,8 +482,8 @@ mod tests {
             let mut run = |segment: usize| {
                 convolution.segment = segment;
                 let rows = dispatch(Isa::detect(), Run(&convolution, &signals, length, &count));
-                // A look is followed by at most a segment, or by one vector of each part of a block. In long sums of a prime it
-                // is followed by so many terms.
+                // A look is followed by at most a segment, or by one vector of each part of a block. In long sums of a
+                // prime it is followed by so many terms.
                 let samples = length / 2;
                 let of_stage = |s: &Stage| {
                     let is_sum = ![2, 3, 4].contains(&s.radix) && s.radix * s.radix > segment;

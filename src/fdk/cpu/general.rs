@@ -1,8 +1,8 @@
 //! Back-projection for panels that are not upright: every voxel has its own position in u and in v.
 //!
-//! Along a column of voxels the position changes slowly, so a vector of voxels projects onto few panel columns. Each of these
-//! is interpolated along v for the whole vector, from a table and without gathers, and is weighted with the hat function of
-//! its distance in u. Together that is bilinear interpolation.
+//! Along a column of voxels the position changes slowly, so a vector of voxels projects onto few panel columns. Each of
+//! these is interpolated along v for the whole vector, from a table and without gathers, and is weighted with the hat
+//! function of its distance in u. Together that is bilinear interpolation.
 //!
 //! `mod.rs`, `backproject.rs`, `filter.rs` and `general.rs` import each other: the layout of a filtered column is
 //! stated once in `mod.rs`, and the general form of the back-projection shares its task.

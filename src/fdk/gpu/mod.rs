@@ -143,8 +143,8 @@ impl GpuOps {
         })
     }
 
-    /// If there is a plane of symmetry: the number of tiles on its larger side, their depth, and the first slice of the first
-    /// tile above it. A slab then includes its mirror image.
+    /// If there is a plane of symmetry: the number of tiles on its larger side, their depth, and the first slice of the
+    /// first tile above it. A slab then includes its mirror image.
     fn mirrored(&self, plan: &Plan) -> Option<(usize, usize, usize)> {
         let mirror = self.shape.mirror?;
         let (depth, plane) = (self.shape.slice_group(), mirror.slices.div_ceil(2));
@@ -158,15 +158,15 @@ impl GpuOps {
         self.counts.is_some() || plan.options.sanitize || plan.scan.is_by_pixel || number != Number::F32
     }
 
-    /// Whether stored slices are converted into memory of their own: those of another type, and those of a pushed scan, whose
-    /// slab must stay unchanged for a repeated finish.
+    /// Whether stored slices are converted into memory of their own: those of another type, and those of a pushed scan,
+    /// whose slab must stay unchanged for a repeated finish.
     fn leaves_apart(&self, plan: &Plan) -> bool {
         let is_pushed = self.cut.as_ref().is_some_and(|c| c.any_order);
         self.output != Number::F32 || (is_pushed && !plan.is_plain())
     }
 
-    /// The pieces of the current slab: first slice, number of slices, and byte offset in its memory. In the volume's own memory
-    /// the offset is that of the slice in the volume.
+    /// The pieces of the current slab: first slice, number of slices, and byte offset in its memory. In the volume's
+    /// own memory the offset is that of the slice in the volume.
     fn pieces(&self, job: Job<'_>, slice: usize) -> Vec<(usize, usize, usize)> {
         let mut at = 0;
         let place = |(first, slices)| {
@@ -216,8 +216,9 @@ impl FdkOps for GpuOps {
             let each = nz.div_ceil(devices);
             return (each, each);
         }
-        // No work hides the download of the last slab, so slabs are small. The first slab hides the upload of the scan, so it
-        // is larger. Several devices each upload the whole scan but share the work, so their first slabs take more of it.
+        // No work hides the download of the last slab, so slabs are small. The first slab hides the upload of the scan,
+        // so it is larger. Several devices each upload the whole scan but share the work, so their first slabs take
+        // more of it.
         let slices = nz.div_ceil(8 * devices).max(PIECE_BYTES.div_ceil(slice));
         let quarters = match input.access {
             Access::Buffered => 2 * devices,

@@ -164,8 +164,9 @@ pub(super) fn the_plain_recurrence_skips_no_value(c: &Arc<Context>) {
     assert!(solved >= 12, "{solved} of 48 are solved");
 }
 
-/// A start vector with a small component along an eigenvector changes that value of T by the square of it. In single precision
-/// the test for spurious values took such values for spurious ones, and the next values of the spectrum filled the list.
+/// A start vector with a small component along an eigenvector changes that value of T by the square of it. In single
+/// precision the test for spurious values took such values for spurious ones, and the next values of the spectrum
+/// filled the list.
 pub(super) fn the_plain_recurrence_keeps_values_of_small_components(c: &Arc<Context>) {
     let (rows, cols) = (6, 11);
     let down = (0..(rows - 1) * cols).map(|k| (k + cols, k, 1.0f32));

@@ -117,8 +117,8 @@ pub(super) struct Member<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Member<'a, T> {
-    /// A member for the `share` of the rows, of n entries each, and the same rows of the mask of observed entries. It works on
-    /// `stream`, in `free` bytes of the device.
+    /// A member for the `share` of the rows, of n entries each, and the same rows of the mask of observed entries. It
+    /// works on `stream`, in `free` bytes of the device.
     pub(super) fn new(
         (context, free): (&Arc<Context>, u64),
         stream: &GpuStream,
@@ -347,8 +347,8 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.scale = scale;
     }
 
-    /// The sum of the squares of the observed entries, the largest modulus, the number of entries that are not finite, and the
-    /// sum of the moduli. Writes M to X.
+    /// The sum of the squares of the observed entries, the largest modulus, the number of entries that are not finite,
+    /// and the sum of the moduli. Writes M to X.
     pub(super) fn begin(&mut self, tick: ProgressCheck<'_>) -> Result<[f64; kernels::SUMS]> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         for panel in 0..self.cut.panels() {

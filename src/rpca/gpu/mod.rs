@@ -183,8 +183,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         self.members.iter().map(Member::traffic).fold((0, 0, 0.0), add)
     }
 
-    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major in host
-    /// memory.
+    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major
+    /// in host memory.
     pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         self.members.iter_mut().try_for_each(|member| member.results(take))
     }
@@ -207,8 +207,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         &mut self.members[0]
     }
 
-    /// Calls `work` for every device at the same time, with the device's number. The first repeats the last report before its
-    /// panels.
+    /// Calls `work` for every device at the same time, with the device's number. The first repeats the last report
+    /// before its panels.
     fn each<R: Send>(
         &mut self,
         work: impl Fn(usize, &mut Member<'a, T>, ProgressCheck<'_>) -> Result<R> + Sync,
@@ -229,8 +229,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(Some(HostMatrix { rows, cols, numbers }))
     }
 
-    /// A pass that ends in a sum over all rows. `work` is called with a device, the operands in its memory, and the matrix for
-    /// its part of the sum.
+    /// A pass that ends in a sum over all rows. `work` is called with a device, the operands in its memory, and the
+    /// matrix for its part of the sum.
     fn summed<R: Send>(
         &mut self,
         operands: Operands<'_, T::Wide>,

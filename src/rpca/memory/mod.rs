@@ -25,9 +25,9 @@ use ledger::Ledger;
 pub(super) use shape::LARGE;
 pub use shape::Shape;
 
-/// Options of a counting run of at most two iterations: the first converges, the second writes the parts. It has at least one
-/// power iteration, because each run may use one to confirm its values. A given penalty is left out: it changes no memory, and its
-/// limits depend on the norm of the matrix, which is not known.
+/// Options of a counting run of at most two iterations: the first converges, the second writes the parts. It has at
+/// least one power iteration, because each run may use one to confirm its values. A given penalty is left out: it
+/// changes no memory, and its limits depend on the norm of the matrix, which is not known.
 fn rehearsed(options: &Options) -> Options {
     let (max_iterations, power_iterations) = (options.max_iterations.min(2), options.power_iterations.max(1));
     Options { mu: 0.0, tolerance: 1.0, max_iterations, power_iterations, ..options.clone() }

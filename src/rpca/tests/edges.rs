@@ -43,8 +43,9 @@ fn a_weight_of_the_sparse_part_decides_which_part_is_empty() {
     assert!(difference(&l, &entries::<f64>(&m)) < 1e-7);
 }
 
-/// Splits under many weights: a success is no worse than to leave one part empty, and as good as the optimum where that is
-/// known. ||X||_* <= ||X||_1 <= sqrt(m n) ||X||_*: of a lambda of 1 or more S = 0 is optimal, of 1 / sqrt(m n) or less L = 0.
+/// Splits under many weights: a success is no worse than to leave one part empty, and as good as the optimum where that
+/// is known. ||X||_* <= ||X||_1 <= sqrt(m n) ||X||_*: of a lambda of 1 or more S = 0 is optimal, of 1 / sqrt(m n) or
+/// less L = 0.
 fn no_worse_than_trivial<T: Scalar>(name: &str, (rows, cols): (usize, usize), entry: impl Fn(usize, usize) -> f64) {
     let context = context();
     let m = matrix(&context, Order::ColumnMajor, (rows, cols), |i, j| T::from_parts(entry(i, j), 0.0));
@@ -120,8 +121,9 @@ fn a_success_without_power_iterations_or_warm_starts_is_that_with_them() {
     }
 }
 
-/// Without power iterations S does not come to rest, which the check of small matrices and the bound of the last residual ask
-/// for, and parts under a bound of the rank add up far from the optimum: the run begins anew with steps and the last vectors.
+/// Without power iterations S does not come to rest, which the check of small matrices and the bound of the last
+/// residual ask for, and parts under a bound of the rank add up far from the optimum: the run begins anew with steps
+/// and the last vectors.
 #[test]
 fn runs_converge_without_power_iterations_or_warm_starts() {
     fn check<T: Scalar>(size: (usize, usize), name: &str, base: &Options, entry: impl Fn(usize, usize) -> f64) {

@@ -109,8 +109,8 @@ fn cuts_under_a_limit_do_not_depend_on_the_threads() {
     assert!(one == three);
 }
 
-/// A plan ends as a run does, with the same text, for good and bad options and matrices; and where both end well their figures
-/// agree.
+/// A plan ends as a run does, with the same text, for good and bad options and matrices; and where both end well their
+/// figures agree.
 #[test]
 fn a_plan_is_refused_where_a_run_is() {
     let few = Options { max_iterations: 40, ..Options::default() };

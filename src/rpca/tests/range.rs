@@ -26,8 +26,8 @@ fn power(exponent: i32) -> f64 {
     f64::from(half).exp2() * f64::from(exponent - half).exp2()
 }
 
-/// Splits the matrix times powers of two, and compares the parts with those of the matrix itself. `least` is the least number of
-/// the type, and `close` the accepted difference of parts in the matrix's own unit.
+/// Splits the matrix times powers of two, and compares the parts with those of the matrix itself. `least` is the least
+/// number of the type, and `close` the accepted difference of parts in the matrix's own unit.
 fn check_powers<T: Scalar>(
     context: &Arc<Context>,
     exponents: impl Iterator<Item = i32>,

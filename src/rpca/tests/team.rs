@@ -110,8 +110,8 @@ fn alike<T: Scalar>(
         assert!((one.objective - several.objective).abs() <= most * one.objective, "{case}");
         return low_rank.max(sparse);
     }
-    // A success has mu ||S - S'||_F <= 0.01 ||Y||_F, and ||Y||_F <= lambda sqrt(m n). With d = 0.01 lambda sqrt(m n), <Y, M> / (1 + d)
-    // bounds the objective from below, and the parts' is <Y, M> + d ||L||_* at the most.
+    // A success has mu ||S - S'||_F <= 0.01 ||Y||_F, and ||Y||_F <= lambda sqrt(m n). With d = 0.01 lambda sqrt(m n),
+    // <Y, M> / (1 + d) bounds the objective from below, and the parts' is <Y, M> + d ||L||_* at the most.
     let d = 0.01 * one.lambda * ((shape.0 * shape.1) as f64).sqrt();
     let (least, most) = (one.objective.min(several.objective), one.objective.max(several.objective));
     assert!(most * (1.0 - d) <= least * (1.0 + d), "{case}");

@@ -1,5 +1,5 @@
-//! The methods, written once for every backend that offers [`RsvdOps`](super::ops::RsvdOps). The problem is m-by-n with its rows cut; W stands
-//! for n-by-l matrices, P for m-by-l ones.
+//! The methods, written once for every backend that offers [`RsvdOps`](super::ops::RsvdOps). The problem is m-by-n with
+//! its rows cut; W stands for n-by-l matrices, P for m-by-l ones.
 //!
 //! | file | subject |
 //! |---|---|

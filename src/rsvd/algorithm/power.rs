@@ -44,8 +44,9 @@ pub fn row_fused(run: &mut Run<'_>) -> Result<Factors> {
     last_product(run, &w)
 }
 
-/// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`BasisAccuracy::Basis`]. The
-/// sketch is not made orthonormal before the first pass, unless its columns may depend on each other.
+/// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for
+/// [`BasisAccuracy::Basis`]. The sketch is not made orthonormal before the first pass, unless its columns may depend on
+/// each other.
 #[inline(never)]
 pub fn iterate(run: &mut Run<'_>, need: BasisAccuracy) -> Result<Dense> {
     let iterations = run.task.iterations;

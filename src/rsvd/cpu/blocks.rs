@@ -34,8 +34,8 @@ struct Sum<'w, T> {
     exponent: Option<i64>,
 }
 
-/// Divides a matrix by a power of two, which is exact, so that its norm is of the order of one. Returns the exponent; `None` for
-/// zeros.
+/// Divides a matrix by a power of two, which is exact, so that its norm is of the order of one. Returns the exponent;
+/// `None` for zeros.
 fn level<T: Scalar>(algebra: &mut CpuAlgebra, m: &mut CpuMatrix<T>) -> Result<Option<i64>> {
     let norms = algebra.column_norms(m)?;
     let Some(e) = exponent_of(&norms) else { return Ok(None) };

@@ -1,9 +1,8 @@
 //! Centring and scaling by corrections to products, for sparse matrices and operators.
 //!
-//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains times the units:
-//! A' W = A (G W) - 1 (mu^T G W) - nu (1^T G W) and A'^H P = G (A^H P - conj(mu) (1^T P) - 1 (nu^H P)).
-//! G is applied to the entries of a sparse matrix in double precision. Neither G W nor A^H P need then be in the range of the
-//! type.
+//! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains times the units: A' W = A (G W) - 1 (mu^T G W) - nu
+//! (1^T G W) and A'^H P = G (A^H P - conj(mu) (1^T P) - 1 (nu^H P)). G is applied to the entries of a sparse matrix in
+//! double precision. Neither G W nor A^H P need then be in the range of the type.
 
 use std::sync::Arc;
 

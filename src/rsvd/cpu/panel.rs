@@ -200,8 +200,8 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// The error for `count` rows from `first` on, in which an entry is not finite. The first of them is row `place` of the problem,
-    /// which is of the caller's matrix or of its transpose.
+    /// The error for `count` rows from `first` on, in which an entry is not finite. The first of them is row `place` of
+    /// the problem, which is of the caller's matrix or of its transpose.
     pub fn not_finite(&self, first: usize, count: usize, place: usize, transposed: bool) -> Error {
         let bytes = match self.memory.as_slice::<u8>() {
             Ok(bytes) => bytes,
@@ -322,8 +322,8 @@ impl<'b> Part<'b> {
         Ok((matrix, merge(&found)))
     }
 
-    /// Means of the rows of column-major data. The distances from the first entry are summed, so that the mean of equal entries
-    /// is exact.
+    /// Means of the rows of column-major data. The distances from the first entry are summed, so that the mean of equal
+    /// entries is exact.
     fn row_means(&self, bytes: &[u8], first: usize, count: usize) -> Result<Vec<Complex<f64>>> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
         let (mut firsts, mut values) = (Values::new(self.number, count)?, Values::new(self.number, count)?);
@@ -367,8 +367,8 @@ impl<'b> Part<'b> {
             let (column, width) = (b * band, out.len());
             let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
             let mut values = Values::new(self.number, length)?;
-            // The distances from the first entry are summed, so that the mean of a constant column is exact. The factor, which
-            // is that of the largest entry of all columns, would take the digits of columns far below it.
+            // The distances from the first entry are summed, so that the mean of a constant column is exact. The
+            // factor, which is that of the largest entry of all columns, would take the digits of columns far below it.
             let mut anchors = alloc::filled("first entries of columns", width, Complex::<f64>::default())?;
             let mut far = alloc::filled("columns whose sums overflow", width, false)?;
             for round in [Round::Sums, Round::FarSums, Round::Spreads] {

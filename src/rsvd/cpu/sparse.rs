@@ -129,8 +129,8 @@ impl<T: Scalar> Columns<T> {
     }
 }
 
-/// The stored places of a row: the sum of their squared distances from the mean, times the square of the factor, their number, the
-/// largest distance, and the largest part of an entry.
+/// The stored places of a row: the sum of their squared distances from the mean, times the square of the factor, their
+/// number, the largest distance, and the largest part of an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct RowSums {
     squares: f64,
@@ -151,9 +151,9 @@ enum Axis {
     Outer,
 }
 
-/// C = S B, where `row(i)` yields the entries of row i of S. Each row of C is a sum of rows of B in the order of the entries.
-/// A correction is the first term of the sum, which is then in double precision: means that are much larger than the spread
-/// cancel before the result is rounded. So is a sum of entries that `transform` multiplies.
+/// C = S B, where `row(i)` yields the entries of row i of S. Each row of C is a sum of rows of B in the order of the
+/// entries. A correction is the first term of the sum, which is then in double precision: means that are much larger
+/// than the spread cancel before the result is rounded. So is a sum of entries that `transform` multiplies.
 #[allow(clippy::too_many_arguments, reason = "a product, its transform and its progress")]
 fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     context: &Context,
@@ -311,8 +311,8 @@ impl<T: Scalar> CpuOps<'_, T> {
             } else if centred {
                 let zeros = if stored < m { largest_part(mean) } else { 0.0 };
                 size = columns.places(j).map(|(_, x)| distance(x, mean)).fold(zeros, f64::max);
-                // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does
-                // not need this.
+                // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of
+                // zeros does not need this.
                 if is_zero_line(size, mean) {
                     if transform.gains.is_empty() {
                         transform.gains = alloc::filled("factors of columns", n, 1.0)?;

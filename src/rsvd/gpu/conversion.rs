@@ -198,8 +198,8 @@ impl BlockConversion {
         Ok(output.unwrap_or(lines))
     }
 
-    /// The tallies of the pass: the sum of the squares, the largest modulus, the number of entries that are not finite, and the
-    /// largest part of a centred entry.
+    /// The tallies of the pass: the sum of the squares, the largest modulus, the number of entries that are not finite,
+    /// and the largest part of a centred entry.
     pub(super) fn tallies(&mut self, site: &Site) -> Result<Vec<(Span, [f64; TALLY])>> {
         let spans = std::mem::take(&mut self.counted);
         let (Some(tallies), false) = (&self.tallies, spans.is_empty()) else { return Ok(Vec::new()) };

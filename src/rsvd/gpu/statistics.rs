@@ -142,8 +142,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// The error for `count` rows from `first` on, in which an entry is not finite. It names the entry if the data are in host
-    /// memory.
+    /// The error for `count` rows from `first` on, in which an entry is not finite. It names the entry if the data are
+    /// in host memory.
     fn not_finite(&self, first: usize, count: usize) -> Error {
         let count = count.min(self.rows.saturating_sub(first));
         if let Matrix::Dense(Input { columns, dtype, row_major, place: DataLocation::Host(bytes, stride) }) =

@@ -124,8 +124,8 @@ impl<'a, T: Scalar> Mapped<'a, T> {
 
     /// The power of two for the next try, after a product of samples times `factor` overflowed; `None` after the last one.
     ///
-    /// The first step is as large as sums of products need that are themselves in range. Quotients of samples and divisors may
-    /// overflow, too. Later steps leave all digits to products of such quotients with any weight.
+    /// The first step is as large as sums of products need that are themselves in range. Quotients of samples and
+    /// divisors may overflow, too. Later steps leave all digits to products of such quotients with any weight.
     fn next_factor(&self, run: &Run<'_>, factor: f64) -> Option<f64> {
         let step = if self.known.is_none() {
             let terms = (run.ops.rows().max(1) as f64 * run.ops.columns().max(1) as f64).sqrt();
@@ -205,8 +205,8 @@ impl<T: Scalar> Call for Mapped<'_, T> {
         let is_beyond = run.tall_not_finite(&p)?.is_some();
         self.map.finish(&mut run, factor, &mut p)?;
         if let (true, Some(next)) = (is_beyond, self.next_factor(&run, factor)) {
-            // A sum may overflow where the result does not. Numbers that did not are not computed in the smaller unit, in which
-            // they might lose digits.
+            // A sum may overflow where the result does not. Numbers that did not are not computed in the smaller unit,
+            // in which they might lose digits.
             self.keep(&mut run, &context, &p)?;
             *rescale = Some(next);
             return Err(Error::Numerical("a sum of products overflows".into()));

@@ -155,8 +155,8 @@ impl Rsvd {
     }
 }
 
-/// Whether U diag(s) of a method differs from A V by more than rounding. It does for methods that do not form A W for a basis
-/// W that gives V. One-pass methods are excluded: the data are not read again for them.
+/// Whether U diag(s) of a method differs from A V by more than rounding. It does for methods that do not form A W for a
+/// basis W that gives V. One-pass methods are excluded: the data are not read again for them.
 fn has_other_scores(method: Method) -> bool {
     matches!(method, Method::Range | Method::Fused)
 }

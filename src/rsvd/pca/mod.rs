@@ -123,8 +123,8 @@ impl Pca {
     /// not centred.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size; [`Error::Numerical`] for a mean that
-    /// the type does not hold.
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size; [`Error::Numerical`] for a
+    /// mean that the type does not hold.
     pub fn mean(&self, mean: &mut Tensor) -> Result<()> {
         mean.expect_dims("mean", &[self.info.features])?;
         let double = match self.info.dtype {

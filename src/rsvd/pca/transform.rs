@@ -96,8 +96,8 @@ impl Pca {
         })
     }
 
-    /// The weights from scores to samples, rank-by-features, each feature in its own unit, and the exponents of these powers of
-    /// two. Sums of scores of the type times weights do not overflow.
+    /// The weights from scores to samples, rank-by-features, each feature in its own unit, and the exponents of these
+    /// powers of two. Sums of scores of the type times weights do not overflow.
     fn weights_to_samples<T: Scalar>(&self) -> Result<(Vec<T>, Vec<i64>)> {
         let (features, rank) = (self.info.features, self.info.rank);
         let components = host_elements::<T>(&self.components)?;

@@ -156,8 +156,8 @@ fn large_means_do_not_hide_variances() {
     assert!(pca.info().rounding.is_finite() && pca.info().rounding < 1.0, "{:e}", pca.info().rounding);
 }
 
-/// A nearly constant column whose squared deviations underflow beside those of the largest entry is constant, in one block or
-/// in several.
+/// A nearly constant column whose squared deviations underflow beside those of the largest entry is constant, in one
+/// block or in several.
 #[test]
 fn nearly_constant_features_far_below_others_are_constant() {
     let context = cpu();

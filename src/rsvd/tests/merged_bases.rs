@@ -29,7 +29,8 @@ fn graded() -> Dense<f64> {
     Dense { rows: ROWS, columns: COLUMNS, data }
 }
 
-/// With these seeds, directions of a factor lay in random directions that an earlier basis had drawn and the next drew again.
+/// With these seeds, directions of a factor lay in random directions that an earlier basis had drawn and the next drew
+/// again.
 fn check(context: &Arc<Context>) {
     let a = matrix(context, &graded(), PACKED);
     for seed in [0, 41, 83] {

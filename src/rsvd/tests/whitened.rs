@@ -31,7 +31,8 @@ fn distance<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> f64 {
     a.data.iter().zip(&b.data).map(off).fold(0.0, |most, off| if off <= most { most } else { off })
 }
 
-/// Scores of a fit are those of a transform of the same samples, 0 along directions without variance, and give the samples back.
+/// Scores of a fit are those of a transform of the same samples, 0 along directions without variance, and give the
+/// samples back.
 fn check<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, rank: usize, options: PcaOptions, k: usize, tolerance: f64) {
     for (sparse, by_columns) in [(false, false), (true, false), (false, true)] {
         for method in [Method::Auto, Method::Range, Method::Gram] {

@@ -1,5 +1,5 @@
-//! Newton steps of minimum norm, in f64 and for one point. Near a continuum of eigenvectors the Hessian is singular along the
-//! continuum, so a step only has to go across it.
+//! Newton steps of minimum norm, in f64 and for one point. Near a continuum of eigenvectors the Hessian is singular
+//! along the continuum, so a step only has to go across it.
 
 use crate::alloc;
 use crate::error::Result;
@@ -167,8 +167,8 @@ impl Approach {
         self.steps(x, start, floor, FLAT)
     }
 
-    /// The same along all directions, including flat ones. Near a pair with a Hessian of 0 the error falls by a constant factor
-    /// in each step. If there is no pair nearby, the steps move away.
+    /// The same along all directions, including flat ones. Near a pair with a Hessian of 0 the error falls by a
+    /// constant factor in each step. If there is no pair nearby, the steps move away.
     pub(super) fn run_along_all<T: Real>(&self, x: &mut [T], start: (&[f64], f64), floor: f64) -> Result<()> {
         self.steps(x, start, floor, 0.0)
     }

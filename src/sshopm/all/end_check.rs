@@ -11,8 +11,8 @@ use crate::tensor::Symmetric;
 
 /// Largest angle in radians by which refinement may move an end that is a pair within the accuracy of the entries.
 const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
-/// Largest residual of a pair, in units of the entries' rounding times the norm. Rounding of the entries changes A x^(m-1) by
-/// at most half a unit; more units allow for entries that were computed by a few operations.
+/// Largest residual of a pair, in units of the entries' rounding times the norm. Rounding of the entries changes A
+/// x^(m-1) by at most half a unit; more units allow for entries that were computed by a few operations.
 const FEW_ROUNDINGS: f64 = 8.0;
 /// Largest residual of a pair relative to the norm, for the rounding of the evaluation in f64.
 const EVALUATION: f64 = 100.0 * f64::EPSILON;
@@ -26,8 +26,8 @@ const LARGER: f64 = 4.0;
 
 /// Halvings of the arc between two ends that are taken for points of one curve: seven points.
 const HALVINGS: u32 = 3;
-/// Largest length of either half of an arc, relative to the arc: a midpoint that is moved onto a curve stays between the ends,
-/// but a step that arrives at one of the ends does not.
+/// Largest length of either half of an arc, relative to the arc: a midpoint that is moved onto a curve stays between
+/// the ends, but a step that arrives at one of the ends does not.
 const HALF: f64 = 0.9;
 
 /// Check of the ends for one tensor.
@@ -75,8 +75,8 @@ impl EndCheck<'_> {
         least(end.hessian.iter().copied()) > moved.max(32.0 * self.shape.order as f64 * rounding)
     }
 
-    /// The magnitude up to which an eigenvalue of the projected Hessian at an end counts as 0. An eigenvalue that may be 0 at
-    /// the pair near the end does.
+    /// The magnitude up to which an eigenvalue of the projected Hessian at an end counts as 0. An eigenvalue that may
+    /// be 0 at the pair near the end does.
     pub(super) fn flat(&self, end: &Ending, certain: bool) -> f64 {
         let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * self.norm * end.residual).sqrt() };
         doubtful.max(self.rule.degeneracy * self.norm)
@@ -92,11 +92,11 @@ impl EndCheck<'_> {
         self.doubt_of(end.residual, end.hessian.iter().copied())
     }
 
-    /// Refines an end by Newton's steps in f64 from x. The end stays at x if the steps do not reduce the residual, or if they
-    /// lead far away from an x that is a pair within the accuracy of the entries. Beside two pairs that a small change of the
-    /// entries merges and removes, the gradient of the form is small without vanishing. So if the end is no pair within that
-    /// accuracy, further steps search for one at any distance. Returns `None` if the end is a pair only to a loose tolerance,
-    /// or if the further steps find none.
+    /// Refines an end by Newton's steps in f64 from x. The end stays at x if the steps do not reduce the residual, or
+    /// if they lead far away from an x that is a pair within the accuracy of the entries. Beside two pairs that a small
+    /// change of the entries merges and removes, the gradient of the form is small without vanishing. So if the end is
+    /// no pair within that accuracy, further steps search for one at any distance. Returns `None` if the end is a pair
+    /// only to a loose tolerance, or if the further steps find none.
     pub(super) fn refined<T: Real>(&self, x: &[T]) -> Result<Option<Ending>> {
         let mut to = crate::alloc::copied("start vectors", x)?;
         let still = crate::alloc::filled("start vectors", x.len(), 0.0)?;
@@ -134,9 +134,9 @@ impl EndCheck<'_> {
         end.residual > 2.0 * self.accepted * self.norm
     }
 
-    /// Whether two ends with one lambda at degenerate pairs are one pair: then the points between them are pairs as well. Near
-    /// a pair with a Hessian of 0 the residual falls with a power of the distance, so the distance cannot decide. With
-    /// `turned`, the arc goes to the opposite of y.
+    /// Whether two ends with one lambda at degenerate pairs are one pair: then the points between them are pairs as
+    /// well. Near a pair with a Hessian of 0 the residual falls with a power of the distance, so the distance cannot
+    /// decide. With `turned`, the arc goes to the opposite of y.
     pub(super) fn are_joined(&self, (x, p): (&[f64], f64), (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
         Ok(self.approach.most_between(x, y, turned, BETWEEN)? <= self.limit_between(p, q))
     }
@@ -145,10 +145,10 @@ impl EndCheck<'_> {
         LARGER * p.max(q).max(32.0 * self.epsilon * self.norm)
     }
 
-    /// Whether two ends at degenerate pairs with one lambda are points of one curve of pairs, which need not be the arc between
-    /// them: where the entries have an error, the points of a circle lie beside their plane by about that error. So the points
-    /// that halve the arc repeatedly are moved by steps across the curve, and each must arrive at a degenerate pair with that
-    /// lambda between its neighbours.
+    /// Whether two ends at degenerate pairs with one lambda are points of one curve of pairs, which need not be the arc
+    /// between them: where the entries have an error, the points of a circle lie beside their plane by about that
+    /// error. So the points that halve the arc repeatedly are moved by steps across the curve, and each must arrive at
+    /// a degenerate pair with that lambda between its neighbours.
     pub(super) fn are_on_one_curve(&self, x: &Ending, (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
         let mut to = crate::alloc::copied("start vectors", y)?;
         if turned {

@@ -126,9 +126,9 @@ impl<T: Real> PairSet<T> {
         self.push(value.to_f64(), 0.0, PairClass::Degenerate, 0, unit, (1..n).map(|_| 0.0))
     }
 
-    /// Merges the pairs of a chunk into the set. A pair near a known one is counted there. A degenerate pair with the lambda of
-    /// a continuum belongs to the continuum. Other ends are refined in f64 and appended if they are new. Returns the number of
-    /// starts whose ends are pairs only to the tolerance, without a pair nearby.
+    /// Merges the pairs of a chunk into the set. A pair near a known one is counted there. A degenerate pair with the
+    /// lambda of a continuum belongs to the continuum. Other ends are refined in f64 and appended if they are new.
+    /// Returns the number of starts whose ends are pairs only to the tolerance, without a pair nearby.
     pub fn merge(&mut self, found: &FoundPairs<'_, T>, check: &EndCheck<'_>) -> Result<usize> {
         let n = self.shape.dimension;
         let agree = check.rule.merge_norm * check.norm;

@@ -34,8 +34,8 @@ mod tests {
     use super::is_possible;
     use crate::tensor::Symmetric;
 
-    /// Pairs of the sum of w_i q_i^m with orthogonal q_i and positive w_i, by k (Robeva, SIAM J. Matrix Anal. Appl. 37, 2016):
-    /// one for each set of s of the q_i, and for even order each choice of signs, with k = n - s.
+    /// Pairs of the sum of w_i q_i^m with orthogonal q_i and positive w_i, by k (Robeva, SIAM J. Matrix Anal. Appl. 37,
+    /// 2016): one for each set of s of the q_i, and for even order each choice of signs, with k = n - s.
     fn orthogonal(order: usize, n: usize) -> Vec<usize> {
         let mut choose = 1;
         let mut counts = vec![0; n];

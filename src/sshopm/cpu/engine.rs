@@ -36,8 +36,8 @@ pub trait Engine<T: Real> {
     fn pool_width(&self) -> Option<usize> {
         None
     }
-    /// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. Returns false if there is
-    /// no kernel for it.
+    /// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. Returns false if
+    /// there is no kernel for it.
     fn advance_pool(&mut self, _: &Rule<T>, _: &mut Pool<T>, _keep: usize, _steps: usize) -> bool {
         false
     }

@@ -178,7 +178,8 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
             if self.feed.pool.busy.iter().all(|b| *b == 0) {
                 return Ok(at.counts);
             }
-            // Half was the fastest of the fractions tried, from a quarter to four fifths: assigning new starts has a cost, too.
+            // Half was the fastest of the fractions tried, from a quarter to four fifths: assigning new starts has a
+            // cost, too.
             let keep = if self.source(&mut at).is_some() { LANES / 2 } else { 0 };
             if !self.engine.advance_pool(&at.rule, &mut self.feed.pool, keep, steps) {
                 return Err(Error::Internal("a pool without its kernel".into()));
@@ -220,8 +221,8 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// A tensor with unassigned starts; `None` if all tensors have begun, or if tensors whose last starts still run occupy all
-    /// slots.
+    /// A tensor with unassigned starts; `None` if all tensors have begun, or if tensors whose last starts still run
+    /// occupy all slots.
     fn source(&mut self, at: &mut Position<T>) -> Option<usize> {
         loop {
             if let Some(slot) = at.feeding {

@@ -33,8 +33,8 @@ pub fn status_of(state: f64) -> StartStatus {
 /// Kind of step from an iterate to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Newton's step with the smallest safe shift of the Hessian in dimension 3; in others Newton's step where it is safe, else
-    /// a power step with the smallest safe shift.
+    /// Newton's step with the smallest safe shift of the Hessian in dimension 3; in others Newton's step where it is
+    /// safe, else a power step with the smallest safe shift.
     Hybrid,
     /// Newton's step where it is safe, else a power step with the tensor's constant shift.
     HybridConstant,

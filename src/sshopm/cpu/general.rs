@@ -76,8 +76,8 @@ impl<T: Real> WorkArrays<T> {
         inner(simd, &self.r, &self.r, n)
     }
 
-    /// Projects B onto the plane orthogonal to x: C = U'BU, into `c` with rows of n - 1. U are the first n - 1 columns of the
-    /// Householder reflection I - beta v v' that maps x to -+ e_n. Returns beta.
+    /// Projects B onto the plane orthogonal to x: C = U'BU, into `c` with rows of n - 1. U are the first n - 1 columns
+    /// of the Householder reflection I - beta v v' that maps x to -+ e_n. Returns beta.
     #[inline(always)]
     pub fn project<S: Simd<T>>(&mut self, simd: S, n: usize) -> S::V {
         let lanes = S::V::LEN;
@@ -134,8 +134,9 @@ impl<T: Real> WorkArrays<T> {
         if n <= EXACT_SHIFT { least_eigenvalue(simd, &mut self.c, n) } else { least_eigenvalue_bound(simd, &self.c, n) }
     }
 
-    /// Newton's step on the tangent plane into `d` (n components), from the projection, with the Hessian H less `shift` times
-    /// the identity. Returns the lanes that may take it: their shifted Hessian is negative definite, or, with `any`, regular.
+    /// Newton's step on the tangent plane into `d` (n components), from the projection, with the Hessian H less `shift`
+    /// times the identity. Returns the lanes that may take it: their shifted Hessian is negative definite, or, with
+    /// `any`, regular.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
     fn newton<S: Simd<T>>(

@@ -68,8 +68,8 @@ pub fn exponent_of(x: f64) -> i32 {
     biased - 1022
 }
 
-/// Computes the tensor's entries: a copy of the input, or its transform. `columns` are those of the plan's transform; each is
-/// padded to the length of `out`, a whole number of vectors.
+/// Computes the tensor's entries: a copy of the input, or its transform. `columns` are those of the plan's transform;
+/// each is padded to the length of `out`, a whole number of vectors.
 pub fn entries<T: Vectorised>(isa: Isa, columns: &[T], input: &[T], out: &mut [T]) {
     if columns.is_empty() {
         out[..input.len()].copy_from_slice(input);

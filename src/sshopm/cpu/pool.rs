@@ -1,5 +1,5 @@
-//! Lanes that iterate the starts of several tensors at once. A lane whose start has ended takes the next one, possibly of the
-//! next tensor, so that no lane waits for the slowest start of a tensor.
+//! Lanes that iterate the starts of several tensors at once. A lane whose start has ended takes the next one, possibly
+//! of the next tensor, so that no lane waits for the slowest start of a tensor.
 
 use super::flight::{Job, state};
 use super::nested;

@@ -153,11 +153,11 @@ pub fn tangent_invariants<V: Lanes>(b: [V; 6], lambda: V, residual2: V) -> (V, V
 
 /// A step that needs A x^(m-2): hybrid, adaptive power or Newton. Returns the lanes that continue.
 ///
-/// Newton's step needs no basis of the tangent plane. With B = A x^(m-2), r = B x - lambda x and k = m - 1, the projected
-/// Hessian H = k U'BU - lambda I has U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and determinant
-/// k^2 d - k lambda t + lambda^2, where t = tr B - lambda and d = x' adj(B) x are trace and determinant of U'BU. Its adjugate
-/// is trace I - H, so that with q = t - lambda / k the step -H^-1 U'r is
-/// (B r - |r|^2 x - q r) / (k d - lambda q).
+/// Newton's step needs no basis of the tangent plane. With B = A x^(m-2), r = B x - lambda x and k = m - 1, the
+/// projected Hessian H = k U'BU - lambda I has U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and
+/// determinant k^2 d - k lambda t + lambda^2, where t = tr B - lambda and d = x' adj(B) x are trace and determinant of
+/// U'BU. Its adjugate is trace I - H, so that with q = t - lambda / k the step -H^-1 U'r is (B r - |r|^2 x - q r) / (k
+/// d - lambda q).
 #[inline(always)]
 fn curved<F: Form, T: Real, S: Simd<T>>(
     simd: S,
@@ -312,8 +312,8 @@ pub fn newton_ends<T: Real, S: Simd<T>>(
     length2: S::V,
 ) -> <S::V as Lanes>::M {
     let zero = simd.splat(T::ZERO);
-    // Within the floor, the distance to a nondegenerate pair is at most floor / |smallest Hessian eigenvalue|. The defaults of
-    // both give 1e-4 (f64) and 1e-2 (f32).
+    // Within the floor, the distance to a nondegenerate pair is at most floor / |smallest Hessian eigenvalue|. The
+    // defaults of both give 1e-4 (f64) and 1e-2 (f32).
     let long = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-4 } else { 1e-8 }));
     let within = running.and(zero.lt(status.shift));
     let flat = within.and(singular).or(within.and(long.lt(length2)));

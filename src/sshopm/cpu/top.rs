@@ -31,8 +31,9 @@ pub struct Probe<T> {
     basis: Vec<f64>,
 }
 
-/// Bound of the squared eigenvalues of the projected Hessian that may be 0 at a degenerate pair nearby, in units of norm times
-/// residual. On a form of Frobenius norm 1 the largest third derivative along a great circle is sqrt(m choose 3) 6.
+/// Bound of the squared eigenvalues of the projected Hessian that may be 0 at a degenerate pair nearby, in units of
+/// norm times residual. On a form of Frobenius norm 1 the largest third derivative along a great circle is sqrt(m
+/// choose 3) 6.
 pub fn uncertainty(order: usize) -> f64 {
     let m = order as f64;
     18.0 * (m * (m - 1.0) * (m - 2.0) / 6.0).sqrt() / m
@@ -59,8 +60,8 @@ impl<T: Real> Probe<T> {
         &self.out[..count]
     }
 
-    /// Whether the form with entries `a` and Frobenius norm `norm` has a local maximum at x, within the accuracy of its type.
-    /// x is a pair with the given residual. Eigenvalues of the projected Hessian above -`flat` count as 0.
+    /// Whether the form with entries `a` and Frobenius norm `norm` has a local maximum at x, within the accuracy of its
+    /// type. x is a pair with the given residual. Eigenvalues of the projected Hessian above -`flat` count as 0.
     pub fn is_top(
         &mut self,
         engine: &mut dyn Engine<T>,

@@ -191,8 +191,8 @@ fn write_missing<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>, listed: usize)
     let peak = rows.peaks.len().checked_div(pairs).unwrap_or(0);
     from(rows.peaks, peak);
     for (row, absent) in [(&mut *rows.classes, NO_PAIR), (&mut *rows.basins, 0)] {
-        // Skip empty fills of rows that are not requested. Their dangling pointer makes the processor take hundreds of cycles
-        // for a fill of 0 bytes.
+        // Skip empty fills of rows that are not requested. Their dangling pointer makes the processor take hundreds of
+        // cycles for a fill of 0 bytes.
         if listed < row.len() {
             row[listed..].fill(absent);
         }

@@ -183,8 +183,8 @@ fn the_maximum_on_a_circle_is_not_lost() {
 #[test]
 fn a_circle_with_a_ripple_of_rounding_is_one_entry() {
     let c = context(2);
-    // A form in z^2 and x^2 + y^2 with 1 on the equator, and e z (x^3 - 3 x y^2) with further factors |x|^2. The ripple moves
-    // the equator's points by about e; its exact pairs have Hessians of e^2, below any rounding.
+    // A form in z^2 and x^2 + y^2 with 1 on the equator, and e z (x^3 - 3 x y^2) with further factors |x|^2. The ripple
+    // moves the equator's points by about e; its exact pairs have Hessians of e^2, below any rounding.
     let (mut forms, mut listed) = (0, Vec::new());
     for (seed, e) in [1e-14, 3e-14, 1e-13, 2e-13, 3e-13, 5e-13].into_iter().enumerate() {
         for m in [4, 6] {
@@ -391,8 +391,8 @@ fn options_of_the_search_are_refused_for_matrices() {
     }
 }
 
-/// At x = u x w the form (u.x)^3 + (w.x)^3, its gradient and its Hessian are 0: starts end around it, as far from it as their
-/// residual allows.
+/// At x = u x w the form (u.x)^3 + (w.x)^3, its gradient and its Hessian are 0: starts end around it, as far from it as
+/// their residual allows.
 fn two_cubes<T: Real>(u: [f64; 3], w: [f64; 3], degrees: f64) {
     let c = context(2);
     let form =

@@ -1,9 +1,9 @@
 //! The families, and the names derived from a family's name: its structs of options and of the report in C and in the
 //! core.
 //!
-//! A family is a folder of `src` that is a crate; base is none. `purlin_x_options` of C is `Options` of its `options.rs`,
-//! `purlin_x_info` is `Info` of its `info.rs`. Python then has the classes `XOptions` and `XInfo`. The tables of the other modules
-//! list the exceptions.
+//! A family is a folder of `src` that is a crate; base is none. `purlin_x_options` of C is `Options` of its
+//! `options.rs`, `purlin_x_info` is `Info` of its `info.rs`. Python then has the classes `XOptions` and `XInfo`. The
+//! tables of the other modules list the exceptions.
 
 use std::path::Path;
 
@@ -25,7 +25,8 @@ pub fn names(root: &Path) -> Vec<String> {
     names
 }
 
-/// The structs of C without `purlin_` that the families have by their names with this end, `options` or `info`, and the family.
+/// The structs of C without `purlin_` that the families have by their names with this end, `options` or `info`, and the
+/// family.
 pub fn structs(interface: &Interface, root: &Path, end: &str) -> Vec<(String, String)> {
     let of = |family: String| (format!("{family}_{end}"), family);
     let is_declared = |(short, _): &(String, String)| interface.structure(&format!("purlin_{short}")).is_some();

@@ -11,8 +11,8 @@ use crate::fortran::{Declarations, interoperable, statement};
 use crate::interface::{Function, Kind, Type, Variable};
 use crate::{Generated, Interface};
 
-/// Modules by the beginnings of the functions' names without `purlin_`; the longest beginning counts. Functions `x_...` of a family
-/// that is not listed are in the module `purlin_c_x`.
+/// Modules by the beginnings of the functions' names without `purlin_`; the longest beginning counts. Functions `x_...`
+/// of a family that is not listed are in the module `purlin_c_x`.
 const MODULES: &[(&str, &str)] = &[
     ("version", "purlin_c"),
     ("build_info", "purlin_c"),

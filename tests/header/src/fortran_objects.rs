@@ -1,8 +1,8 @@
 //! Fortran types of objects: the procedures that all of them have, by the functions `purlin_x_destroy` of the header.
 //!
-//! A type `purlin_x` has a private component `key`, the C handle. It includes `object_x_bound.inc` among its bindings, and its
-//! module includes `object_x.inc` among the procedures. `drop_x(self, o)` is for the module: it destroys the object that `self`
-//! has, before another takes its place.
+//! A type `purlin_x` has a private component `key`, the C handle. It includes `object_x_bound.inc` among its bindings,
+//! and its module includes `object_x.inc` among the procedures. `drop_x(self, o)` is for the module: it destroys the
+//! object that `self` has, before another takes its place.
 
 use crate::{Generated, Interface};
 

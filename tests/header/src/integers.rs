@@ -1,9 +1,9 @@
 //! Fortran procedures for default integers.
 //!
 //! A hand-written procedure takes sizes, counts and indices as `integer(c_int64_t)`. From its declarations this makes
-//! `NAME_i4`, which takes them as `integer(c_int32_t)`: default integers of either size then fit every call. The hand-written
-//! source includes the generated files: generic names, and procedures. A file of procedures is made from the source that
-//! includes it, and from the sources that this one includes or is included by.
+//! `NAME_i4`, which takes them as `integer(c_int32_t)`: default integers of either size then fit every call. The
+//! hand-written source includes the generated files: generic names, and procedures. A file of procedures is made from
+//! the source that includes it, and from the sources that this one includes or is included by.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -345,8 +345,8 @@ fn included(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.trim().strip_prefix("include '")?.strip_suffix('\''))
 }
 
-/// The names of the generated files, and the names and texts of their sources, a source before those that it includes. A source
-/// without procedures of its own is left out.
+/// The names of the generated files, and the names and texts of their sources, a source before those that it includes.
+/// A source without procedures of its own is left out.
 fn units(folder: &Path) -> BTreeMap<String, Vec<(String, String)>> {
     let mut texts = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("bindings/fortran") {

@@ -1,7 +1,7 @@
 //! Files that repeat the declarations of the C header, made from it.
 //!
-//! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
-//! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
+//! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the
+//! files of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
 
 pub mod choices;
 pub mod conversions;

@@ -1,10 +1,11 @@
-//! Options and reports of the gateway for MATLAB and Octave: macros that read each option of a struct, and that add each figure
-//! of an info struct to a struct of MATLAB's.
+//! Options and reports of the gateway for MATLAB and Octave: macros that read each option of a struct, and that add
+//! each figure of an info struct to a struct of MATLAB's.
 //!
-//! A struct has a macro if the gateway uses it. A class of keyword options has a list of its names if the gateway reads its struct.
-//! A family without functions in MATLAB has neither.
+//! A struct has a macro if the gateway uses it. A class of keyword options has a list of its names if the gateway reads
+//! its struct. A family without functions in MATLAB has neither.
 //!
-//! 64-bit integers and real numbers need nothing more. [`choices`] says whether a 32-bit field is a word, a flag or a number.
+//! 64-bit integers and real numbers need nothing more. [`choices`] says whether a 32-bit field is a word, a flag or a
+//! number.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +17,8 @@ use crate::keywords::{Keywords, keywords, structure};
 use crate::python::WIDTH;
 use crate::{Generated, Interface};
 
-/// Fields that the gateway reads or adds by hand: other words, sizes of arrays, three numbers at once, bonds that count from 1.
+/// Fields that the gateway reads or adds by hand: other words, sizes of arrays, three numbers at once, bonds that count
+/// from 1.
 const BY_HAND: &[(&str, &str)] = &[
     ("context_options", "log_level"),
     ("fdk_geometry", "views"),
@@ -57,8 +59,8 @@ fn is_of_a_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The words between a beginning and an end in the files of a folder of the MATLAB binding, in lower case, and a file that has
-/// each.
+/// The words between a beginning and an end in the files of a folder of the MATLAB binding, in lower case, and a file
+/// that has each.
 fn words_between(
     root: &Path,
     folder: &str,

@@ -12,8 +12,8 @@ use crate::python::WIDTH;
 use crate::words::{default, first_sentence};
 use crate::{Generated, Interface, families};
 
-/// Classes of `_reports.py` whose documentation is their own: name, struct, documentation, and fields that the class of the family
-/// has in another form.
+/// Classes of `_reports.py` whose documentation is their own: name, struct, documentation, and fields that the class of
+/// the family has in another form.
 const REPORTS: &[(&str, &str, &str, &[&str])] = &[
     (
         "SshopmInfo",

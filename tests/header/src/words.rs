@@ -1,5 +1,5 @@
-//! The page of the interface's names, `docs/interface.md`: each option and each number of a report with the families that have
-//! it. `tests/words.rs` holds the interface to one name, one type and one default for one thing.
+//! The page of the interface's names, `docs/interface.md`: each option and each number of a report with the families
+//! that have it. `tests/words.rs` holds the interface to one name, one type and one default for one thing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,8 +51,8 @@ pub fn type_text(of: &Type) -> String {
     format!("{is_const}{name}{}{stars}", if stars.is_empty() { "" } else { " " })
 }
 
-/// The default that an option's documentation names: the word before `, the default`, `by default` or `(default)`, or the one after
-/// `default`.
+/// The default that an option's documentation names: the word before `, the default`, `by default` or `(default)`, or
+/// the one after `default`.
 pub fn default(doc: &str) -> Option<&str> {
     let last_word = |text: &'_ str| text.rfind([' ', '(']).map_or(0, |at| at + 1);
     for mark in [", the default", " by default", " (default)"] {

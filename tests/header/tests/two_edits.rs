@@ -1,5 +1,5 @@
-//! An option or a figure of a report takes two edits: the field in the core and the one in the C struct. A family takes its own
-//! files. All else follows.
+//! An option or a figure of a report takes two edits: the field in the core and the one in the C struct. A family takes
+//! its own files. All else follows.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The processor's underflow flag: whether arithmetic lost digits below the range of its type.
 //!
-//! An operation sets the flag if its result is below the normal range and is rounded. Exact results do not set it, nor do
-//! small products that a fused operation adds to a larger number. Every thread has its own flag, which stays set. The loops
-//! of [`super::parallel`], [`super::Pool::run`] and the threads of [`crate::thread`] pass their flags to the thread that waits
-//! for them. [`watch`] therefore covers all threads, and its answer does not depend on their number.
+//! An operation sets the flag if its result is below the normal range and is rounded. Exact results do not set it, nor
+//! do small products that a fused operation adds to a larger number. Every thread has its own flag, which stays set.
+//! The loops of [`super::parallel`], [`super::Pool::run`] and the threads of [`crate::thread`] pass their flags to the
+//! thread that waits for them. [`watch`] therefore covers all threads, and its answer does not depend on their number.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,8 +23,8 @@ pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
 pub struct LostDigits(AtomicBool);
 
 impl LostDigits {
-    /// Runs a part on the calling thread. The thread's flag is unchanged afterwards, because it may belong to other work that
-    /// the thread has interrupted.
+    /// Runs a part on the calling thread. The thread's flag is unchanged afterwards, because it may belong to other
+    /// work that the thread has interrupted.
     pub fn part<R>(&self, work: impl FnOnce() -> R) -> R {
         let _part = self.begin();
         work()

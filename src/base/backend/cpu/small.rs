@@ -60,8 +60,8 @@ impl<T: Real> Product<'_, T> {
         Some([a, b, c])
     }
 
-    /// Computes C, and returns for each lane the largest magnitude of the written numbers and of `most`. If the product exceeds
-    /// the operands, which is an error of the caller, nothing is computed and `most` is returned.
+    /// Computes C, and returns for each lane the largest magnitude of the written numbers and of `most`. If the product
+    /// exceeds the operands, which is an error of the caller, nothing is computed and `most` is returned.
     #[inline(always)]
     pub fn run<S: Simd<T>>(&self, simd: S, c: &mut [T], most: S::V) -> S::V {
         let inside = self

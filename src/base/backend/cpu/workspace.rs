@@ -1,5 +1,5 @@
-//! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product. That crate
-//! cannot report a refusal.
+//! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product. That
+//! crate cannot report a refusal.
 //!
 //! A thread is therefore prepared before it multiplies: the memory is allocated here, where a refusal becomes an error. The
 //! allocator gives it to the crate at the thread's first product, and its pages are first used then. A build without that
@@ -123,8 +123,8 @@ pub fn measure() -> Result<()> {
         if IS_MEASURED.load(Ordering::Acquire) {
             break;
         }
-        // The measuring thread tries again every few milliseconds while memory is short. Only refusals during this call count,
-        // not time: on a busy machine that thread may learn late that there is memory again.
+        // The measuring thread tries again every few milliseconds while memory is short. Only refusals during this call
+        // count, not time: on a busy machine that thread may learn late that there is memory again.
         if reserve::refusals().wrapping_sub(earlier) >= REFUSALS {
             return Err(refused(reserve::workspace_bytes()));
         }

@@ -120,8 +120,8 @@ impl Gpu {
         self.device.open_to(&other.device)
     }
 
-    /// Copies a region of `other`'s memory to one of this device of as many bytes, in the order of `stream`, a stream of this
-    /// device: directly after [`Gpu::open_to`], where the hardware can, else through the host.
+    /// Copies a region of `other`'s memory to one of this device of as many bytes, in the order of `stream`, a stream
+    /// of this device: directly after [`Gpu::open_to`], where the hardware can, else through the host.
     pub fn copy_from(&self, stream: &GpuStream, other: &Self, from: Region<'_>, to: Region<'_>) -> Result<()> {
         let bytes = from.bytes();
         if to.bytes() != bytes {
@@ -206,8 +206,8 @@ impl Gpu {
         memory::is_pinned(&self.device, memory)
     }
 
-    /// Runs `work`, which may enqueue copies to and from host memory that outlives this call. Always waits for `streams` before
-    /// it returns, also after errors and panics.
+    /// Runs `work`, which may enqueue copies to and from host memory that outlives this call. Always waits for
+    /// `streams` before it returns, also after errors and panics.
     pub fn overlapped<'env, R>(
         &'env self,
         streams: &'env [&'env GpuStream],

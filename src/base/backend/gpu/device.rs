@@ -382,8 +382,8 @@ impl Entered<'_> {
     /// # Errors
     /// [`Error::Cuda`].
     pub(super) fn beside_graphs<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
-        /// Restores the thread's capture mode, also while a panic unwinds. An error is ignored, so that the result of `work` is
-        /// not lost: a driver that refuses this has failed, and the next call reports it.
+        /// Restores the thread's capture mode, also while a panic unwinds. An error is ignored, so that the result of
+        /// `work` is not lost: a driver that refuses this has failed, and the next call reports it.
         struct Back<'e, 'a>(&'e Entered<'a>, c_uint);
         impl Drop for Back<'_, '_> {
             fn drop(&mut self) {

@@ -139,8 +139,8 @@ static INITIALISED_BY: AtomicU64 = AtomicU64::new(0);
 /// Notes that this process initialises the driver.
 ///
 /// # Errors
-/// [`Error::NoDevice`] if a process that this one was forked from began to. It need not have finished: a thread that was inside
-/// `cuInit` does not exist here, but the driver's locks are as it left them.
+/// [`Error::NoDevice`] if a process that this one was forked from began to. It need not have finished: a thread that
+/// was inside `cuInit` does not exist here, but the driver's locks are as it left them.
 fn claim(initialised_by: &AtomicU64) -> Result<()> {
     let own = fork::generation() + 1;
     match initialised_by.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {

@@ -1,9 +1,9 @@
 //! Keeps threads out of the driver while the process ends.
 //!
-//! `exit` runs handlers while other threads go on. The driver, cuBLAS and cuSOLVER take themselves apart in handlers of their own,
-//! and where a thread is inside them then, or comes in later, the process crashes. The handler here is registered after each of
-//! theirs, so it runs before. It refuses the driver to all threads but the one that ends the process, and waits until those inside
-//! have left. A library that is being loaded counts as a call inside.
+//! `exit` runs handlers while other threads go on. The driver, cuBLAS and cuSOLVER take themselves apart in handlers of
+//! their own, and where a thread is inside them then, or comes in later, the process crashes. The handler here is
+//! registered after each of theirs, so it runs before. It refuses the driver to all threads but the one that ends the
+//! process, and waits until those inside have left. A library that is being loaded counts as a call inside.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -80,8 +80,8 @@ extern "C" fn end() {
     }
 }
 
-/// Registers the handler behind those of the driver or of a library, which was just loaded, initialised or used for the first
-/// time. Handlers run in the reverse order. `registered` belongs to that event: one handler is enough for each.
+/// Registers the handler behind those of the driver or of a library, which was just loaded, initialised or used for the
+/// first time. Handlers run in the reverse order. `registered` belongs to that event: one handler is enough for each.
 pub(super) fn watch(registered: &'static Once) {
     PROCESS.store(this_process(), Ordering::SeqCst);
     registered.call_once(|| {

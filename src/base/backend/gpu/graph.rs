@@ -21,8 +21,8 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 impl Graph {
-    /// Records the kernels that `work` launches on its stream, in order, without running them. `work` must do nothing else on
-    /// that stream. `None` if the driver cannot build the graph.
+    /// Records the kernels that `work` launches on its stream, in order, without running them. `work` must do nothing
+    /// else on that stream. `None` if the driver cannot build the graph.
     ///
     /// # Errors
     /// Errors of `work`; [`crate::error::Error::Cuda`].
@@ -60,8 +60,8 @@ impl Drop for Graph {
 }
 
 impl Gpu {
-    /// Runs `work`, which may allocate, while this or another thread may be capturing a graph. The driver does not refuse the
-    /// calls of `work` because of such a capture.
+    /// Runs `work`, which may allocate, while this or another thread may be capturing a graph. The driver does not
+    /// refuse the calls of `work` because of such a capture.
     ///
     /// # Errors
     /// Errors of `work`; [`crate::error::Error::Cuda`].

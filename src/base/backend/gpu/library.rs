@@ -1,5 +1,5 @@
-//! NVIDIA's numerical libraries, which are optional. A library is loaded when a family first needs it. The error for a missing
-//! library names it.
+//! NVIDIA's numerical libraries, which are optional. A library is loaded when a family first needs it. The error for a
+//! missing library names it.
 
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Once;
@@ -113,8 +113,8 @@ pub(super) fn expect_memory() -> Result<()> {
     Ok(())
 }
 
-/// Declares a table of functions of an optional library, which return plain numbers. With a Rust enum, an unknown number of a
-/// newer library would be undefined behaviour.
+/// Declares a table of functions of an optional library, which return plain numbers. With a Rust enum, an unknown
+/// number of a newer library would be undefined behaviour.
 macro_rules! functions {
     ($table:ident of $library:expr; $($name:ident($($argument:ty),* $(,)?);)*) => {
         #[allow(non_snake_case, reason = "the library's own names")]

@@ -112,8 +112,8 @@ impl DeviceMemory {
         Ok(memory)
     }
 
-    /// Memory of another owner. The driver confirms that it is this device's and, if it knows the size, that it is long enough.
-    /// `release` is called once: when the value is dropped, or now if the memory is refused.
+    /// Memory of another owner. The driver confirms that it is this device's and, if it knows the size, that it is long
+    /// enough. `release` is called once: when the value is dropped, or now if the memory is refused.
     pub(super) fn borrow(
         device: &Device,
         argument: &str,
@@ -154,8 +154,8 @@ impl DeviceMemory {
         Region { address: self.address, bytes: self.bytes, memory: PhantomData }
     }
 
-    /// `bytes` bytes from the first on, for a kernel. For arrays that were borrowed piece by piece: the caller has checked that
-    /// other memories, which live as long, follow without a gap.
+    /// `bytes` bytes from the first on, for a kernel. For arrays that were borrowed piece by piece: the caller has
+    /// checked that other memories, which live as long, follow without a gap.
     pub fn reaching(&self, bytes: usize) -> Region<'_> {
         Region { address: self.address, bytes, memory: PhantomData }
     }

@@ -109,9 +109,8 @@ fn find(entered: &Entered<'_>, device: &Device, module: CUmodule, name: &str) ->
     let fixed = attribute(STATIC_SHARED)?;
     let limit = i32::try_from(device.info.shared_memory_per_block).unwrap_or(i32::MAX);
     let most = (limit - fixed).max(0);
-    // More than 48 KB of shared memory has to be allowed for each kernel. Allowing the maximum costs nothing, because a launch
-    // uses only the bytes that it asks for.
-    // SAFETY: a function of this device.
+    // More than 48 KB of shared memory has to be allowed for each kernel. Allowing the maximum costs nothing, because a
+    // launch uses only the bytes that it asks for. SAFETY: a function of this device.
     let code = unsafe { (api.cuFuncSetAttribute)(raw, MAX_DYNAMIC as c_uint, most) };
     entered.check("cuFuncSetAttribute", code)?;
     Ok(Function {

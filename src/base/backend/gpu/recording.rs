@@ -42,8 +42,8 @@ impl Nodes {
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 const COOPERATIVE: c_uint = 2;
 
-/// A sequence of launches, before it becomes a graph. Launches are added one by one instead of captured from a stream, because
-/// calls of other threads for the device were seen to invalidate a capture.
+/// A sequence of launches, before it becomes a graph. Launches are added one by one instead of captured from a stream,
+/// because calls of other threads for the device were seen to invalidate a capture.
 pub(super) struct Recording {
     device: Arc<Device>,
     nodes: &'static Nodes,

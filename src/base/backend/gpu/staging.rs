@@ -127,8 +127,8 @@ impl StagingRing {
         Ok(Self { slots, next: 0 })
     }
 
-    /// Uploads `bytes` bytes to `destination` at `offset`. `pack(k, part)` writes the bytes from the `k`-th on, while earlier
-    /// parts are being copied.
+    /// Uploads `bytes` bytes to `destination` at `offset`. `pack(k, part)` writes the bytes from the `k`-th on, while
+    /// earlier parts are being copied.
     pub fn upload(
         &mut self,
         stream: &GpuStream,
@@ -148,8 +148,8 @@ impl StagingRing {
         Ok(())
     }
 
-    /// Downloads `bytes` bytes of `source` at `offset`; complete on return. `unpack(k, part)` reads the bytes from the `k`-th
-    /// on, while later parts are being copied.
+    /// Downloads `bytes` bytes of `source` at `offset`; complete on return. `unpack(k, part)` reads the bytes from the
+    /// `k`-th on, while later parts are being copied.
     pub fn download(
         &mut self,
         stream: &GpuStream,

@@ -34,8 +34,8 @@ const MOST: usize = BLOCKS * LARGE_BLOCK;
 /// Requests of this alignment and at least this size are workspaces of matrix products.
 const WORKSPACE_ALIGNMENT: usize = 4096;
 const WORKSPACE_LEAST: usize = 64 * 1024;
-/// Of this alignment where a processor lacks AVX2 or is of another kind: another crate multiplies there. It allocates a buffer for
-/// packed factors in each product, too.
+/// Of this alignment where a processor lacks AVX2 or is of another kind: another crate multiplies there. It allocates a
+/// buffer for packed factors in each product, too.
 const PACKING_ALIGNMENT: usize = 128;
 
 #[repr(C)]
@@ -117,12 +117,13 @@ pub fn has_small_memory() -> bool {
     })
 }
 
-/// Address space beside its stack that must be left before a thread starts. A thread allocates its thread-local data at their
-/// first use, where the library was loaded by the program, and its first arena. Other threads may be about to do the same.
+/// Address space beside its stack that must be left before a thread starts. A thread allocates its thread-local data at
+/// their first use, where the library was loaded by the program, and its first arena. Other threads may be about to do
+/// the same.
 const THREAD_SPACE: usize = 1 << 20;
 
-/// As [`has_small_memory`] for a new thread with a stack of `stack` bytes: its allocations come after the stack's, and a refusal
-/// of its thread-local data would end the process.
+/// As [`has_small_memory`] for a new thread with a stack of `stack` bytes: its allocations come after the stack's, and
+/// a refusal of its thread-local data would end the process.
 #[cfg(unix)]
 pub fn has_memory_for_thread(stack: usize) -> bool {
     let bytes = stack.saturating_add(THREAD_SPACE);
@@ -144,8 +145,8 @@ fn workspace_layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, WORKSPACE_ALIGNMENT).ok()
 }
 
-/// A block for the workspace of matrix products of one thread, which may be another than the one that allocates it, and one for
-/// its packed factors or NULL.
+/// A block for the workspace of matrix products of one thread, which may be another than the one that allocates it, and
+/// one for its packed factors or NULL.
 pub(super) struct Workspace {
     start: *mut u8,
     layout: Layout,

@@ -29,9 +29,9 @@ const MOST_SHRINKING: u64 = 4096;
 
 /// Grey pages of one or more files, in order: [columns, rows, pages].
 ///
-/// Pages without compression are read row by row, others strip by strip or tile by tile. Only the rows, strips and tiles that
-/// the block needs are read. Beyond 4 GiB ImageJ writes one directory alone, and the other images of the stack behind the one
-/// that it describes: these are pages, too.
+/// Pages without compression are read row by row, others strip by strip or tile by tile. Only the rows, strips and
+/// tiles that the block needs are read. Beyond 4 GiB ImageJ writes one directory alone, and the other images of the
+/// stack behind the one that it describes: these are pages, too.
 pub struct TiffSource {
     info: ArrayInfo,
     paths: Vec<PathBuf>,

@@ -429,8 +429,8 @@ fn strips_that_have_to_be_decoded_are_charged_when_a_file_is_opened() {
     assert_eq!(budget.peak(), 0);
 }
 
-/// A file with one directory, of a page of 7 x 9 pixels of 16 bits, as ImageJ writes stacks beyond 4 GiB: the description gives
-/// the number of images, which stand one behind the other. Rows are in one strip, or in two.
+/// A file with one directory, of a page of 7 x 9 pixels of 16 bits, as ImageJ writes stacks beyond 4 GiB: the
+/// description gives the number of images, which stand one behind the other. Rows are in one strip, or in two.
 fn one_directory(description: &str, strips: u32, data: &[u8]) -> Vec<u8> {
     let text = [description.as_bytes(), &[0][..]].concat();
     let lists = 8 + 2 + 10 * 12 + 4;

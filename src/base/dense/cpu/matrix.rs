@@ -89,8 +89,8 @@ impl<T: Scalar> CpuMatrix<T> {
     }
 }
 
-/// Largest number of tasks that a dimension is cut into: enough for many threads, and few enough that the partial sums of all
-/// are small.
+/// Largest number of tasks that a dimension is cut into: enough for many threads, and few enough that the partial sums
+/// of all are small.
 const MOST_PIECES: usize = 64;
 
 /// Length of the pieces that `length` is cut into, at least `least`. It depends on the problem alone.

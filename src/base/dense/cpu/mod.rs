@@ -1,7 +1,8 @@
 //! [`super::Algebra`] on the CPU.
 //!
-//! [`super::serial`] does the arithmetic of one task. The partition into tasks depends on the shape of the problem alone, and the tasks'
-//! sums are added in order. A result is therefore the same bit for bit with any number of threads.
+//! [`super::serial`] does the arithmetic of one task. The partition into tasks depends on the shape of the problem
+//! alone, and the tasks' sums are added in order. A result is therefore the same bit for bit with any number of
+//! threads.
 
 mod columns;
 pub mod factor;

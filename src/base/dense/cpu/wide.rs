@@ -23,8 +23,8 @@ const PANEL: usize = 1 << 15;
 type Load<'a, W> = &'a (dyn Fn(usize, &mut [W]) + Sync);
 
 compiled_here! {
-    /// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular values may have
-    /// errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
+    /// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular
+    /// values may have errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
     pub fn left_vectors<T: Scalar>(
         context: &Context,
         a: &[T],
@@ -203,7 +203,8 @@ impl<W: Scalar> Stack<W> {
         })
     }
 
-    /// Replaces the triangle by the R of the triangle above `count` rows. Entry (i, column) of the rows is `entry(column, i)`.
+    /// Replaces the triangle by the R of the triangle above `count` rows. Entry (i, column) of the rows is
+    /// `entry(column, i)`.
     fn absorb(&mut self, context: &Context, count: usize, entry: impl Fn(usize, usize) -> W) -> Result<()> {
         let order = self.order;
         for (j, column) in self.values.chunks_exact_mut(self.height).enumerate() {

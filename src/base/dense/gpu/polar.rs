@@ -120,8 +120,8 @@ impl GpuAlgebra {
         }))
     }
 
-    /// Singular values of a square matrix if they lie within a factor of [`GENTLE`]; else `None`. The eigenvalues of A^H A then
-    /// give them to the last digits, without a polar decomposition. `total` is the sum of their squares.
+    /// Singular values of a square matrix if they lie within a factor of [`GENTLE`]; else `None`. The eigenvalues of
+    /// A^H A then give them to the last digits, without a polar decomposition. `total` is the sum of their squares.
     fn gentle_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>, total: f64) -> Result<Option<Svd<GpuMatrix<W>>>> {
         if !(1e-100..1e100).contains(&total) {
             return Ok(None);

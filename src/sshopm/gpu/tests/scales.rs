@@ -1,4 +1,5 @@
-//! A tensor times a power of two has the pairs of the tensor, with the values times that power: bit for bit, on each backend.
+//! A tensor times a power of two has the pairs of the tensor, with the values times that power: bit for bit, on each
+//! backend.
 
 use super::*;
 

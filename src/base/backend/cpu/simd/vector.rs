@@ -115,8 +115,8 @@ pub trait Simd<T: Real>: Copy {
         self.load(&lanes)
     }
 
-    /// [`Simd::gather`] with the first `count` of `at`, at most `LEN`, by loads one by one: faster where whole vectors of indices
-    /// can be read and [`crate::backend::cpu::prefers_loads`].
+    /// [`Simd::gather`] with the first `count` of `at`, at most `LEN`, by loads one by one: faster where whole vectors
+    /// of indices can be read and [`crate::backend::cpu::prefers_loads`].
     ///
     /// # Panics
     /// As [`Simd::gather`].

@@ -22,7 +22,8 @@ const NON_UNIT: c_int = 0;
 
 impl Blas {
     compiled_here! {
-        /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is not changed.
+        /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is
+        /// not changed.
         pub fn rank_update<T: Scalar>(
             &self: Blas,
             alpha: f64,

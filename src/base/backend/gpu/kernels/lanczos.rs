@@ -183,8 +183,8 @@ pub struct Step<'a> {
     pub arrivals: Region<'a>,
     /// [`RECORD`] F64 that the step writes.
     pub record: Region<'a>,
-    /// The record of the step before. With `None` the vector of a space is made orthogonal to all others by as many passes as
-    /// it takes.
+    /// The record of the step before. With `None` the vector of a space is made orthogonal to all others by as many
+    /// passes as it takes.
     pub previous: Option<Region<'a>>,
     /// How the orthogonality is watched; `None`: every vector is made orthogonal to all others.
     pub watch: Option<Watch<'a>>,

@@ -99,7 +99,8 @@ pub struct Convert<'a> {
     /// The power of two that entries and means are multiplied by before they are subtracted.
     pub factor: f64,
     /// Workspace of [`TALLIES_BYTES`] bytes, and the record: the sum of the squares of the output's moduli, the largest
-    /// modulus of the input, the number of entries that are not finite, the largest part of a centred entry times the factor.
+    /// modulus of the input, the number of entries that are not finite, the largest part of a centred entry times the
+    /// factor.
     pub tally: Option<(Region<'a>, Region<'a>)>,
 }
 

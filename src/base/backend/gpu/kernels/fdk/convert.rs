@@ -118,7 +118,8 @@ impl Convert<'_> {
         let flag = |on, bit| if on { bit } else { 0 };
         let (open_double, dark_double) =
             self.counts.map_or((false, false), |k| (is_double(&k.open_image), is_double(&k.dark_image)));
-        // Single precision would round a count of more than 24 bits, or an image in double precision, before the subtraction.
+        // Single precision would round a count of more than 24 bits, or an image in double precision, before the
+        // subtraction.
         let is_wide = matches!(self.number, Raw::U32 | Raw::I32 | Raw::F64) || open_double || dark_double;
         let name = match self.counts {
             Some(_) if is_wide => "purlin_fdk_convert_double",

@@ -13,10 +13,10 @@ pub const MAX_LENGTH: usize = size(c::FDK_MAX_LENGTH);
 /// F32 numbers of a view in the filter's table.
 pub const FILTER_NUMBERS: usize = size(c::FDK_FILTER_VIEW);
 
-/// A view's numbers in the filter's table: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j) of a panel
-/// of `columns` by `rows`, and its weight is its cosine to `inwards` over the scale of its row. That is the length of a vector
-/// that is affine in the row: its value in the panel's middle, and its change with the row. `weight` counts for all rays,
-/// `table_row` is the view's row in the table of ray weights.
+/// A view's numbers in the filter's table: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j) of a
+/// panel of `columns` by `rows`, and its weight is its cosine to `inwards` over the scale of its row. That is the
+/// length of a vector that is affine in the row: its value in the panel's middle, and its change with the row. `weight`
+/// counts for all rays, `table_row` is the view's row in the table of ray weights.
 pub fn filter_numbers(
     inverse: &[[f64; 3]; 3],
     inwards: [f64; 3],
@@ -34,8 +34,8 @@ pub fn filter_numbers(
     let (a, b, c) = (vector(0), vector(1), centre.map(|v| v / length));
     let middle = dot(scale, scale);
     let n = inwards.map(|v| v / middle.sqrt());
-    // The increase of the squared scale with the row and its square: none but for rounding on a panel that is parallel to the
-    // axis.
+    // The increase of the squared scale with the row and its square: none but for rounding on a panel that is parallel
+    // to the axis.
     let growth = [2.0 * dot(scale, slope) / middle, dot(slope, slope) / middle];
     let most = growth[0].abs() * rows as f64 + growth[1] * (rows as f64).powi(2);
     let [by_row, by_square] = if most > f64::from(f32::EPSILON) { growth } else { [0.0; 2] };

@@ -18,8 +18,8 @@ pub use window::{Kind, Mirror, Shape, Width};
 use super::{constants as c, size};
 use crate::error::{Error, Result};
 
-/// Numbers that the device counts, U64: pixels that are not finite, clamped counts, counts above those without an object, pixels that
-/// are too large, voxels beyond the range of the output.
+/// Numbers that the device counts, U64: pixels that are not finite, clamped counts, counts above those without an
+/// object, pixels that are too large, voxels beyond the range of the output.
 pub const COUNTERS: usize = size(c::FDK_COUNTERS);
 
 /// Index of the voxels beyond the range of the output among the counters.

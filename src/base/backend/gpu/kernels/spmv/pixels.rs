@@ -12,8 +12,8 @@ use crate::shape::to_i64;
 /// Weights of the pairs of neighbouring pixels on the device.
 #[derive(Clone, Copy)]
 pub struct Pixels<'a> {
-    /// For each kind of pair and pixel the weight of the pair that it makes with the pixel ahead, real numbers; 0 where there
-    /// is none.
+    /// For each kind of pair and pixel the weight of the pair that it makes with the pixel ahead, real numbers; 0 where
+    /// there is none.
     pub weights: Region<'a>,
     /// I32: rows down and columns to the right of the pixel ahead, for each kind of pair.
     pub offsets: Region<'a>,

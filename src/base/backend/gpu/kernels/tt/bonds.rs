@@ -129,8 +129,8 @@ impl Bonds {
         self.keys * 8
     }
 
-    /// Enqueues the search for the keys of all rows and columns of all cores. The table is on the device, the keys are 0. `bases` are
-    /// the addresses of the trains' first elements, in device memory, where [`Cores::In`] was added.
+    /// Enqueues the search for the keys of all rows and columns of all cores. The table is on the device, the keys are
+    /// 0. `bases` are the addresses of the trains' first elements, in device memory, where [`Cores::In`] was added.
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -165,8 +165,8 @@ impl Bonds {
         unsafe { launch(&gpu.kernel("tt_bonds", name)?, stream, Grid { blocks, threads, shared: 0 }, &parameters) }
     }
 
-    /// Enqueues the look at the bonds: NaN goes to number j `to_stride` of `to` for a train j, one of whose bonds has values that
-    /// lie more than `limit` powers of two apart. Otherwise as [`Bonds::keys`].
+    /// Enqueues the look at the bonds: NaN goes to number j `to_stride` of `to` for a train j, one of whose bonds has
+    /// values that lie more than `limit` powers of two apart. Otherwise as [`Bonds::keys`].
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -211,9 +211,9 @@ impl Bonds {
         self.cores.len() / CORE
     }
 
-    /// After [`Bonds::look`]: enqueues the search for numbers that grow from core to core, to the same results. NaN goes to the
-    /// same number of `wide` for a train one of whose cores has numbers 2^a apart below a largest of 2^b, with a beyond `apart`
-    /// or a + |b| beyond `away`.
+    /// After [`Bonds::look`]: enqueues the search for numbers that grow from core to core, to the same results. NaN
+    /// goes to the same number of `wide` for a train one of whose cores has numbers 2^a apart below a largest of 2^b,
+    /// with a beyond `apart` or a + |b| beyond `away`.
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -257,8 +257,8 @@ impl Bonds {
         self.has_rings
     }
 
-    /// After [`Bonds::look`]: NaN goes to number j `to_stride` of `to` for a train j that has a ring whose numbers may be more
-    /// than 2^`half` apart at some bond.
+    /// After [`Bonds::look`]: NaN goes to number j `to_stride` of `to` for a train j that has a ring whose numbers may
+    /// be more than 2^`half` apart at some bond.
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -291,8 +291,8 @@ impl Bonds {
         unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_near")?, stream, grid, &parameters) }
     }
 
-    /// After [`Bonds::look`] at one train of each shape, with its table and keys: enqueues the largest number of each core, in the
-    /// order in which they were added, to numbers that are 0.
+    /// After [`Bonds::look`] at one train of each shape, with its table and keys: enqueues the largest number of each
+    /// core, in the order in which they were added, to numbers that are 0.
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -321,8 +321,9 @@ fn parts(dtype: DType) -> usize {
     if dtype.is_complex() { 2 } else { 1 }
 }
 
-/// Makes the first number of `to` NaN where a core of a train has an exponent beyond `one`, or the sums of two trains' exponents
-/// up to some core are more than `apart` apart. The keys are those of `count` cores of each train in the order of a sweep.
+/// Makes the first number of `to` NaN where a core of a train has an exponent beyond `one`, or the sums of two trains'
+/// exponents up to some core are more than `apart` apart. The keys are those of `count` cores of each train in the
+/// order of a sweep.
 ///
 /// # Errors
 /// [`Error::Internal`] for keys of another number of cores.
