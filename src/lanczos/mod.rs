@@ -8,23 +8,26 @@
 //! | file | subject |
 //! |---|---|
 //! | [`options`], [`info`] | options of a solve, and the report of its result |
-//! | [`krylov`], [`sides`] | the backend traits that the methods use |
+//! | [`ops`], [`cycles`], [`sides`] | the backend traits that the methods use: operations, and loops that a backend may replace |
+//! | `phase` | the phase that vectors are returned with |
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls, by number type |
 //! | [`session`], [`outputs`] | the calls on matrices and tensors of any type, with the checks of their sizes |
 //! | [`shared`] | a matrix whose rows are partitioned over several contexts |
-//! | [`cpu`], [`gpu`] | [`krylov::Krylov`] on the threads of a context, and on its GPU |
+//! | [`cpu`], [`gpu`] | [`ops::LanczosOps`] on the threads of a context, and on its GPU |
 
 pub mod algorithm;
 pub mod cpu;
+pub mod cycles;
 pub mod gpu;
 pub mod info;
-pub mod krylov;
 pub mod operator;
+pub mod ops;
 pub mod options;
 pub mod outputs;
+mod phase;
 pub mod session;
 pub mod shared;
 pub mod sides;

@@ -1,7 +1,7 @@
 //! The backend trait of the methods for singular triplets: columns for left and for right vectors, and a matrix that
 //! maps between them.
 
-use super::krylov::Columns;
+use super::cycles::Columns;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -29,7 +29,7 @@ pub struct Pair<S, L> {
     pub long: L,
 }
 
-/// Columns of both sides. The columns of each side are numbered from 0. Their [`super::krylov::Krylov::apply`] is not
+/// Columns of both sides. The columns of each side are numbered from 0. Their [`super::ops::LanczosOps::apply`] is not
 /// used.
 pub trait Sides<T: Scalar> {
     /// The columns of a side.

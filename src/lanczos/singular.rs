@@ -405,7 +405,7 @@ impl<T: Scalar> Call<'_, T> {
             let mut x = alloc::filled(WHAT, n, T::default())?;
             for j in 0..count {
                 sides.side(Side::Short).read(j, &mut x)?;
-                let phase = super::krylov::phase(&x);
+                let phase = super::phase::phase(&x);
                 let turn = |v: &mut [T]| v.iter_mut().for_each(|v| *v = phase * *v);
                 if let Some(to) = near.get_mut(j * n..(j + 1) * n) {
                     to.copy_from_slice(&x);

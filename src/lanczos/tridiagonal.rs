@@ -1,7 +1,7 @@
 //! Eigenvalues of symmetric tridiagonal matrices with the first and last components of the eigenvectors, in O(m^2). The
 //! residuals of a Lanczos recurrence need nothing more. Single eigenvectors by inverse iteration, in O(m).
 
-use super::krylov::Poll;
+use super::ops::Poll;
 use crate::alloc;
 use crate::error::{Error, Result};
 

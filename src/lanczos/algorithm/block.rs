@@ -4,7 +4,8 @@
 //! Every block is made orthogonal to all before it. The coefficients are stored and give T = V^H A V, whatever its
 //! shape after a restart. A column that depends on others is replaced by a random one, with zero coupling.
 
-use super::super::krylov::{BlockStep, Krylov, Wide};
+use super::super::cycles::Cycles;
+use super::super::ops::{BlockStep, Wide};
 use super::complete::{Bounds, is_complete};
 use super::restart::{Counts, Found, Report, STRETCH, Search, fresh, modulus, pick, projected};
 use super::{Small, finite};
@@ -24,7 +25,7 @@ const ORTHOGONAL: f64 = 0.9;
 const MOST_PASSES: usize = 4;
 
 /// A run in progress, with blocks of `b` vectors.
-struct Run<'a, K: Krylov + ?Sized> {
+struct Run<'a, K: Cycles + ?Sized> {
     krylov: &'a mut K,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
@@ -41,7 +42,7 @@ struct Run<'a, K: Krylov + ?Sized> {
 ///
 /// # Errors
 /// As [`super::restart::run`].
-pub fn run<K: Krylov + ?Sized>(
+pub fn run<K: Cycles + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
     counts: &mut Counts,
@@ -111,7 +112,7 @@ pub fn run<K: Krylov + ?Sized>(
     }
 }
 
-impl<K: Krylov + ?Sized> Run<'_, K> {
+impl<K: Cycles + ?Sized> Run<'_, K> {
     fn fresh(&mut self, column: usize) -> Result<bool> {
         fresh(self.krylov, self.search.settings.seed, self.counts, column)
     }

@@ -21,7 +21,8 @@
 //! `complete.rs` and `restart.rs` import each other: the test runs after a run of restarts, and draws its vectors as
 //! that run does.
 
-use super::super::krylov::{Krylov, Space};
+use super::super::cycles::Cycles;
+use super::super::ops::Space;
 use super::super::options::{Settings, Which};
 use super::finite;
 use super::restart::{Counts, fresh};
@@ -145,7 +146,7 @@ impl Growth {
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend and of `report`.
-pub(super) fn is_complete<K: Krylov + ?Sized>(
+pub(super) fn is_complete<K: Cycles + ?Sized>(
     krylov: &mut K,
     locked: usize,
     bounds: Bounds,

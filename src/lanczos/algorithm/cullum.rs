@@ -1,6 +1,7 @@
 //! The plain three-term recurrence, and the test that separates eigenvalues of A from copies and spurious values.
 
-use super::super::krylov::{Krylov, Poll};
+use super::super::cycles::Cycles;
+use super::super::ops::Poll;
 use super::super::tridiagonal::{EndComponents, ends};
 use super::finite;
 use crate::alloc;
@@ -20,12 +21,12 @@ pub struct Recurrence {
 
 /// Runs `steps` steps of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j - beta_j v_{j-1} in Paige's order, in three columns
 /// from `first` on. Column `first` has the start vector, of norm 1. With `coordinates`, the vectors are combined as
-/// [`Krylov::recur`] says. `report` is called every few steps with the number of steps done. Ends early where the space
+/// [`Cycles::recur`] says. `report` is called every few steps with the number of steps done. Ends early where the space
 /// is invariant.
 ///
 /// # Errors
 /// [`Error::Numerical`] if products are not finite; errors of the backend and of `report`.
-pub fn recurrence<K: Krylov + ?Sized>(
+pub fn recurrence<K: Cycles + ?Sized>(
     krylov: &mut K,
     first: usize,
     steps: usize,

@@ -6,7 +6,8 @@ use std::cell::{Cell, RefCell};
 
 use super::super::info::Reason;
 
-use super::super::krylov::{Affine, Columns};
+use super::super::cycles::Columns;
+use super::super::ops::Affine;
 use super::super::options::{MOST_DEGREE, Orthogonalization, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;

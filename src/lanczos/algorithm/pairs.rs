@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use super::super::cycles::Columns;
 use super::super::info::{Choice, Info, Pairs, Reason, Shares};
-use super::super::krylov::Columns;
 use super::super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;

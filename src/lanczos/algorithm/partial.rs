@@ -5,7 +5,8 @@
 //! The estimate uses the projected matrix T of any shape: omega_{j+1} beta_{j+1} = T omega_j - alpha_j omega_j - beta_j
 //! omega_{j-1} + rounding. For a tridiagonal T this is Simon's recurrence. It also holds after a restart.
 
-use super::super::krylov::{Krylov, Wide};
+use super::super::cycles::Cycles;
+use super::super::ops::Wide;
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -81,7 +82,7 @@ impl Loss {
 /// Replaces Y by R^-1 Y, with the Cholesky factor R of V^H V = R^H R. V is orthogonal only to the square root of the
 /// roundoff; V R^-1 Y are orthonormal Ritz vectors. `y` has `size` rows. False if the vectors of V are no longer
 /// independent: the estimate has missed a loss of orthogonality.
-pub(super) fn straighten<K: Krylov + ?Sized>(
+pub(super) fn straighten<K: Cycles + ?Sized>(
     krylov: &mut K,
     first: usize,
     size: usize,

@@ -1,7 +1,7 @@
 //! Eigenpairs by the plain recurrence: eigenvalues that pass the test of Cullum and Willoughby. A second run of the
 //! recurrence computes the vectors.
 
-use super::super::krylov::Krylov;
+use super::super::cycles::Cycles;
 use super::super::options::{Settings, Which};
 use super::super::tridiagonal::{first_orders, vector};
 use super::cullum::{candidates, recurrence};
@@ -24,7 +24,8 @@ pub struct Found {
     pub values: Vec<f64>,
     /// Products with the matrix, including those of the second run.
     pub products: usize,
-    /// The largest norm of A v or modulus of an accepted value; at least [`Krylov::terms_norm`].
+    /// The largest norm of A v or modulus of an accepted value; at least
+    /// [`LanczosOps::terms_norm`](crate::lanczos::ops::LanczosOps::terms_norm).
     pub norm: f64,
     /// Whether the recurrence ended early, because the space is invariant.
     pub exhausted: bool,
@@ -41,7 +42,7 @@ pub fn start_column(settings: &Settings) -> usize {
 }
 
 /// Writes the start vector, scaled to norm 1, to column `to`; the caller's is read from [`start_column`].
-fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool, to: usize) -> Result<()> {
+fn start<K: Cycles + ?Sized>(krylov: &mut K, settings: &Settings, started: bool, to: usize) -> Result<()> {
     if started {
         krylov.copy(start_column(settings), to)?
     } else {
@@ -60,7 +61,7 @@ fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool,
 ///
 /// # Errors
 /// [`Error::Numerical`] if products are not finite; errors of the backend.
-pub fn solve<K: Krylov + ?Sized>(
+pub fn solve<K: Cycles + ?Sized>(
     krylov: &mut K,
     settings: &Settings,
     sigma: f64,

@@ -1,6 +1,7 @@
 //! Thick-restart Lanczos: the space is reduced to its best Ritz vectors and extended again.
 
-use super::super::krylov::{Krylov, Poll, Projection, Space, Wide};
+use super::super::cycles::Cycles;
+use super::super::ops::{Poll, Projection, Space, Wide};
 use super::super::options::{Orthogonalization, Settings, Which};
 use super::complete::{Bounds, is_complete};
 use super::partial::{Loss, straighten};
@@ -25,13 +26,14 @@ pub struct Counts {
     pub breakdowns: usize,
     /// Random vectors drawn so far: the number of the next in its stream.
     pub drawn: u32,
-    /// Largest norm of A v so far, at least [`Krylov::terms_norm`]. Rounding errors are relative to it.
+    /// Largest norm of A v so far, at least
+    /// [`LanczosOps::terms_norm`](crate::lanczos::ops::LanczosOps::terms_norm). Rounding errors are relative to it.
     pub norm: f64,
 }
 
 impl Counts {
     /// The counters before the first product.
-    pub fn begin<K: Krylov + ?Sized>(krylov: &K, drawn: u32) -> Self {
+    pub fn begin<K: Cycles + ?Sized>(krylov: &K, drawn: u32) -> Self {
         Self { drawn, norm: krylov.terms_norm(), ..Self::default() }
     }
 }
@@ -76,7 +78,7 @@ pub struct Found {
 pub type Report<'a> = dyn FnMut(usize, f64) -> Result<()> + 'a;
 
 /// A run in progress, with single vectors.
-struct Run<'a, K: Krylov + ?Sized> {
+struct Run<'a, K: Cycles + ?Sized> {
     krylov: &'a mut K,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
@@ -91,7 +93,7 @@ struct Run<'a, K: Krylov + ?Sized> {
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend.
-pub fn run<K: Krylov + ?Sized>(
+pub fn run<K: Cycles + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
     counts: &mut Counts,
@@ -182,7 +184,7 @@ pub fn run<K: Krylov + ?Sized>(
 }
 
 /// Repeats the run with full orthogonality from a random vector, after partial orthogonality was lost.
-fn in_full<K: Krylov + ?Sized>(
+fn in_full<K: Cycles + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
     counts: &mut Counts,
@@ -212,7 +214,7 @@ pub(super) fn pick<W: Scalar>(order: &[usize], y: &[W], size: usize) -> Result<V
 }
 
 /// Eigenvalues and eigenvectors of the leading `size` rows and columns of T, which is m-by-m.
-pub(super) fn projected<K: Krylov + ?Sized>(
+pub(super) fn projected<K: Cycles + ?Sized>(
     t: &[Wide<K>],
     m: usize,
     size: usize,
@@ -236,7 +238,7 @@ pub(super) fn projected<K: Krylov + ?Sized>(
 }
 
 /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.
-pub(super) fn fresh<K: Krylov + ?Sized>(krylov: &mut K, seed: u64, counts: &mut Counts, column: usize) -> Result<bool> {
+pub(super) fn fresh<K: Cycles + ?Sized>(krylov: &mut K, seed: u64, counts: &mut Counts, column: usize) -> Result<bool> {
     if column >= krylov.order() {
         return Ok(false);
     }
@@ -264,7 +266,7 @@ pub fn beats(which: Which, value: f64, limit: f64) -> bool {
     }
 }
 
-impl<K: Krylov + ?Sized> Run<'_, K> {
+impl<K: Cycles + ?Sized> Run<'_, K> {
     fn normalize(&mut self, column: usize, norm: f64) -> Result<()> {
         self.krylov.scale(column, 1.0 / finite(norm, "a norm")?)
     }

@@ -1,7 +1,7 @@
 //! Tests for operators that are so small that squares of residuals underflow. No result for them could be trusted,
 //! least of all a residual of 0.
 
-use super::super::krylov::Krylov;
+use super::super::cycles::Cycles;
 use super::super::sides::{Side, Sides};
 use super::PROBES;
 use crate::alloc;
@@ -26,7 +26,7 @@ fn largest<T: Scalar>(y: &[T]) -> f64 {
 ///
 /// # Errors
 /// Errors of the backend.
-pub fn put<K: Krylov + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -> Result<()> {
+pub fn put<K: Cycles + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -> Result<()> {
     let size = largest(v);
     if size == 0.0 || (1e-15..1e15).contains(&size) {
         return krylov.write(v, column);
@@ -62,7 +62,7 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Numerical`]; errors of the backend.
-pub fn expect_scale<K: Krylov + ?Sized>(krylov: &mut K, norm: f64, work: usize) -> Result<()> {
+pub fn expect_scale<K: Cycles + ?Sized>(krylov: &mut K, norm: f64, work: usize) -> Result<()> {
     if norm.is_nan() || norm >= least::<K::Number>() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Tests whether an operator without known entries is symmetric.
 
-use super::super::krylov::Columns;
+use super::super::cycles::Columns;
 use super::super::operator::UNSYMMETRIC;
 use super::{PROBES, finite};
 use crate::error::{Error, Result, real};

@@ -1,7 +1,8 @@
 //! An operator's inverse, or a polynomial of it, that replaces the operator in a solve. Its pairs are then converted to
 //! pairs of the operator.
 
-use super::super::krylov::{Affine, Krylov, Poll, Projection, Space, Wide, extend_once};
+use super::super::cycles::{Cycles, extend_once};
+use super::super::ops::{Affine, LanczosOps, Poll, Projection, Space, Wide};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
@@ -173,7 +174,7 @@ pub struct Transformed<'k, K: ?Sized> {
 /// Products of a polynomial between two calls of `poll`.
 const PRODUCTS_A_POLL: usize = 16;
 
-impl<K: Krylov + ?Sized> Transformed<'_, K> {
+impl<K: Cycles + ?Sized> Transformed<'_, K> {
     fn polynomial(&mut self, from: usize, to: usize) -> Result<()> {
         let (inner, work, poll) = (&mut *self.inner, self.work, self.poll);
         match &self.transform {
@@ -228,7 +229,7 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
     }
 }
 
-impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
+impl<T: Scalar, K: Cycles<Number = T> + ?Sized> LanczosOps for Transformed<'_, K> {
     type Number = T;
 
     fn order(&self) -> usize {
@@ -254,19 +255,6 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
         self.inner.orthogonalise(count, column)
     }
 
-    fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
-        if !self.inner.defers() {
-            return extend_once(self, space, (from, to), poll);
-        }
-        let first = space.locked + from;
-        for j in 0..to - from {
-            self.polynomial(first + j, first + j + 1)?;
-            self.inner.defer(first + j + 1, j)?;
-            self.inner.pace(poll)?;
-        }
-        Ok(space.sound(self.inner.deferred(first + 1, to - from, poll)?))
-    }
-
     fn project(
         &mut self,
         first: usize,
@@ -280,10 +268,6 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
 
     fn three_term(&mut self, _: Option<(usize, f64)>, _: usize, _: usize) -> Result<(f64, f64)> {
         Err(Error::Internal("a transformed operator has no recurrence of three terms here".into()))
-    }
-
-    fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
-        self.inner.pace(poll)
     }
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {
@@ -316,5 +300,24 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
 
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()> {
         self.inner.write(from, column)
+    }
+}
+
+impl<T: Scalar, K: Cycles<Number = T> + ?Sized> Cycles for Transformed<'_, K> {
+    fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
+        if !self.inner.defers() {
+            return extend_once(self, space, (from, to), poll);
+        }
+        let first = space.locked + from;
+        for j in 0..to - from {
+            self.polynomial(first + j, first + j + 1)?;
+            self.inner.defer(first + j + 1, j)?;
+            self.inner.pace(poll)?;
+        }
+        Ok(space.sound(self.inner.deferred(first + 1, to - from, poll)?))
+    }
+
+    fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        self.inner.pace(poll)
     }
 }

@@ -7,7 +7,7 @@ use super::jacobi::decompose;
 use super::restart::{Counts, fresh, pick};
 use crate::alloc;
 use crate::error::Result;
-use crate::lanczos::krylov::Columns;
+use crate::lanczos::cycles::Columns;
 use crate::scalar::Scalar;
 
 const WHAT: &str = "singular triplets";

@@ -6,8 +6,9 @@
 //! their orthogonal complement. If its value is more wanted than the last of those found, it replaces that one, and the
 //! search is repeated.
 
+use super::super::cycles::Cycles;
 use super::super::info::Reason;
-use super::super::krylov::{Krylov, Wide};
+use super::super::ops::Wide;
 use super::super::options::{Settings, Verify, Which};
 use super::block;
 use super::complete::COLUMNS;
@@ -53,7 +54,7 @@ pub fn columns(settings: &Settings, known: usize) -> usize {
 ///
 /// # Errors
 /// As [`run`].
-pub fn solve<K: Krylov + ?Sized>(
+pub fn solve<K: Cycles + ?Sized>(
     krylov: &mut K,
     settings: &Settings,
     known: usize,
@@ -101,7 +102,7 @@ pub fn solve<K: Krylov + ?Sized>(
 }
 
 /// Reorders the columns from `first` on.
-fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
+fn permute<K: Cycles + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
     let k = order.len();
     let mut y = alloc::filled("order of eigenvectors", k * k, Wide::<K>::default())?;
     for (to, &from) in order.iter().enumerate() {
@@ -121,7 +122,7 @@ struct Check<'a, K: ?Sized> {
     is_sure: bool,
 }
 
-impl<K: Krylov + ?Sized> Check<'_, K> {
+impl<K: Cycles + ?Sized> Check<'_, K> {
     /// Searches the ends of the spectrum where values are wanted; returns the number of values found.
     fn all(&mut self, values: &mut [f64], small: &mut Small<'_, Wide<K>>, report: &mut Report<'_>) -> Result<usize> {
         match self.settings.which {

@@ -1,11 +1,13 @@
 //! The rows of one context on the CPU, where several share a matrix.
 
-use super::{Coefficients, CpuKrylov, WHAT, project};
+use super::space::{CpuKrylov, WHAT};
+use super::sums::{Coefficients, project};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Affine, Columns};
+use crate::lanczos::cycles::Columns;
 use crate::lanczos::operator::Symmetric;
+use crate::lanczos::ops::Affine;
 use crate::lanczos::shared::{Block, Part, Reading, Sums, Transfer};
 use crate::scalar::Scalar;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Left and right singular vectors in host memory.
 
-use super::CpuKrylov;
+use super::space::CpuKrylov;
 use crate::error::Result;
-use crate::lanczos::krylov::Columns;
+use crate::lanczos::cycles::Columns;
 use crate::lanczos::sides::{Pair, Side, Sides};
 use crate::scalar::Scalar;
 

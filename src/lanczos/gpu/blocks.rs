@@ -1,10 +1,11 @@
 //! The steps of a cycle of blocks, enqueued one after another. Their figures are copied to the host once, at the end.
 
-use super::GpuKrylov;
+use super::space::GpuKrylov;
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Scale, parts, scale};
 use crate::error::Result;
-use crate::lanczos::krylov::{BlockStep, Krylov, Poll};
+use crate::lanczos::cycles::Cycles;
+use crate::lanczos::ops::{BlockStep, LanczosOps, Poll};
 use crate::lanczos::options::MOST_BLOCK;
 use crate::scalar::Scalar;
 
@@ -48,7 +49,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Self::record(columns) + 4 * (parts(T::DTYPE) * MOST_BLOCK + 1)
     }
 
-    /// As [`Krylov::extend_block`] says.
+    /// As [`Cycles::extend_block`] says.
     pub(super) fn block_steps(
         &mut self,
         locked: usize,

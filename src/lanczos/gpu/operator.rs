@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::super::krylov::Affine;
 use super::super::operator::{DeviceProducts, Kind, Parts, Symmetric};
+use super::super::ops::Affine;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};

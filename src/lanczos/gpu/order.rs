@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{GpuKrylov, Source, WHAT};
+use super::space::{GpuKrylov, Source, WHAT};
 use crate::backend::gpu::kernels::lanczos::{Scale, scale};
 use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{DeviceMemory, Region};

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::operator::{DeviceOperator, ProductVectors};
-use super::{GpuKrylov, Source, WHAT, column, columns};
+use super::space::{GpuKrylov, Source, WHAT, column, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Pass, parts, pass, pieces, total};
 use crate::backend::gpu::kernels::spmv::pick;
 use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Affine, Columns};
+use crate::lanczos::cycles::Columns;
 use crate::lanczos::operator::Symmetric;
+use crate::lanczos::ops::Affine;
 use crate::lanczos::shared::{Block, Part, Reading, Sums, Transfer};
 use crate::scalar::Scalar;
 use crate::shape::product;

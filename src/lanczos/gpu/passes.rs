@@ -1,13 +1,13 @@
 //! Passes over a space, which are enqueued, and the records that they write.
 
-use super::{GpuKrylov, columns};
+use super::space::{GpuKrylov, columns};
 use crate::alloc;
 use crate::backend::gpu::Region;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
 use crate::error::Result;
 use crate::lanczos::algorithm::PROBES;
 use crate::lanczos::algorithm::symmetry::expect_symmetric;
-use crate::lanczos::krylov::{Krylov, Projection};
+use crate::lanczos::ops::{LanczosOps, Projection};
 use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "Krylov space";

@@ -1,10 +1,11 @@
 //! Left and right singular vectors in device memory.
 
 use super::operator::ProductVectors;
-use super::{GpuKrylov, Source, WHAT, column as region};
+use super::space::{GpuKrylov, Source, WHAT, column as region};
 use crate::alloc;
 use crate::error::Result;
-use crate::lanczos::krylov::{Columns, Krylov};
+use crate::lanczos::cycles::Columns;
+use crate::lanczos::ops::LanczosOps;
 use crate::lanczos::sides::{Pair, Side, Sides};
 use crate::scalar::Scalar;
 

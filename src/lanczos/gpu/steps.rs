@@ -1,20 +1,21 @@
 //! The steps of a cycle. Each is a product and one launch; its numbers stay on the device until the cycle is over. A
 //! cycle that repeats the steps of the one before is launched as a CUDA graph.
 //!
-//! `mod.rs` and `steps.rs` import each other: the steps of a cycle are methods of the Krylov space that holds their
+//! `space.rs` and `steps.rs` import each other: the steps of a cycle are methods of the Krylov space that holds their
 //! graph.
 
 use std::time::{Duration, Instant};
 
 use super::operator::DeviceOperator;
-use super::{GpuKrylov, Source, WHAT, columns};
+use super::space::{GpuKrylov, Source, WHAT, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{
     Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_workspace,
 };
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Graph};
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Krylov, Poll, Projection, Space, combine};
+use crate::lanczos::cycles::combine;
+use crate::lanczos::ops::{LanczosOps, Poll, Projection, Space};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
@@ -222,7 +223,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(())
     }
 
-    /// As [`Krylov::recur`]. No figures are copied to the host before all enqueued work is done.
+    /// As [`recur`](crate::lanczos::cycles::Cycles::recur). No figures are copied to the host before all enqueued work is done.
     pub(super) fn recurrence(
         &mut self,
         first: usize,

@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 /// Refuses a matrix, a kind, a shift and an ordering that no Hermitian operator is made of.
 ///
 /// # Errors
-/// As [`super::Symmetric::in_order`], but for those that depend on the entries.
+/// As [`super::hermitian::Symmetric::in_order`], but for those that depend on the entries.
 pub(in crate::lanczos) fn check<T: Scalar>(
     context: &Arc<Context>,
     a: &Matrix,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::krylov::{LIGHT, PIECE};
+use super::super::ops::{LIGHT, PIECE};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;

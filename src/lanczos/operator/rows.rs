@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Kind;
+use super::hermitian::{Symmetric, finish};
 use super::products::Products;
-use super::{Kind, Symmetric, finish};
 use crate::choice::word;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::Affine;
+use crate::lanczos::ops::Affine;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::spmv::terms::scaled;

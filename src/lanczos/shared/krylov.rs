@@ -12,8 +12,10 @@ use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Affine, Krylov, Projection, orient, product_less};
+use crate::lanczos::cycles::Cycles;
 use crate::lanczos::operator::Symmetric;
+use crate::lanczos::ops::{Affine, LanczosOps, Projection, product_less};
+use crate::lanczos::phase::orient;
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
 use crate::shape::Order;
@@ -83,7 +85,7 @@ impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
     }
 }
 
-impl<T: Scalar, P: Part<T>> Krylov for SharedKrylov<'_, '_, T, P> {
+impl<T: Scalar, P: Part<T>> LanczosOps for SharedKrylov<'_, '_, T, P> {
     type Number = T;
 
     fn order(&self) -> usize {
@@ -206,24 +208,6 @@ impl<T: Scalar, P: Part<T>> Krylov for SharedKrylov<'_, '_, T, P> {
         Ok(square.sqrt())
     }
 
-    fn deliver(&mut self, first: usize, count: usize, to: &mut DenseMut<'_>) -> Result<()> {
-        if to.order != Order::ColumnMajor {
-            return Err(Error::NotSupported("vectors: are row-major on a device, column-major ones are needed".into()));
-        }
-        let gpu = self.context.gpu("vectors")?.clone();
-        let mut vector = alloc::filled(WHAT, self.order(), T::default())?;
-        let Memory::Device(there) = &mut *to.memory else {
-            return Err(Error::Internal("vectors on the host to be delivered".into()));
-        };
-        for j in 0..count {
-            self.read(first + j, &mut vector)?;
-            orient(&mut vector);
-            let offset = j * to.layout.strides()[1] * size_of::<T>();
-            gpu.store_numbers(gpu.default_stream(), &vector, there, offset)?;
-        }
-        gpu.default_stream().synchronize()
-    }
-
     fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
         let column = self.at(column);
         for (part, block) in self.parts.iter_mut().zip(self.partition.blocks()) {
@@ -242,5 +226,25 @@ impl<T: Scalar, P: Part<T>> Krylov for SharedKrylov<'_, '_, T, P> {
             part.columns().write(&own, column)?;
         }
         Ok(())
+    }
+}
+
+impl<T: Scalar, P: Part<T>> Cycles for SharedKrylov<'_, '_, T, P> {
+    fn deliver(&mut self, first: usize, count: usize, to: &mut DenseMut<'_>) -> Result<()> {
+        if to.order != Order::ColumnMajor {
+            return Err(Error::NotSupported("vectors: are row-major on a device, column-major ones are needed".into()));
+        }
+        let gpu = self.context.gpu("vectors")?.clone();
+        let mut vector = alloc::filled(WHAT, self.order(), T::default())?;
+        let Memory::Device(there) = &mut *to.memory else {
+            return Err(Error::Internal("vectors on the host to be delivered".into()));
+        };
+        for j in 0..count {
+            self.read(first + j, &mut vector)?;
+            orient(&mut vector);
+            let offset = j * to.layout.strides()[1] * size_of::<T>();
+            gpu.store_numbers(gpu.default_stream(), &vector, there, offset)?;
+        }
+        gpu.default_stream().synchronize()
     }
 }

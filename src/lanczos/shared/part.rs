@@ -2,7 +2,8 @@
 
 use super::partition::Transfer;
 use crate::error::Result;
-use crate::lanczos::krylov::{Affine, Columns};
+use crate::lanczos::cycles::Columns;
+use crate::lanczos::ops::Affine;
 use crate::scalar::Scalar;
 
 /// One pass over columns V and a column w.

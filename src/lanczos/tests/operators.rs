@@ -1,7 +1,7 @@
 //! Operators against their definitions, and against each other.
 
 use super::*;
-use crate::lanczos::krylov::Affine;
+use crate::lanczos::ops::Affine;
 use crate::matrix::sparse::to_dense;
 
 fn noise(k: usize) -> f64 {

@@ -3,9 +3,10 @@
 use super::{golden, gpu};
 use crate::error::{Error, Result};
 use crate::lanczos::algorithm::transform::{Transform, Transformed};
+use crate::lanczos::cycles::Cycles;
 use crate::lanczos::gpu::GpuKrylov;
-use crate::lanczos::krylov::{Krylov, Poll, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::ops::{LanczosOps, Poll, Space};
 
 /// Steps of a cycle, by each method: all call the given function, and end early after its error.
 #[test]
