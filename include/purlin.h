@@ -4208,9 +4208,8 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
  * Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
  * and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
  *
- * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices,
- * products with them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and the other
- * functions that make a train).
+ * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end. They take a few passes over their data: copies of tensors
+ * and sparse matrices, products with sparse matrices, weights of projections.
  *
  * @param context  the context.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
@@ -6354,7 +6353,7 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
  * @param[in] views     `count` numbers of views.
  * @param     weighted  F32, detector_columns x detector_rows x `count`.
  * @param     filtered  F32, filtered_columns x detector_rows x `count`.
- * @return as purlin_fdk_weight.
+ * @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */
@@ -6376,7 +6375,7 @@ purlin_status purlin_fdk_filter(const struct purlin_fdk *fdk,
  * @param[in] views     `count` numbers of views.
  * @param     filtered  F32, filtered_columns x detector_rows x `count`.
  * @param     volume    F32, nx x ny x nz; added to.
- * @return as purlin_fdk_weight.
+ * @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host, which leaves parts of the sum in the volume.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */
@@ -6400,7 +6399,8 @@ purlin_status purlin_fdk_backproject(const struct purlin_fdk *fdk,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size
  * or with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
  * `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes none),
- * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (on the host, within a view or slice), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_ellipsoids(const struct purlin_fdk *fdk,
@@ -8355,7 +8355,7 @@ purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
  * @param      field     h.
  * @param[out] matrix    the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, length, a
- * number that is not finite, NULL pointer), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * number that is not finite, NULL pointer), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -8667,7 +8667,8 @@ purlin_status purlin_tt_environments_destroy(struct purlin_tt_environments *envi
  * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (precision, mode sizes; another
  * context, a core that has not been set, NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
  *
  * @pre `alpha` and `beta` are NULL or valid for 2 elements, `tt` is NULL or valid for writing.
  */
@@ -8995,7 +8996,7 @@ purlin_status purlin_tt_svd(const struct purlin_context *context,
  * @param[in]  ranks     d + 1 ranks, at least 1, the first equal to the last.
  * @param      seed      seed of the numbers.
  * @param[out] tt        the train; destroy it with purlin_tt_destroy.
- * @return as purlin_tt_create.
+ * @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
  *
  * @pre `modes` is NULL or valid for `length` elements, `ranks` for `length + 1`; `tt` is NULL or valid for writing.
  */
@@ -9018,7 +9019,7 @@ purlin_status purlin_tt_random(const struct purlin_context *context,
  * @param      length    number of cores d, at least 1.
  * @param[in]  modes     d mode sizes, at least 1.
  * @param[out] tt        the train; destroy it with purlin_tt_destroy.
- * @return as purlin_tt_create.
+ * @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
  *
  * @pre `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
  */
@@ -9039,7 +9040,7 @@ purlin_status purlin_tt_zeros(const struct purlin_context *context,
  * @param      length    number of cores d, at least 1.
  * @param[in]  modes     d mode sizes, at least 1.
  * @param[out] tt        the train; destroy it with purlin_tt_destroy.
- * @return as purlin_tt_create.
+ * @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
  *
  * @pre `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
  */
@@ -9423,7 +9424,8 @@ purlin_status purlin_matrix_copy_to(const struct purlin_matrix *a,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element
  * type; a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the
  * message names the line of an entry that is missing, malformed or beyond the range of the type; integers of a modulus
- * above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `path` is NULL or a terminated string; `matrix` is NULL or valid for writing.
  */
@@ -9443,7 +9445,7 @@ purlin_status purlin_matrix_read_market(const struct purlin_context *context,
  *                       every entry.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `symmetric`, a
  * matrix that is not), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_IO`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `path` is NULL or a terminated string.
  */
@@ -9506,7 +9508,8 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  * @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
  * is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
+ * before.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_order(const struct purlin_matrix *a,
@@ -9670,7 +9673,8 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
  * SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
  * `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
- * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (with CUTHILL_MCKEE),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
  */
@@ -10350,7 +10354,7 @@ purlin_status purlin_graph_density(struct purlin_lanczos *lanczos,
  * @param[out] graph      the graph, sparse, of the image's type; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
  * pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `graph` is NULL or valid for writing.
  */

@@ -250,6 +250,35 @@ fn every_thread_start_fails_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
+/// Each check for a cancellation finds one. Outputs and objects are as after any other failure.
+#[test]
+fn every_check_for_a_cancellation_finds_one() {
+    let _alone = alone();
+    let least = HashMap::from([
+        ("purlin_tt_add, apply, full", 20),
+        ("purlin_tt_round, svd, canonicalize", 20),
+        ("purlin_graph_density, of_image", 2),
+        ("purlin_fdk_ellipsoids", 2),
+        ("Matrix Market and edges", 4),
+        ("purlin_spmv_create, purlin_lanczos_solve_once, order", 1),
+    ]);
+    let mut found = 0;
+    for case in cases::all() {
+        let allowed = &[purlin_status::PURLIN_ERROR_CANCELLED];
+        let trial = Trial { case: &case, kinds: Kind::Cancel as u32, allowed, sticky: false };
+        let (checks, tried) = trial.on_new(|| Fixture::on_cpu(7));
+        if checks > 0 {
+            println!("{:<44} {checks:>5} checks, {tried:>3} tried", case.name);
+        }
+        if let Some(least) = least.get(case.name) {
+            found += 1;
+            assert!(checks >= *least, "{}: only {checks} checks", case.name);
+        }
+    }
+    assert!(found >= least.len() || !cases::are_complete(), "{found} of the calls that check");
+    assert_eq!(ffi::purlin_live_handles(), 0);
+}
+
 /// The memory of small matrices can be refused, which `every_host_allocation_fails_once` does.
 #[test]
 fn small_matrices_have_fault_points() {

@@ -11,7 +11,7 @@ use crate::backend::{Backend, BackendChoice, DeviceName};
 use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::log::{self, Level, Log, Sink};
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::{CancelWatch, Progress, ProgressFn};
 use crate::shape::to_u64;
 
 /// Options of a context. The default is the GPU if there is one, all cores, no limits and no log.
@@ -184,6 +184,12 @@ impl Context {
     /// Progress of a call that starts now.
     pub fn progress<'a>(&self, report: Option<&'a ProgressFn<'a>>) -> Progress<'a> {
         Progress::new(&self.cancel_epoch, report)
+    }
+
+    /// Cancellation of a call that starts now and reports no progress.
+    #[inline]
+    pub fn cancel_watch(&self) -> CancelWatch<'_> {
+        CancelWatch::new(&self.cancel_epoch)
     }
 
     /// Number of cancellations so far. A call ends if it changes while it runs.

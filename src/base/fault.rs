@@ -26,6 +26,8 @@ pub enum Kind {
     Library = 64,
     /// The start of a thread.
     Thread = 128,
+    /// A check for a cancellation in a call that reports no progress, which then finds one.
+    Cancel = 256,
 }
 
 static REMAINING: AtomicI64 = AtomicI64::new(-1);

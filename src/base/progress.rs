@@ -54,6 +54,38 @@ impl CancelFlag {
     }
 }
 
+/// Cancellation of a call that reports no progress: the counter of its context, and the value when the call began. The threads
+/// of the call may share it.
+#[derive(Debug, Clone, Copy)]
+pub struct CancelWatch<'a> {
+    epoch: &'a AtomicU64,
+    start: u64,
+}
+
+impl<'a> CancelWatch<'a> {
+    /// The watch of a call that starts now. `epoch` is the context's cancel counter.
+    pub fn new(epoch: &'a AtomicU64) -> Self {
+        Self { epoch, start: epoch.load(Ordering::Relaxed) }
+    }
+
+    /// The watch of a call that nothing cancels.
+    pub fn never() -> CancelWatch<'static> {
+        static NEVER: AtomicU64 = AtomicU64::new(0);
+        CancelWatch::new(&NEVER)
+    }
+
+    /// `Err(Cancelled)` if the context was cancelled since the call began. A fault point: a test can end the call here.
+    #[inline]
+    #[track_caller]
+    pub fn check(self) -> Result<()> {
+        #[cfg(feature = "fault-injection")]
+        if crate::fault::fails(crate::fault::Kind::Cancel, "cancellation") {
+            return Err(Error::Cancelled);
+        }
+        if self.epoch.load(Ordering::Relaxed) == self.start { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
 impl<'a> Progress<'a> {
     /// Progress of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
@@ -239,5 +271,10 @@ mod tests {
         assert_eq!(p.report(1, 2, 0.0), Err(Error::Cancelled));
         assert!(p.flag().is_cancelled());
         assert!(Progress::new(&epoch, None).check().is_ok());
+        let watch = CancelWatch::new(&epoch);
+        assert!(watch.check().is_ok());
+        epoch.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(watch.check(), Err(Error::Cancelled));
+        assert!(CancelWatch::new(&epoch).check().is_ok());
     }
 }

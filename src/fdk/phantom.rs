@@ -4,6 +4,7 @@ use super::geometry::{Geometry, Grid, View};
 use crate::backend::cpu::Pool;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 
 /// An ellipsoid of constant density.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,26 +98,48 @@ fn project_view(geometry: &Geometry, view: &View, ellipsoids: &[Ellipsoid], out:
 }
 
 /// Exact projections: `out` holds columns x rows x views, columns fastest.
-pub fn project(pool: &Pool, geometry: &Geometry, ellipsoids: &[Ellipsoid], out: &mut [f32]) {
+///
+/// # Errors
+/// [`Error::Cancelled`], at the next view.
+pub fn project(
+    pool: &Pool,
+    geometry: &Geometry,
+    ellipsoids: &[Ellipsoid],
+    out: &mut [f32],
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
     let view_size = geometry.detector.columns * geometry.detector.rows;
     pool.run(|| {
-        out.par_chunks_mut(view_size.max(1))
-            .zip(&geometry.views)
-            .for_each(|(image, view)| project_view(geometry, view, ellipsoids, image));
-    });
+        out.par_chunks_mut(view_size.max(1)).zip(&geometry.views).try_for_each(|(image, view)| {
+            cancel.check()?;
+            project_view(geometry, view, ellipsoids, image);
+            Ok(())
+        })
+    })
 }
 
 /// Density of the ellipsoids at the voxels' centres, x fastest: the ideal reconstruction.
-pub fn sample(pool: &Pool, grid: &Grid, ellipsoids: &[Ellipsoid], out: &mut [f32]) {
+///
+/// # Errors
+/// [`Error::Cancelled`], at the next slice.
+pub fn sample(
+    pool: &Pool,
+    grid: &Grid,
+    ellipsoids: &[Ellipsoid],
+    out: &mut [f32],
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
     let [nx, ny, _] = grid.size;
     pool.run(|| {
-        out.par_chunks_mut((nx * ny).max(1)).enumerate().for_each(|(k, slice)| {
+        out.par_chunks_mut((nx * ny).max(1)).enumerate().try_for_each(|(k, slice)| {
+            cancel.check()?;
             for (p, value) in slice.iter_mut().enumerate() {
                 let point = [grid.position(0, p % nx), grid.position(1, p / nx), grid.position(2, k)];
                 *value = ellipsoids.iter().filter(|e| e.contains(point)).map(|e| e.density).sum::<f64>() as f32;
             }
-        });
-    });
+            Ok(())
+        })
+    })
 }
 
 #[cfg(test)]
@@ -137,7 +160,7 @@ mod tests {
         let g = Geometry::circular(detector, &orbit, &[0.0, 1.0, 4.0]).unwrap();
         let ball = Ellipsoid::new(0, [0.02, 30.0, 30.0, 30.0, 0.0, 0.0, 0.0, 0.3]).unwrap();
         let mut out = [f32::NAN; 45];
-        project(&Pool::new(2).unwrap(), &g, &[ball], &mut out);
+        project(&Pool::new(2).unwrap(), &g, &[ball], &mut out, CancelWatch::never()).unwrap();
         for view in out.chunks(15) {
             assert!((view[7] - 1.2).abs() < 1e-6, "2 mu R");
             assert!(view.iter().all(|v| *v <= view[7] && *v > 1.19));

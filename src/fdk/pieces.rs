@@ -20,7 +20,6 @@ use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
-use crate::progress::Progress;
 use crate::range;
 use crate::scalar::{DType, Element};
 use crate::shape::{self, Order};
@@ -217,7 +216,7 @@ impl Fdk {
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
         let _charge = Filter::charge(context, plan)?;
-        let (filter, flag) = (Filter::ramp_only(context.isa(), plan)?, Progress::none().flag());
+        let (filter, flag) = (Filter::ramp_only(context.isa(), plan)?, context.progress(None).flag());
         let mut unwatched = Watch { flag: &flag, wait: &mut || Ok(()) };
         filter.run(context.pool(), plan, batch, input, (Layout::Rows, out), &mut unwatched)?;
         Ok(())
@@ -237,7 +236,7 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let views = self.views(views)?;
+        let (cancel, views) = (context.cancel_watch(), self.views(views)?);
         let dims = [plan.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, filtered)? {
             volume.check_writable("volume")?;
@@ -263,6 +262,7 @@ impl Fdk {
             let count = thick.min(nz - first);
             slab.reset(count);
             for (view, rows) in views.iter().zip(input.chunks(plan.filtered_pixels())) {
+                cancel.check()?;
                 super::cpu::filter::to_columns(plan, d.rows, rows, &mut columns);
                 let batch = Batch { views: std::slice::from_ref(view), first_row: 0, rows: d.rows };
                 backproject(context.pool(), context.isa(), plan, batch, &columns, first, &mut slab);
@@ -284,7 +284,7 @@ impl Fdk {
     pub fn ellipsoids(&self, stream: Option<&Stream>, list: &Tensor, projections: &mut Tensor) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let list = ellipsoids(list)?;
+        let (cancel, list) = (context.cancel_watch(), ellipsoids(list)?);
         let dims = [d.columns, d.rows, plan.views.len()];
         if let Some(site) = site(context, stream, projections)? {
             projections.check_writable("projections")?;
@@ -292,8 +292,7 @@ impl Fdk {
             return device::ellipsoids(&site, plan, &list, out);
         }
         let out = packed_mut::<f32>("projections", projections, context, &dims)?;
-        phantom::project(context.pool(), &plan.geometry, &list, out);
-        Ok(())
+        phantom::project(context.pool(), &plan.geometry, &list, out, cancel)
     }
 
     /// The density of the ellipsoids at the voxels' centres: [nx, ny, nz] of F32, packed, on the host.
@@ -302,11 +301,10 @@ impl Fdk {
     /// As for [`Fdk::ellipsoids`].
     pub fn ellipsoid_volume(&self, list: &Tensor, volume: &mut Tensor) -> Result<()> {
         let context = self.context();
-        let list = ellipsoids(list)?;
+        let (cancel, list) = (context.cancel_watch(), ellipsoids(list)?);
         let grid = self.plan().volume_grid();
         let out = packed_mut::<f32>("volume", volume, context, &grid.size)?;
-        phantom::sample(context.pool(), grid, &list, out);
-        Ok(())
+        phantom::sample(context.pool(), grid, &list, out, cancel)
     }
 }
 

@@ -294,9 +294,8 @@ pub unsafe extern "C" fn purlin_context_set_log(
 /// Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
 /// and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
 ///
-/// Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end: copies, files and orders of sparse matrices,
-/// products with them, graphs of images, ellipsoids, and the algebra of tensor trains (purlin_tt_round and the other
-/// functions that make a train).
+/// Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end. They take a few passes over their data: copies of tensors
+/// and sparse matrices, products with sparse matrices, weights of projections.
 ///
 /// @param context  the context.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.

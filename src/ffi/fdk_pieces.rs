@@ -122,7 +122,7 @@ pub unsafe extern "C" fn purlin_fdk_weight(
 /// @param[in] views     `count` numbers of views.
 /// @param     weighted  F32, detector_columns x detector_rows x `count`.
 /// @param     filtered  F32, filtered_columns x detector_rows x `count`.
-/// @return as purlin_fdk_weight.
+/// @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn purlin_fdk_filter(
 /// @param[in] views     `count` numbers of views.
 /// @param     filtered  F32, filtered_columns x detector_rows x `count`.
 /// @param     volume    F32, nx x ny x nz; added to.
-/// @return as purlin_fdk_weight.
+/// @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host, which leaves parts of the sum in the volume.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
@@ -194,7 +194,8 @@ pub unsafe extern "C" fn purlin_fdk_backproject(
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size
 /// or with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes none),
-/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (on the host, within a view or slice), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_fdk_ellipsoids(

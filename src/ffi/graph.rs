@@ -359,7 +359,7 @@ pub unsafe extern "C" fn purlin_graph_density(
 /// @param[out] graph      the graph, sparse, of the image's type; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
 /// pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `graph` is NULL or valid for writing.

@@ -27,7 +27,8 @@ pub const PURLIN_DTYPE_OF_FILE: i32 = -1;
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element
 /// type; a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the
 /// message names the line of an entry that is missing, malformed or beyond the range of the type; integers of a modulus
-/// above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// above 2^53, and those that single precision would round, are beyond it), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `path` is NULL or a terminated string; `matrix` is NULL or valid for writing.
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
 ///                       every entry.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `symmetric`, a
 /// matrix that is not), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_IO`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `path` is NULL or a terminated string.

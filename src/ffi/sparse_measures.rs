@@ -49,7 +49,8 @@ pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
 /// @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
 /// is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
+/// before.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_matrix_order(a: *const purlin_matrix, how: i32, order: *mut purlin_tensor) -> purlin_status {

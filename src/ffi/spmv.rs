@@ -99,7 +99,8 @@ impl purlin_spmv_info {
 /// modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
 /// SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
-/// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (with CUTHILL_MCKEE),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or initialised; `plan` is NULL or valid for writing.

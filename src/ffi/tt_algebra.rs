@@ -20,7 +20,7 @@ use crate::tt::scaled::Scaled;
 /// Where the result of an operation on `x` goes: where `x` lies.
 pub(super) fn beside<'a>(context: &'a Arc<Context>, stream: Option<&'a Stream>, x: &TensorTrain) -> Place<'a> {
     let location = if x.is_device() { Location::Device } else { Location::Host };
-    Place { context, stream, location }
+    Place::new(context, stream, location)
 }
 
 /// A caller's complex number.
@@ -45,7 +45,8 @@ unsafe fn factor(argument: &str, number: *const f64) -> Result<Complex<f64>> {
 /// @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (precision, mode sizes; another
 /// context, a core that has not been set, NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
 ///
 /// # Safety
 /// `alpha` and `beta` are NULL or valid for 2 elements, `tt` is NULL or valid for writing.

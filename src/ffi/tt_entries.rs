@@ -26,7 +26,7 @@ use crate::tt::algebra::{self, Place, create};
 /// @param[in]  ranks     d + 1 ranks, at least 1, the first equal to the last.
 /// @param      seed      seed of the numbers.
 /// @param[out] tt        the train; destroy it with purlin_tt_destroy.
-/// @return as purlin_tt_create.
+/// @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
 ///
 /// # Safety
 /// `modes` is NULL or valid for `length` elements, `ranks` for `length + 1`; `tt` is NULL or valid for writing.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn purlin_tt_random(
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
-        tt::put(target, create::random(&Place { context: &context, stream: None, location }, dtype, shape, seed)?)
+        tt::put(target, create::random(&Place::new(&context, None, location), dtype, shape, seed)?)
     })
 }
 
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn purlin_tt_random(
 /// @param      length    number of cores d, at least 1.
 /// @param[in]  modes     d mode sizes, at least 1.
 /// @param[out] tt        the train; destroy it with purlin_tt_destroy.
-/// @return as purlin_tt_create.
+/// @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
 ///
 /// # Safety
 /// `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn purlin_tt_zeros(
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
-        tt::put(target, create::zeros(&Place { context: &context, stream: None, location }, dtype, &modes)?)
+        tt::put(target, create::zeros(&Place::new(&context, None, location), dtype, &modes)?)
     })
 }
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn purlin_tt_zeros(
 /// @param      length    number of cores d, at least 1.
 /// @param[in]  modes     d mode sizes, at least 1.
 /// @param[out] tt        the train; destroy it with purlin_tt_destroy.
-/// @return as purlin_tt_create.
+/// @return as purlin_tt_create, and `PURLIN_ERROR_CANCELLED`.
 ///
 /// # Safety
 /// `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn purlin_tt_ones(
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
-        tt::put(target, create::ones(&Place { context: &context, stream: None, location }, dtype, &modes)?)
+        tt::put(target, create::ones(&Place::new(&context, None, location), dtype, &modes)?)
     })
 }
 

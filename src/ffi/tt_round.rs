@@ -304,7 +304,7 @@ pub unsafe extern "C" fn purlin_tt_svd(
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;
         let location = if values.is_device() { Location::Device } else { Location::Host };
-        let place = Place { context: &context, stream: stream.as_deref(), location };
+        let place = Place::new(&context, stream.as_deref(), location);
         let (train, done) = algebra::tt_svd(&place, &values, Some(&modes), &truncation)?;
         write_discarded(&done, discarded.as_deref_mut())?;
         // SAFETY: as above.

@@ -31,7 +31,7 @@ fn scalar_type(code: purlin_dtype) -> Result<DType> {
 /// @param      field     h.
 /// @param[out] matrix    the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, length, a
-/// number that is not finite, NULL pointer), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// number that is not finite, NULL pointer), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.
@@ -181,6 +181,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         let ring = options::flag("cyclic", cyclic)?;
         let count = shape::size("count", count, 0)?;
+        let cancel = context.cancel_watch();
         let mut terms = Terms::new(&modes)?;
         if count > 0 {
             // SAFETY: as promised above.
@@ -189,6 +190,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
             let factors = unsafe { list("factors", count, factors) }?;
             let mut first = 0usize;
             for (t, pair) in coefficients.chunks_exact(2).enumerate() {
+                cancel.check()?;
                 let end = shape::size("factors", factors[t], 0)?.checked_add(first);
                 let end = end.ok_or_else(|| Error::invalid("factors", "add up to more than 2^64"))?;
                 // SAFETY: as promised above: there are at least `end` of both.
@@ -197,7 +199,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
                 first = end;
             }
         }
-        tt_matrix::put(target, terms.build(&context, dtype, ring)?)
+        tt_matrix::put(target, terms.build_watched(&context, dtype, ring, cancel)?)
     })
 }
 

@@ -78,7 +78,7 @@ pub(super) fn offsets(weights: &Weights) -> Vec<(i64, i64, f64)> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an empty image, another number of pixels, pixels that are not finite, a radius below 1 or
-/// above 100, scales not above 0, a floor below 0; [`Error::OutOfMemory`].
+/// above 100, scales not above 0, a floor below 0; [`Error::OutOfMemory`]; [`Error::Cancelled`], at the next row of pixels.
 pub fn image_graph_of<T: Real>(
     context: &Arc<Context>,
     pixels: &[f64],
@@ -86,6 +86,7 @@ pub fn image_graph_of<T: Real>(
     width: usize,
     weights: Weights,
 ) -> Result<Matrix> {
+    let cancel = context.cancel_watch();
     weights.check(pixels, height, width)?;
     let count = product("width", height, width)?;
     let offsets = offsets(&weights);
@@ -95,6 +96,7 @@ pub fn image_graph_of<T: Real>(
     let mut values = List::with_capacity(most, budget)?;
     let (high, wide) = (to_i64(height), to_i64(width));
     for y in 0..high {
+        cancel.check()?;
         for x in 0..wide {
             let here = y * wide + x;
             for &(dy, dx, far) in &offsets {

@@ -16,6 +16,7 @@ use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Adjacency, Kind, Symmetric};
 use crate::matrix::{Matrix, OnDevice, Operator};
+use crate::progress::CancelWatch;
 use crate::scalar::{Complex, Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
@@ -101,8 +102,9 @@ pub fn image_adjacency(
 
 impl<T: Scalar> PixelGraph<T> {
     fn new(context: &Arc<Context>, pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Self> {
+        let cancel = context.cancel_watch();
         weights.check(pixels, height, width)?;
-        let pairs = pairs(pixels, (height, width), weights)?;
+        let pairs = pairs(pixels, (height, width), weights, cancel)?;
         Ok(Self { context: Arc::clone(context), height, width, pairs, there: None })
     }
 }
@@ -148,7 +150,12 @@ impl<T: Scalar> OnDevice for DevicePairs<T> {
     }
 }
 
-fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Vec<Pairs<R>>> {
+fn pairs<R: Real>(
+    pixels: &[f64],
+    (height, width): (usize, usize),
+    weights: Weights,
+    cancel: CancelWatch<'_>,
+) -> Result<Vec<Pairs<R>>> {
     let count = product("width", height, width)?;
     let mut pairs = Vec::new();
     for (dy, dx, far) in offsets(&weights) {
@@ -156,6 +163,7 @@ fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weig
         if dy < 0 || dy == 0 && dx < 0 {
             continue;
         }
+        cancel.check()?;
         let mut of = alloc::filled(WHAT, count, R::ZERO)?;
         let (dy, dx) = (dy as usize, dx as isize);
         for y in 0..height.saturating_sub(dy) {

@@ -112,14 +112,15 @@ fn errors_and_means_are_those_of_the_reference() {
             if last.as_ref() != Some(&geometry) {
                 let d = &geometry.detector;
                 *projections = vec![0.0; d.columns * d.rows * run.angles.len()];
-                phantom::project(&pool, &geometry, &ellipsoids, projections);
+                phantom::project(&pool, &geometry, &ellipsoids, projections, crate::progress::CancelWatch::never())
+                    .unwrap();
                 *last = Some(geometry.clone());
             }
             let options = Options { window: run.window, ..Options::default() };
             let plan = Plan::new(geometry, slice(z), options).unwrap();
             let v = in_memory(&plan, projections, &PLAIN, 0).0;
             let mut truth = vec![0.0; v.len()];
-            phantom::sample(&pool, &slice(z), &ellipsoids, &mut truth);
+            phantom::sample(&pool, &slice(z), &ellipsoids, &mut truth, crate::progress::CancelWatch::never()).unwrap();
             let rmse = v.iter().zip(&truth).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>() / v.len() as f64;
             let rmse = rmse.sqrt();
             // The figures have four digits.

@@ -210,7 +210,8 @@ fn extrapolation_heals_the_cupping_of_an_object_wider_than_the_panel() {
     let geometry = Geometry::circular(panel, &orbit, &angles).unwrap();
     let body = [Ellipsoid::new(0, [0.02, 60.0, 60.0, 500.0, 0.0, 0.0, 0.0, 0.0]).unwrap()];
     let mut scan = vec![0f32; 40 * 9 * 90];
-    phantom::project(&Pool::new(2).unwrap(), &geometry, &body, &mut scan);
+    phantom::project(&Pool::new(2).unwrap(), &geometry, &body, &mut scan, crate::progress::CancelWatch::never())
+        .unwrap();
     let grid = Grid { size: [25, 25, 1], spacing: [2.5; 3], origin: [-30.0, -30.0, 0.0] };
     let errors = [0.0, 0.25].map(|truncation| {
         let plan = Plan::new(geometry.clone(), grid, Options { truncation, ..Options::default() }).unwrap();
@@ -237,7 +238,14 @@ fn check_a_whole_object_in_a_half_fan(context: &Arc<Context>) {
         };
         let geometry = Geometry::circular(panel, &orbit, &circle(180)).unwrap();
         let mut projections = vec![0f32; 96 * 5 * 180];
-        phantom::project(&Pool::new(2).unwrap(), &geometry, &body, &mut projections);
+        phantom::project(
+            &Pool::new(2).unwrap(),
+            &geometry,
+            &body,
+            &mut projections,
+            crate::progress::CancelWatch::never(),
+        )
+        .unwrap();
         let scan = Scan { dims: [96, 5, 180], projections, geometry, grid };
         for precision in [Precision::F32, Precision::F64] {
             let of = |truncation: f64| {

@@ -157,7 +157,14 @@ fn our_phantom_is_the_golden_one() {
     let rows = phantom::shepp_logan(45.0);
     let ellipsoids: Vec<Ellipsoid> = rows.iter().enumerate().map(|(k, r)| Ellipsoid::new(k, *r).unwrap()).collect();
     let mut ours = vec![f32::NAN; case.projections.len()];
-    phantom::project(&Pool::new(2).unwrap(), &case.geometry, &ellipsoids, &mut ours);
+    phantom::project(
+        &Pool::new(2).unwrap(),
+        &case.geometry,
+        &ellipsoids,
+        &mut ours,
+        crate::progress::CancelWatch::never(),
+    )
+    .unwrap();
     let worst = ours.iter().zip(&case.projections).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
     // RTK's projections are f32 of magnitude 90, and it intersects in f32 in places.
     assert!(worst < 2e-3, "{worst:e}");
@@ -178,7 +185,14 @@ fn the_mean_of_a_uniform_region_is_the_density() {
     let geometry = Geometry::circular(detector, &orbit, &angles).unwrap();
     let ball = Ellipsoid::new(0, [0.02, 30.0, 30.0, 24.0, 4.0, -3.0, 1.0, 0.4]).unwrap();
     let mut projections = vec![0f32; 64 * 40 * 120];
-    phantom::project(&Pool::new(2).unwrap(), &geometry, &[ball], &mut projections);
+    phantom::project(
+        &Pool::new(2).unwrap(),
+        &geometry,
+        &[ball],
+        &mut projections,
+        crate::progress::CancelWatch::never(),
+    )
+    .unwrap();
     let projections: Vec<f64> = projections.into_iter().map(f64::from).collect();
     let grid = Grid { size: [9, 9, 3], spacing: [2.0, 2.0, 2.0], origin: [-4.0, -11.0, -1.0] };
     let plan = Plan::new(geometry, grid, Options::default()).unwrap();

@@ -46,7 +46,8 @@ fn plan(geometry: Geometry, redundancy: Redundancy) -> Result<Plan> {
 fn worst(plan: &Plan, body: Ellipsoid) -> f32 {
     let d = plan.geometry.detector;
     let mut scan = vec![0f32; d.columns * d.rows * plan.views.len()];
-    phantom::project(&Pool::new(2).unwrap(), &plan.geometry, &[body], &mut scan);
+    phantom::project(&Pool::new(2).unwrap(), &plan.geometry, &[body], &mut scan, crate::progress::CancelWatch::never())
+        .unwrap();
     let volume = in_memory(plan, &scan, &PLAIN, 0).0;
     volume.iter().map(|v| (v - 1.0).abs()).fold(0.0, f32::max)
 }

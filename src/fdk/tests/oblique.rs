@@ -123,7 +123,8 @@ pub(super) fn project(geometry: &Geometry) -> Vec<f32> {
 fn project_of(geometry: &Geometry, object: &[Ellipsoid]) -> Vec<f32> {
     let d = geometry.detector;
     let mut out = vec![0f32; d.columns * d.rows * geometry.views.len()];
-    phantom::project(&Pool::new(2).unwrap(), geometry, object, &mut out);
+    phantom::project(&Pool::new(2).unwrap(), geometry, object, &mut out, crate::progress::CancelWatch::never())
+        .unwrap();
     out
 }
 

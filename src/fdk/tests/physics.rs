@@ -40,7 +40,8 @@ fn object(turn: f64, mirror: bool) -> [Ellipsoid; 2] {
 fn project(geometry: &Geometry, object: &[Ellipsoid]) -> Vec<f32> {
     let d = &geometry.detector;
     let mut out = vec![f32::NAN; d.columns * d.rows * geometry.views.len()];
-    phantom::project(&Pool::new(2).unwrap(), geometry, object, &mut out);
+    phantom::project(&Pool::new(2).unwrap(), geometry, object, &mut out, crate::progress::CancelWatch::never())
+        .unwrap();
     out
 }
 
@@ -87,7 +88,14 @@ fn a_turntable_is_an_orbit_the_other_way() {
     let right = volume(&orbit(&against), CUBE, Options::default(), &projections);
     let wrong = volume(&orbit(&table), CUBE, Options::default(), &projections);
     let mut truth = vec![0.0; right.len()];
-    phantom::sample(&Pool::new(1).unwrap(), &CUBE, &object(0.0, false), &mut truth);
+    phantom::sample(
+        &Pool::new(1).unwrap(),
+        &CUBE,
+        &object(0.0, false),
+        &mut truth,
+        crate::progress::CancelWatch::never(),
+    )
+    .unwrap();
     let rms = |v: &[f32]| (v.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f32>() / v.len() as f32).sqrt();
     assert!(rms(&right) < 0.12 * DENSITY as f32, "{}", rms(&right));
     assert!(rms(&wrong) > 2.0 * rms(&right), "{} {}", rms(&wrong), rms(&right));

@@ -39,7 +39,7 @@ pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
-        let (pieces, exponent) = sweep::<T, _>(algebra, x, centre)?;
+        let (pieces, exponent) = sweep::<T, _>(at, algebra, x, centre)?;
         let is_zero = pieces.is_none();
         let mut train = assemble(at, algebra, x.shape().modes(), pieces)?;
         if is_zero {
@@ -78,7 +78,12 @@ fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -
     Ok((core, exponent))
 }
 
-fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: usize) -> Result<Swept<T, A>> {
+fn sweep<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
+    algebra: &mut A,
+    x: &TensorTrain,
+    centre: usize,
+) -> Result<Swept<T, A>> {
     let shape = x.shape();
     let d = shape.len();
     let what = "core with what is carried";
@@ -87,6 +92,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     let mut carried: Option<A::Matrix> = None;
     let (mut m, mut exponent) = load(algebra, x, 0)?;
     for k in 0..=centre {
+        at.cancel.check()?;
         let [r, n, s] = shape.core(k);
         if let Some(low) = carried.take() {
             let (core, e) = load(algebra, x, k)?;
@@ -114,6 +120,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
     let mut carried: Option<A::Matrix> = None;
     for k in (centre + 1..d).rev() {
+        at.cancel.check()?;
         let [r, n, _] = shape.core(k);
         let (mut core, e) = load(algebra, x, k)?;
         exponent += e;

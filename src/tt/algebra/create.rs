@@ -32,6 +32,7 @@ fn fill<T: Scalar>(at: &Place<'_>, train: &mut TensorTrain, seed: u64) -> Result
     let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::TRAINS };
     let mut cores = train.cores_mut::<T>("result")?;
     for k in 0..shape.len() {
+        at.cancel.check()?;
         let column = u32::try_from(k).ok().filter(|k| *k < 1 << 31);
         let column = column.ok_or_else(|| Error::invalid("shape", format!("core {k} is beyond the 2^31-th")))?;
         let [r, n, s] = shape.core(k);

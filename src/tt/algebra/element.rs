@@ -68,6 +68,7 @@ pub fn elements(at: &Place<'_>, x: &TensorTrain, indices: &[usize]) -> Result<Ve
         let cores = x.cores::<T>("x")?;
         at.context.pool().run(|| {
             sorted.par_chunks_mut(CHUNK).zip(order.par_chunks(CHUNK)).try_for_each(|(out, order)| {
+                at.cancel.check()?;
                 let mut chain = Chain::new(&cores)?;
                 for (value, &t) in out.iter_mut().zip(order) {
                     *value = chain.entry(tuple(t))?;

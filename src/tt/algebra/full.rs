@@ -80,9 +80,10 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     let memory = tensor.memory_mut("tensor")?;
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let middle = split_at(x.shape(), elements);
-        let (mut left, e) = left_half::<T, _>(algebra, x, middle)?;
-        let (mut right, f) = right_half::<T, _>(algebra, x, middle)?;
+        let (mut left, e) = left_half::<T, _>(at, algebra, x, middle)?;
+        let (mut right, f) = right_half::<T, _>(at, algebra, x, middle)?;
         let (alpha, above) = alpha::<T>(e, f)?;
+        at.cancel.check()?;
         times_power(algebra, &mut left, above / 2)?;
         times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
@@ -183,13 +184,18 @@ fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: 
 
 /// The product of the left cores: a row for each combination of their indices, a column for each (b, p) of the bond in
 /// the middle and the bond that closes the ring.
-fn left_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
+fn left_half<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
+    algebra: &mut A,
+    x: &TensorTrain,
+    middle: usize,
+) -> Result<Half<A::Matrix>> {
     let what = "left half of a train";
     let shape = x.shape();
     let [ring, n, s] = shape.core(0);
     if ring == 1 {
         let first = algebra.load(x, 0, n, s)?;
-        return extend(algebra, x, middle, first);
+        return extend(at, algebra, x, middle, first);
     }
     let whole = algebra.load(x, 0, ring, n * s)?;
     let mut host = alloc::filled(what, ring * n * s, T::default())?;
@@ -203,7 +209,7 @@ fn left_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle
     for p in 0..ring {
         slice.iter_mut().zip(host[p..].iter().step_by(ring)).for_each(|(y, x)| *y = *x);
         let first = algebra.upload(what, n, s, &slice, n)?;
-        parts.push(extend(algebra, x, middle, first)?);
+        parts.push(extend(at, algebra, x, middle, first)?);
     }
     let top = parts.iter().filter_map(|(_, e)| *e).max();
     for (p, (mut part, e)) in parts.into_iter().enumerate() {
@@ -217,6 +223,7 @@ fn left_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle
 
 /// Multiplies a first core, (n_0, r_1), with those up to the middle.
 fn extend<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
     algebra: &mut A,
     x: &TensorTrain,
     middle: usize,
@@ -225,6 +232,7 @@ fn extend<T: Scalar, A: TrainOps<T>>(
     let mut m = first;
     let mut exponent = 0;
     for k in 1..middle {
+        at.cancel.check()?;
         let [r, n, s] = x.shape().core(k);
         // Continue with zeros: the following cores may hold a NaN.
         let core = algebra.load(x, k, r, n * s)?;
@@ -242,7 +250,12 @@ fn extend<T: Scalar, A: TrainOps<T>>(
 
 /// The adjoint of the product of the right cores: a row for each combination of their indices, a column for each (b,
 /// p).
-fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
+fn right_half<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
+    algebra: &mut A,
+    x: &TensorTrain,
+    middle: usize,
+) -> Result<Half<A::Matrix>> {
     let what = "right half of a train";
     let shape = x.shape();
     let (d, ring) = (shape.len(), shape.ranks()[0]);
@@ -255,6 +268,7 @@ fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middl
     let mut m = algebra.load(x, d - 1, r, n * ring)?;
     let mut exponent = 0;
     for k in (middle..d - 1).rev() {
+        at.cancel.check()?;
         let [r, n, s] = shape.core(k);
         let core = algebra.load(x, k, r * n, s)?;
         exponent += prepare(algebra, &mut m, &core)?;

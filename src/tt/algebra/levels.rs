@@ -41,6 +41,7 @@ impl Levels {
     pub(super) fn new(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<Option<Self>> {
         let mut spans = alloc::with_capacity(WHAT, x.shape().len())?;
         for k in 0..x.shape().len() {
+            at.cancel.check()?;
             let (low, high) = balance::ends(x, k, at.context.isa())?;
             if high == 0.0 {
                 return Ok(None);

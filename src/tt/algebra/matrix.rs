@@ -94,6 +94,7 @@ pub fn transpose(at: &Place<'_>, h: &TrainMatrix) -> Result<TrainMatrix> {
     let here = read(at, "h", h.train())?;
     let mut result = begin(at, here.dtype(), here.shape().clone())?;
     for k in 0..h.rows().len() {
+        at.cancel.check()?;
         let dims @ [w, m, n, _] = h.core(k);
         let (from, to) = ([1, w, w * m, w * m * n], [1, w * n, w, w * m * n]);
         copy_strided(here.dtype().size(), bytes(&here, k)?, &from, bytes_mut(&mut result, k)?, &to, &dims);

@@ -1,4 +1,4 @@
-//! Context, stream and memory of calls, and trains as the host reads and writes them.
+//! Context, stream, memory and cancellation of calls, and trains as the host reads and writes them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,13 +8,14 @@ use crate::backend::gpu::{GpuStream, Rows};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::{balance, peaks};
 
-/// Context and stream of a call, and memory of its result.
+/// Context, stream and cancellation of a call, and memory of its result.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The context of all operands.
@@ -23,12 +24,19 @@ pub struct Place<'a> {
     pub stream: Option<&'a Stream>,
     /// Memory that the result is allocated in.
     pub location: Location,
+    /// Cancellation by the context since the place was made, which the call checks at each core.
+    pub cancel: CancelWatch<'a>,
 }
 
 impl<'a> Place<'a> {
+    /// A call that begins now.
+    pub fn new(context: &'a Arc<Context>, stream: Option<&'a Stream>, location: Location) -> Self {
+        Self { context, stream, location, cancel: context.cancel_watch() }
+    }
+
     /// Results in host memory, work on the context's own stream.
     pub fn host(context: &'a Arc<Context>) -> Self {
-        Self { context, stream: None, location: Location::Host }
+        Self::new(context, None, Location::Host)
     }
 
     /// Returns an error for a dead context, and for memory that the context does not have.
@@ -80,6 +88,7 @@ pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, fro
         peaks::largest_there(at.context, at.stream, x, &mut largest)?;
     } else {
         for (k, most) in largest.iter_mut().enumerate() {
+            at.cancel.check()?;
             *most = balance::peak(x, k, at.context.isa())?;
         }
     }
@@ -101,6 +110,7 @@ pub(super) fn read<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain) -> Re
     let (gpu, queue) = (at.context.gpu(argument)?, at.queue()?);
     let mut copy = TensorTrain::zeros(at.context, x.dtype(), Location::Host, x.shape().clone())?;
     for k in 0..x.shape().len() {
+        at.cancel.check()?;
         let (memory, offset) = x.memory(k);
         let size = x.dtype().size();
         gpu.download(queue, memory.device(argument)?, offset * size, bytes_mut(&mut copy, k)?)?;
@@ -128,12 +138,13 @@ fn convert_cores<S: Scalar, T: Scalar>(at: &Place<'_>, from: &TensorTrain, to: &
     let (source, mut target) = (from.cores::<S>("x")?, to.cores_mut::<T>("result")?);
     at.context.pool().run(|| {
         for k in 0..source.shape().len() {
+            at.cancel.check()?;
             for (y, x) in target.core(k).iter_mut().zip(source.core(k)) {
                 *y = T::from_parts(x.re(), x.im());
             }
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The type for arithmetic with trains of both types.
@@ -164,6 +175,7 @@ pub(super) fn finish(at: &Place<'_>, train: TensorTrain) -> Result<TensorTrain> 
     let mut result = TensorTrain::zeros(at.context, train.dtype(), Location::Device, train.shape().clone())?;
     let size = train.dtype().size();
     for k in 0..train.shape().len() {
+        at.cancel.check()?;
         let (memory, offset) = result.memory_mut("result", k)?;
         if let Memory::Device(memory) = memory {
             gpu.upload(queue, bytes(&train, k)?, memory, offset * size)?;

@@ -104,6 +104,7 @@ impl<'a> Product<'a> {
         with_scalar!(self.dtype, "x", T => {
             let mut cores = result.cores_mut::<T>("result")?;
             exponents.iter_mut().zip(&mut lost).enumerate().try_for_each(|(k, (e, lost))| {
+                at.cancel.check()?;
                 (*e, *lost) = self.core::<T>(at, k, cores.core(k))?;
                 Ok(())
             })
@@ -151,6 +152,7 @@ impl<'a> Product<'a> {
         // Binary logarithms of bounds of the norms of the cores.
         let mut norms = alloc::with_capacity("norms of cores", self.shape.len())?;
         for (k, exponent) in exponents.iter().enumerate() {
+            at.cancel.check()?;
             let (_, high) = balance::ends(&product, k, at.context.isa())?;
             // The ends are exact within a factor of 2, and of parts of numbers.
             norms.push(high.log2() + 2.0 + 0.5 * (self.shape.core_len(k) as f64).log2() + *exponent as f64);

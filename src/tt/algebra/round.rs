@@ -204,7 +204,7 @@ pub(super) fn round_source<T: Scalar>(
     expect_open(argument, shape)?;
     truncation.check(shape.len())?;
     with_algebra!(at, algebra => {
-        let (pieces, truncated) = sweep(algebra, argument, source, truncation)?;
+        let (pieces, truncated) = sweep(at, algebra, argument, source, truncation)?;
         Ok((assemble(at, algebra, shape.modes(), pieces)?, truncated))
     })
 }
@@ -213,6 +213,7 @@ type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
 
 /// Both sweeps. Returns no cores for a zero train.
 fn sweep<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
     algebra: &mut A,
     argument: &str,
     source: &Source<'_, T>,
@@ -223,6 +224,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
     let (mut m, mut exponent) = source.load(algebra, argument, d - 1, 0)?;
     for k in (1..d).rev() {
+        at.cancel.check()?;
         let r = shape.ranks()[k];
         let elements = product_of(algebra.shape(&m));
         let wide = algebra.reshape(m, r, elements / r)?;
@@ -258,6 +260,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let mut pieces = Pieces::new(d)?;
     let mut rank = 1;
     for k in 0..d - 1 {
+        at.cancel.check()?;
         let elements = product_of(algebra.shape(&m));
         let rows = rank * shape.modes()[k];
         let tall = algebra.reshape(m, rows, elements / rows)?;

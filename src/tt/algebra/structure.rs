@@ -22,6 +22,7 @@ pub fn copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
         check(at, "x", x)?;
         let mut result = TensorTrain::zeros(at.context, x.dtype(), at.location, x.shape().clone())?;
         for k in 0..x.shape().len() {
+            at.cancel.check()?;
             copy_on_device(at, (x, k), (&mut result, k))?;
         }
         return Ok(result);
@@ -34,6 +35,7 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
     let x = read(at, "x", x)?;
     let mut result = begin(at, x.dtype(), x.shape().clone())?;
     for k in 0..x.shape().len() {
+        at.cancel.check()?;
         bytes_mut(&mut result, k)?.copy_from_slice(bytes(&x, k)?);
     }
     Ok(result)
@@ -71,6 +73,7 @@ pub fn conj(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     }
     let mut result = host_copy(at, x)?;
     for k in 0..x.shape().len() {
+        at.cancel.check()?;
         if x.dtype().is_single() {
             negate_imaginary::<f32>(&mut result, k)?;
         } else {
@@ -108,6 +111,7 @@ pub fn reverse(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     let mut result = begin(at, x.dtype(), Shape::new("x", &modes, &ranks)?)?;
     let size = x.dtype().size();
     for k in 0..d {
+        at.cancel.check()?;
         let dims @ [r, n, s] = shape.core(k);
         let to = bytes_mut(&mut result, d - 1 - k)?;
         copy_strided(size, bytes(&x, k)?, &[1, r, r * n], to, &[s * n, s, 1], &dims);
@@ -138,6 +142,7 @@ pub fn rotate(at: &Place<'_>, x: &TensorTrain, first: usize) -> Result<TensorTra
     ranks.push(x.shape().ranks()[first]);
     let mut result = begin(at, x.dtype(), Shape::new("x", &modes, &ranks)?)?;
     for (to, from) in order.enumerate() {
+        at.cancel.check()?;
         bytes_mut(&mut result, to)?.copy_from_slice(bytes(&x, from)?);
     }
     finish(at, result)
@@ -168,6 +173,7 @@ pub fn to_open(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
         return finish(at, result);
     }
     for k in 0..d {
+        at.cancel.check()?;
         let dims @ [r, n, s] = shape.core(k);
         let from = bytes(&x, k)?;
         let to = bytes_mut(&mut result, k)?;

@@ -187,7 +187,8 @@ fn add_cores<T: Scalar>(
     let cores = result.cores_mut::<T>("result")?.into_vec();
     let last = cores.len() - 1;
     at.context.pool().run(|| {
-        cores.into_par_iter().enumerate().for_each(|(k, out)| {
+        cores.into_par_iter().enumerate().try_for_each(|(k, out)| {
+            at.cancel.check()?;
             let [height, _, _] = shape.core(k);
             let factor = |f| if k == 0 { f } else { Complex::new(1.0, 0.0) };
             let [row, _, column] = x.shape().core(k);
@@ -195,9 +196,9 @@ fn add_cores<T: Scalar>(
             let row = if open && k == 0 { 0 } else { row };
             let column = if open && k == last { 0 } else { column };
             place_core(factor(beta), y.core(k), y.shape().core(k), out, (row, column), height);
-        });
-    });
-    Ok(())
+            Ok(())
+        })
+    })
 }
 
 /// Adds a multiple of a core to a larger one of `height` rows, from (row, column) on.
@@ -419,6 +420,7 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
     const HELD: std::ops::RangeInclusive<i64> = -100..=127;
     let mut is_held = true;
     for k in 0..x.shape().len() {
+        at.cancel.check()?;
         let (low, high) = balance::ends(x, k, at.context.isa())?;
         let is_empty = high == 0.0;
         is_held &= is_empty || !high.is_finite() || HELD.contains(&exponent_of(high)) && exponent_of(low) >= -125;
@@ -489,6 +491,7 @@ fn peaks(at: &Place<'_>, train: &mut TensorTrain) -> Result<Option<Vec<i64>>> {
     let d = train.shape().len();
     let mut peaks = alloc::with_capacity("exponents of cores", d)?;
     for k in 0..d {
+        at.cancel.check()?;
         let peak =
             if train.dtype().is_single() { largest::<f32>(at, train, k)? } else { largest::<f64>(at, train, k)? };
         if peak == 0.0 {
@@ -507,6 +510,7 @@ fn largest<P: Real>(at: &Place<'_>, train: &mut TensorTrain, k: usize) -> Result
 /// Multiplies each core by a power of two.
 fn shift(at: &Place<'_>, train: &mut TensorTrain, shifts: &[i64]) -> Result<()> {
     for (k, &e) in shifts.iter().enumerate().filter(|(_, e)| **e != 0) {
+        at.cancel.check()?;
         if train.dtype().is_single() {
             shift_core::<f32>(at, train, k, e)?;
         } else {

@@ -76,7 +76,7 @@ fn decompose(
             let (pieces, truncated) = single_core::<T, _>(algebra, held, elements)?;
             return Ok((assemble(at, algebra, modes, Some(pieces))?, truncated));
         }
-        let swept = match sweep::<T, _>(algebra, held, modes, elements, truncation, 0)? {
+        let swept = match sweep::<T, _>(at, algebra, held, modes, elements, truncation, 0)? {
             Some(swept) => swept,
             None => {
                 let by = if tensor.dtype().is_single() { 40 } else { 200 };
@@ -84,7 +84,7 @@ fn decompose(
                 let mut m = matrix(algebra, held, elements, 1)?;
                 times_power(algebra, &mut m, -by)?;
                 expect_finite(algebra, &m)?;
-                sweep::<T, _>(algebra, Held::Owned(m), modes, elements, truncation, by)?.ok_or_else(not_finite)?
+                sweep::<T, _>(at, algebra, Held::Owned(m), modes, elements, truncation, by)?.ok_or_else(not_finite)?
             }
         };
         Ok((assemble(at, algebra, modes, swept.0)?, swept.1))
@@ -120,6 +120,7 @@ type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
 /// The train of 2^`exponent` times a tensor of at least two indices. `None` if its norm is beyond the range of products: then
 /// the numbers must be made smaller.
 fn sweep<T: Scalar, A: TrainOps<T>>(
+    at: &Place<'_>,
     algebra: &mut A,
     tensor: Held<'_, T, A::Matrix>,
     modes: &[usize],
@@ -142,6 +143,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     }
     let mut delta = shifted(delta, exponent);
     for (k, &n) in modes[..d - 1].iter().enumerate() {
+        at.cancel.check()?;
         let rows = rank * n;
         rest /= n;
         let part = if rest >= WIDE * rows {

@@ -19,6 +19,7 @@ use super::cover::Graph;
 use super::terms::{Factor, IDENTITY, Terms};
 use crate::alloc;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::Complex;
 
 const WHAT: &str = "states of an operator";
@@ -84,8 +85,8 @@ const DONE: usize = 0;
 type Wrapped<'a> = (&'a [Factor], &'a [Factor], Complex<f64>);
 
 impl Automaton {
-    /// The automaton of a sum; on a ring terms may go over the boundary.
-    pub fn new(terms: &Terms, ring: bool) -> Result<Self> {
+    /// The automaton of a sum; on a ring terms may go over the boundary. `cancel` is checked at each site.
+    pub fn new(terms: &Terms, ring: bool, cancel: CancelWatch<'_>) -> Result<Self> {
         let d = terms.modes().len();
         let mut inner: Vec<(&[Factor], Complex<f64>)> = Vec::new();
         let mut wrapped: Vec<Wrapped<'_>> = Vec::new();
@@ -123,6 +124,7 @@ impl Automaton {
         ranks.push(rests.ends);
         // The state "nothing yet" is number 0 as long as it exists.
         for k in 0..d {
+            cancel.check()?;
             for &(rest, coefficient) in &begin[k] {
                 alloc::push(WHAT, &mut items, Item { state: 0, rest, coefficient })?;
             }

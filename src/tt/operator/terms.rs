@@ -7,6 +7,7 @@ use super::automaton::{Automaton, Entry};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{self, to_i64};
 use crate::tensor::Location;
@@ -154,17 +155,32 @@ impl Terms {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for terms that are complex in a real type; [`Error::Numerical`] for a term that is beyond the
-    /// range of the type; out of memory.
+    /// range of the type; [`Error::Cancelled`]; out of memory.
     pub fn build(&self, context: &Arc<Context>, dtype: DType, ring: bool) -> Result<TrainMatrix> {
+        self.build_watched(context, dtype, ring, context.cancel_watch())
+    }
+
+    /// [`Terms::build`] in a call that may have begun before. It is cancelled by `cancel`, which is checked at each site.
+    ///
+    /// # Errors
+    /// As [`Terms::build`].
+    pub fn build_watched(
+        &self,
+        context: &Arc<Context>,
+        dtype: DType,
+        ring: bool,
+        cancel: CancelWatch<'_>,
+    ) -> Result<TrainMatrix> {
         if !dtype.is_complex() && self.has_imaginary() {
-            return self.with_real_factors(dtype)?.build(context, dtype, ring);
+            return self.with_real_factors(dtype)?.build_watched(context, dtype, ring, cancel);
         }
-        let automaton = Automaton::new(self, ring)?;
+        let automaton = Automaton::new(self, ring, cancel)?;
         let shape = TrainMatrix::shape_of("terms", &self.modes, &self.modes, &automaton.ranks)?;
         let mut train = TensorTrain::zeros(context, dtype, Location::Host, shape)?;
         with_scalar!(dtype, "dtype", T => {
             let mut cores = train.cores_mut::<T>("terms")?;
             for (k, entries) in automaton.entries.iter().enumerate() {
+                cancel.check()?;
                 let (left, n) = (automaton.ranks[k], self.modes[k]);
                 for entry in entries {
                     self.write(cores.core(k), left, n, entry)?;

@@ -39,9 +39,9 @@ pub struct EdgeList {
 ///
 /// # Errors
 /// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`] naming the bytes that are needed beside each other, at
-/// least.
+/// least; [`Error::Cancelled`].
 pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, context.cancel_watch())?;
     let budget = context.host_budget();
     let total = |e: Error| with_used(e, budget);
     let (mut row_idx, mut col_idx) = (List::with_capacity(0, budget)?, List::with_capacity(0, budget)?);
@@ -151,8 +151,9 @@ fn with_used(e: Error, budget: &Budget) -> Error {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a complex matrix, and with `symmetric` for a matrix that is not symmetric;
-/// [`Error::NotSupported`] for another storage or a device; [`Error::Io`].
+/// [`Error::NotSupported`] for another storage or a device; [`Error::Io`]; [`Error::Cancelled`].
 pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
+    let cancel = a.context().cancel_watch();
     if a.dtype().is_complex() {
         return Err(Error::invalid("a", format!("is {}, F32 or F64 is needed", a.dtype().name())));
     }
@@ -161,7 +162,7 @@ pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     }
     let rows = Rows::new(csr("a", a)?)?;
     let head = format!("# {} x {}\n", a.rows(), a.cols());
-    write_entries(a, path, &head, 0, |i, k| !symmetric || rows.col(k) <= i)
+    write_entries(a, path, &head, 0, |i, k| !symmetric || rows.col(k) <= i, cancel)
 }
 
 /// The third number of a line; [`Err`] if double precision cannot hold it.

@@ -13,6 +13,7 @@ use crate::blocks::provisional::ProvisionalFile;
 use crate::blocks::regular::open_input;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::shape::to_u64;
 
 /// Longest line that is read, in bytes; longer lines are errors.
@@ -69,9 +70,13 @@ enum Text {
     Packed(Buffered<MultiGzDecoder<Buffered<File>>>),
 }
 
+/// Lines that are read between two checks for a cancellation.
+const WATCHED: u64 = 1 << 12;
+
 /// The lines of a file with their numbers, from 1.
 pub(super) struct Lines<'a> {
     path: &'a Path,
+    cancel: CancelWatch<'a>,
     text: Text,
     line: Vec<u8>,
     number: u64,
@@ -79,8 +84,9 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Opens a regular file; one that begins with gzip's magic bytes is decompressed while it is read.
-    pub(super) fn open(path: &'a Path) -> Result<Self> {
+    /// Opens a regular file; one that begins with gzip's magic bytes is decompressed while it is read. `cancel` ends the
+    /// reading.
+    pub(super) fn open(path: &'a Path, cancel: CancelWatch<'a>) -> Result<Self> {
         let (file, length) = open_input(path)?;
         let mut file = Buffered::new(file)?;
         let front = file.fill_buf().map_err(|e| io_error(path, "read", &e))?;
@@ -90,7 +96,7 @@ impl<'a> Lines<'a> {
             (Text::Plain(file), length)
         };
         let line = alloc::with_capacity("line of a file", LONGEST + 1)?;
-        Ok(Self { path, text, line, number: 0, most_bytes })
+        Ok(Self { path, cancel, text, line, number: 0, most_bytes })
     }
 
     /// Upper bound of the bytes of text in a file of its length.
@@ -100,6 +106,9 @@ impl<'a> Lines<'a> {
 
     /// The next line without its end and the blanks around it; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
+        if self.number.is_multiple_of(WATCHED) {
+            self.cancel.check()?;
+        }
         self.line.clear();
         let limit = to_u64(LONGEST + 1);
         let reader: &mut dyn BufRead = match &mut self.text {
@@ -149,6 +158,7 @@ impl<'a> Lines<'a> {
 /// is complete.
 pub(super) struct TextFile<'a> {
     path: &'a Path,
+    cancel: CancelWatch<'a>,
     file: ProvisionalFile,
     place: u64,
     text: Vec<u8>,
@@ -156,7 +166,8 @@ pub(super) struct TextFile<'a> {
 }
 
 impl<'a> TextFile<'a> {
-    pub(super) fn create(path: &'a Path) -> Result<Self> {
+    /// Begins a file, which is removed if `cancel` ends the writing.
+    pub(super) fn create(path: &'a Path, cancel: CancelWatch<'a>) -> Result<Self> {
         let text = alloc::with_capacity("text of a file", HELD + SHORT)?;
         let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
         let packer = match packed {
@@ -167,7 +178,7 @@ impl<'a> TextFile<'a> {
                 Compression::default(),
             )),
         };
-        Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text, packer })
+        Ok(Self { path, cancel, file: ProvisionalFile::create(path)?, place: 0, text, packer })
     }
 
     /// The buffer for the next line. Call [`TextFile::spill`] after each line, or the buffer may overflow its capacity.
@@ -191,6 +202,7 @@ impl<'a> TextFile<'a> {
     }
 
     fn pass(&mut self) -> Result<()> {
+        self.cancel.check()?;
         let mut text = std::mem::take(&mut self.text);
         match &mut self.packer {
             None => self.write(&text)?,

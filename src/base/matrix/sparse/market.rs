@@ -15,6 +15,7 @@ use crate::blocks::source::io_error;
 use crate::context::Context;
 use crate::error::{Error, Result, real};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{product, to_u64};
 
@@ -44,9 +45,10 @@ const EXACT: i128 = 1 << 53;
 ///
 /// # Errors
 /// [`Error::Io`] naming the line that is malformed, or has a number that `dtype` cannot hold, or the part that is missing;
-/// [`Error::InvalidArgument`] for a real `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a real `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`].
 pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) -> Result<Matrix> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, context.cancel_watch())?;
     let (field, kind) = header(&mut lines)?;
     let dtype = dtype.unwrap_or(if field == Field::Complex { DType::CF64 } else { DType::F64 });
     if field == Field::Complex && !dtype.is_complex() {
@@ -265,8 +267,9 @@ fn entry(lines: &mut Lines<'_>, field: Field, dtype: DType) -> Result<Option<(i6
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] with `symmetric` for a matrix that is not symmetric; [`Error::NotSupported`] for another
-/// storage or a device; [`Error::Io`].
+/// storage or a device; [`Error::Io`]; [`Error::Cancelled`].
 pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
+    let cancel = a.context().cancel_watch();
     let from = csr("a", a)?;
     if symmetric && !is_symmetric(a, 0.0)? {
         return Err(Error::invalid("symmetric", "is set, the matrix is not symmetric"));
@@ -279,7 +282,7 @@ pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     let field = if held.is_none() { "pattern" } else { if complex { "complex" } else { "real" } };
     let kind = if !symmetric { "general" } else { if complex { "hermitian" } else { "symmetric" } };
     let head = format!("%%MatrixMarket matrix coordinate {field} {kind}\n{} {} {stored}\n", a.rows(), a.cols());
-    write_entries(a, path, &head, 1, written)
+    write_entries(a, path, &head, 1, written, cancel)
 }
 
 /// Writes `head` and the entries for which `written(row, entry)` is true, one on each line: row and column, counted
@@ -290,11 +293,12 @@ pub(super) fn write_entries(
     head: &str,
     base: usize,
     written: impl Fn(usize, usize) -> bool,
+    cancel: CancelWatch<'_>,
 ) -> Result<()> {
     let from = csr("a", a)?;
     let held = values("a", a)?;
     let rows = Rows::new(from)?;
-    let mut file = TextFile::create(path)?;
+    let mut file = TextFile::create(path, cancel)?;
     file.text().extend_from_slice(head.as_bytes());
     let io = |e: std::io::Error| io_error(path, "write", &e);
     with_scalar!(a.dtype(), "a", T => {

@@ -8,6 +8,7 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::shape::to_i64;
 
 const WHAT: &str = "order of the vertices of a graph";
@@ -34,8 +35,9 @@ numbered!(Ordering, Degree, CuthillMckee);
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage than sparse;
-/// [`Error::OutOfMemory`].
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`], by Cuthill-McKee after each search.
 pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
+    let cancel = a.context().cancel_watch();
     let rows = Rows::new(csr("a", a)?)?;
     if a.rows() != a.cols() {
         return Err(Error::invalid("a", format!("is {} x {}, a square matrix is needed", a.rows(), a.cols())));
@@ -50,7 +52,7 @@ pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
             list.sort_unstable_by_key(|&r| (Reverse(rows.row(r).len()), r));
             list
         }
-        Ordering::CuthillMckee => Search::new(&rows)?.order()?,
+        Ordering::CuthillMckee => Search::new(&rows)?.order(cancel)?,
     };
     let mut order = alloc::with_capacity(WHAT, list.len())?;
     order.extend(list.into_iter().map(to_i64));
@@ -112,7 +114,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn order(mut self) -> Result<Vec<usize>> {
+    fn order(mut self, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
         let mut starts = alloc::with_capacity(WHAT, self.rows.len())?;
         starts.extend(0..self.rows.len());
         starts.sort_unstable_by_key(|&v| (self.degree(v), v));
@@ -120,10 +122,12 @@ impl<'a> Search<'a> {
             if self.seen[start] == DONE {
                 continue;
             }
+            cancel.check()?;
             let done = self.list.len();
             let (mut levels, mut last) = self.run(start, done);
             // Search again from the far end, as long as this finds more levels.
             while let Some(&far) = self.list[last..].iter().min_by_key(|&&v| (self.degree(v), v)) {
+                cancel.check()?;
                 let reached = self.list.len();
                 let (found, at) = self.run(far, done);
                 // If edges have one direction, a search from the far end may miss vertices, even the start.

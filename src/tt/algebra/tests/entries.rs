@@ -132,7 +132,7 @@ fn gauged_entries<T: Scalar>() {
 
 /// Entries and dense tensors of trains in memory of `location`.
 pub(in crate::tt) fn check_graded<T: Scalar>(c: &Arc<Context>, location: Location) {
-    let at = Place { context: c, stream: None, location };
+    let at = Place::new(c, None, location);
     for d in [2, 3, 5, 8] {
         for (plain, value) in graded(T::DTYPE, d) {
             let x = placed(c, plain.train(c, T::DTYPE), location);
@@ -160,7 +160,7 @@ fn beside_not_finite<T: Scalar>() {
 /// Entries of a dense tensor that do not depend on numbers of a core which are not finite are those without them; the others are not
 /// finite. The train lies in memory of `location`.
 pub(in crate::tt) fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Location) {
-    let at = Place { context: c, stream: None, location };
+    let at = Place::new(c, None, location);
     for (modes, ranks) in SHAPES {
         let plain = train::<T>(c, modes, ranks, 7);
         let (want, sizes) = (dense::<T>(&plain), moduli::<T>(&plain));

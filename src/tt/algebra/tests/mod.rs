@@ -1,3 +1,4 @@
+mod cancel;
 mod checksums;
 mod creation;
 mod ends;

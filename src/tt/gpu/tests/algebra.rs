@@ -15,7 +15,7 @@ type C = Complex<f64>;
 
 /// The device's memory as the place of results.
 fn device(context: &Arc<Context>) -> Place<'_> {
-    Place { context, stream: None, location: Location::Device }
+    Place::new(context, None, Location::Device)
 }
 
 /// A random train of the CPU's numbers, and the same one on the device.

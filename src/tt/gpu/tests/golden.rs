@@ -14,7 +14,7 @@ use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, session_by};
 
 /// The train in the device's memory.
 fn there(context: &Arc<Context>, train: &TensorTrain) -> TensorTrain {
-    copy(&Place { context, stream: None, location: Location::Device }, train).unwrap()
+    copy(&Place::new(context, None, Location::Device), train).unwrap()
 }
 
 fn norm_of(context: &Arc<Context>, way: NormMethod, train: &TensorTrain) -> Scaled {
@@ -140,7 +140,7 @@ fn the_ground_state_of_the_ising_chain_has_its_energy() {
         let norm = norm_of(&context, way, &state).plain(DType::F64).0.re;
         assert!((norm * norm - number("norm2_numpy")).abs() < 1e-13, "{way:?}: {norm}");
     }
-    let at = Place { context: &context, stream: None, location: Location::Host };
+    let at = Place::host(&context);
     let single: TrainMatrix = matrix::cast(&at, &given, DType::F32).unwrap();
     let state = there(&context, &x.train(&context, DType::F32));
     let found = rayleigh(&context, &Options::default(), &state, &single).unwrap();

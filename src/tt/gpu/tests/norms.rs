@@ -8,7 +8,7 @@ use crate::tt::tests::support::{Plain as Exact, TYPES as TOLERANCES, inner};
 const WAYS: [NormMethod; 4] = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
 
 fn on_device(context: &Arc<Context>, x: &Exact, dtype: DType) -> TensorTrain {
-    let at = crate::tt::algebra::Place { context, stream: None, location: Location::Device };
+    let at = crate::tt::algebra::Place::new(context, None, Location::Device);
     crate::tt::algebra::copy(&at, &x.train(context, dtype)).unwrap()
 }
 

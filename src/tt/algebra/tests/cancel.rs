@@ -1,0 +1,93 @@
+//! A cancellation of the context ends each call at its next core; later calls are not touched.
+
+use std::sync::Arc;
+
+use super::support::*;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::shape::Order;
+use crate::tensor::train::Shape;
+use crate::tensor::{Location, Tensor};
+use crate::tt::algebra::{
+    Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements, full,
+    hadamard, hadamard_round, matrix as algebra, reverse, rotate, round, scale, to_open, tt_svd,
+};
+use crate::tt::operator::models::{self, Heisenberg};
+use crate::tt::operator::terms::Terms;
+use crate::tt::scaled::Scaled;
+
+type Call<'a> = Box<dyn Fn(&Place<'_>) -> Result<()> + 'a>;
+
+/// Makes a call whose context is cancelled after its beginning, and then a later one.
+fn is_cancelled(c: &Arc<Context>, name: &str, call: &Call<'_>) {
+    let running = Place::host(c);
+    let used = c.host_memory_used();
+    c.cancel();
+    assert_eq!(call(&running), Err(Error::Cancelled), "{name}");
+    assert_eq!(c.host_memory_used(), used, "{name}: memory");
+    assert_eq!(call(&Place::host(c)), Ok(()), "{name}, later");
+}
+
+#[test]
+fn every_call_ends_at_its_next_core() {
+    let c = context(2);
+    let all = Truncation::default();
+    let one = C::new(1.0, 0.0);
+    let x = train::<C>(&c, &[2, 3, 2], &[1, 2, 2, 1], 1);
+    let ring = train::<f64>(&c, &[2, 3, 2], &[2, 2, 3, 2], 2);
+    let h = matrix::<C>(&c, &[2, 2, 2], &[2, 3, 2], &[1, 2, 2, 1], 3);
+    let square = matrix::<C>(&c, &[2, 2, 2], &[2, 2, 2], &[1, 2, 2, 1], 3);
+    let tensor = tensor::<C>(&c, &[2, 3, 2], &dense::<C>(&x));
+    let packed = tensor_like(&c, &[8, 8]);
+    let shape = || Shape::new("x", &[2, 3], &[1, 2, 1]).unwrap();
+    let calls: [(&str, Call<'_>); 26] = [
+        ("copy", Box::new(|at| copy(at, &x).map(drop))),
+        ("cast", Box::new(|at| cast(at, &x, DType::CF32).map(drop))),
+        ("conj", Box::new(|at| conj(at, &x).map(drop))),
+        ("reverse", Box::new(|at| reverse(at, &x).map(drop))),
+        ("rotate", Box::new(|at| rotate(at, &x, 1).map(drop))),
+        ("to_open", Box::new(|at| to_open(at, &ring).map(drop))),
+        ("random", Box::new(|at| create::random(at, DType::F32, shape(), 1).map(drop))),
+        ("add", Box::new(|at| add(at, one, &x, one, &x).map(drop))),
+        ("scale", Box::new(|at| scale(at, Scaled::real(3.0), &x, Spread::Auto).map(drop))),
+        ("hadamard", Box::new(|at| hadamard(at, &x, &x).map(drop))),
+        ("hadamard_round", Box::new(|at| hadamard_round(at, &x, &x, &all).map(drop))),
+        ("apply", Box::new(|at| apply(at, &h, &x).map(drop))),
+        ("apply_round", Box::new(|at| apply_round(at, &h, &x, &all).map(drop))),
+        ("round", Box::new(|at| round(at, &x, &all).map(drop))),
+        ("canonicalize", Box::new(|at| canonicalize(at, &x, 1).map(drop))),
+        ("tt_svd", Box::new(|at| tt_svd(at, &tensor, None, &all).map(drop))),
+        ("full", Box::new(|at| full(at, &x, &mut tensor_like(&c, &[2, 3, 2]), false))),
+        ("elements", Box::new(|at| elements(at, &x, &[1, 2, 1]).map(drop))),
+        ("matrix::transpose", Box::new(|at| algebra::transpose(at, &h).map(drop))),
+        ("matrix::adjoint", Box::new(|at| algebra::adjoint(at, &h).map(drop))),
+        ("matrix::add", Box::new(|at| algebra::add(at, one, &h, one, &h).map(drop))),
+        ("matrix::multiply", Box::new(|at| algebra::multiply(at, &square, &square).map(drop))),
+        ("matrix::multiply_round", Box::new(|at| algebra::multiply_round(at, &square, &square, &all).map(drop))),
+        ("matrix::round", Box::new(|at| algebra::round(at, &square, &all).map(drop))),
+        ("matrix::to_dense", Box::new(|at| algebra::to_dense(at, &square, &mut tensor_like(&c, &[8, 8]), false))),
+        ("matrix::from_dense", Box::new(|at| algebra::from_dense(at, &packed, &[2, 2, 2], &[2, 2, 2], &all).map(drop))),
+    ];
+    for (name, call) in &calls {
+        is_cancelled(&c, name, call);
+    }
+}
+
+/// A tensor whose numbers are zeros.
+fn tensor_like(c: &Arc<Context>, dims: &[usize]) -> Tensor {
+    Tensor::create(c, DType::CF64, Location::Host, Order::ColumnMajor, dims).unwrap()
+}
+
+#[test]
+fn a_sum_of_terms_ends_at_its_next_site() {
+    let c = context(1);
+    let mut terms = Terms::uniform(4, 2).unwrap();
+    terms.add(C::new(1.0, 0.0), &[(1, &[C::new(2.0, 0.0); 4])]).unwrap();
+    let running = c.cancel_watch();
+    c.cancel();
+    let built = terms.build_watched(&c, DType::F64, false, running).map(drop);
+    assert_eq!(built, Err(Error::Cancelled));
+    assert!(terms.build(&c, DType::F64, false).is_ok());
+    assert!(models::heisenberg(&c, DType::F64, 4, &Heisenberg::default()).is_ok());
+}
