@@ -1,13 +1,12 @@
 //! Canonical forms: every core but one orthonormal.
 
-use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, factors, normalize, positive, tame, times_power};
+use super::erased::{Dense, Operations, with_operations};
+use super::orthogonal::{Pieces, assemble, factors, normalize, tame, times_power};
 use super::place::{Place, check, expect_finite};
 use super::round::{check_finite, expect_open, in_one_core};
 use crate::alloc;
-use crate::dense::{Algebra, Op};
+use crate::dense::Op;
 use crate::error::Result;
-use crate::scalar::{Scalar, with_scalar};
 use crate::shape::{self, to_i64};
 use crate::tensor::train::TensorTrain;
 use crate::tt::balance;
@@ -38,58 +37,51 @@ pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     expect_finite(at, "x", x, false)?;
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
-    with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
-        let (pieces, exponent) = sweep::<T, _>(at, algebra, x, centre)?;
+    with_operations(at, "x", x.dtype(), |algebra| {
+        let (pieces, exponent) = sweep(at, algebra, x, centre)?;
         let is_zero = pieces.is_none();
         let mut train = assemble(at, algebra, x.shape().modes(), pieces)?;
         if is_zero {
-            orthonormal_zero::<T, _>(algebra, &mut train, centre)?;
+            orthonormal_zero(algebra, &mut train, centre)?;
         }
         Ok(Canonical { train, exponent })
-    }))
+    })
 }
 
-type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, i64);
+type Swept = (Option<Pieces>, i64);
 
 /// Result for a zero train: no cores. A sweep that finds zeros does not read the other cores, so their numbers are
 /// checked here.
-fn nothing<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain) -> Result<Swept<T, A>> {
-    (0..x.shape().len()).try_for_each(|k| load::<T, A>(algebra, x, k).map(|_| ()))?;
+fn nothing(algebra: &mut dyn Operations, x: &TensorTrain) -> Result<Swept> {
+    (0..x.shape().len()).try_for_each(|k| load(algebra, x, k).map(|_| ()))?;
     Ok((None, 0))
 }
 
 /// Writes unit vectors to all cores of a zero train of rank 1 except the centre.
-fn orthonormal_zero<T: Scalar, A: TrainOps<T>>(algebra: &mut A, train: &mut TensorTrain, centre: usize) -> Result<()> {
+fn orthonormal_zero(algebra: &mut dyn Operations, train: &mut TensorTrain, centre: usize) -> Result<()> {
     for k in (0..train.shape().len()).filter(|k| *k != centre) {
         let n = train.shape().modes()[k];
-        let mut unit = alloc::filled("orthonormal core", n, T::default())?;
-        unit[0] = T::from_parts(1.0, 0.0);
-        let core = algebra.upload("orthonormal core", n, 1, &unit, n)?;
+        let core = algebra.identity("orthonormal core", n, 1)?;
         algebra.store(&core, train, k)?;
     }
     Ok(())
 }
 
 /// Core k, and the exponent of the power of two that it must be multiplied by.
-fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<(A::Matrix, i64)> {
+fn load(algebra: &mut dyn Operations, x: &TensorTrain, k: usize) -> Result<(Dense, i64)> {
     let [r, n, s] = x.shape().core(k);
     let mut core = algebra.load(x, k, r * n, s)?;
     let exponent = check_finite(algebra, "x", k, &mut core)?;
     Ok((core, exponent))
 }
 
-fn sweep<T: Scalar, A: TrainOps<T>>(
-    at: &Place<'_>,
-    algebra: &mut A,
-    x: &TensorTrain,
-    centre: usize,
-) -> Result<Swept<T, A>> {
+fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: usize) -> Result<Swept> {
     let shape = x.shape();
     let d = shape.len();
     let what = "core with what is carried";
     // From the left: the carried factor before the core is an r' x r_k matrix.
     let mut pieces = Pieces::new(d)?;
-    let mut carried: Option<A::Matrix> = None;
+    let mut carried: Option<Dense> = None;
     let (mut m, mut exponent) = load(algebra, x, 0)?;
     for k in 0..=centre {
         at.cancel.check()?;
@@ -106,7 +98,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         if k < centre {
             let next = algebra.zeros(what, 0, 0)?;
             let (mut q, mut low) = factors(algebra, std::mem::replace(&mut m, next))?;
-            positive(algebra, &mut q, &mut low)?;
+            algebra.positive(&mut q, &mut low)?;
             match tame(algebra, &mut low)? {
                 Some(e) => exponent += e,
                 None => return nothing(algebra, x),
@@ -118,7 +110,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     }
     // From the right, with the adjoint of the carried factor: r' x r_{k+1}.
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
-    let mut carried: Option<A::Matrix> = None;
+    let mut carried: Option<Dense> = None;
     for k in (centre + 1..d).rev() {
         at.cancel.check()?;
         let [r, n, _] = shape.core(k);
@@ -131,7 +123,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         let wide = algebra.reshape(core, r, n * cols)?;
         let tall = algebra.adjoint("unfolding of a core", &wide)?;
         let (mut q, mut low) = factors(algebra, tall)?;
-        positive(algebra, &mut q, &mut low)?;
+        algebra.positive(&mut q, &mut low)?;
         match tame(algebra, &mut low)? {
             Some(e) => exponent += e,
             None => return nothing(algebra, x),
@@ -146,7 +138,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         Some(e) => exponent += e,
         None => return nothing(algebra, x),
     }
-    if in_one_core::<T>(exponent) {
+    if in_one_core(algebra.dtype(), exponent) {
         times_power(algebra, &mut m, exponent)?;
         exponent = 0;
     }
@@ -159,7 +151,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
 }
 
 /// M L for the adjoint of L.
-fn behind<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix, low: &A::Matrix) -> Result<A::Matrix> {
+fn behind(algebra: &mut dyn Operations, m: &Dense, low: &Dense) -> Result<Dense> {
     let mut product = algebra.zeros("core with what is carried", algebra.shape(m).0, algebra.shape(low).0)?;
     algebra.multiply(1.0, m, Op::Plain, low, Op::Adjoint, 0.0, &mut product)?;
     Ok(product)

@@ -1,6 +1,6 @@
 //! [`TrainOps`] on the CPU: cores are column-major matrices in host memory.
 
-use super::ops::{Held, TrainOps};
+use super::ops::{Numbers, TrainOps};
 use crate::backend::memory::Memory;
 use crate::dense::Algebra;
 use crate::dense::Delta;
@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tensor::train::TensorTrain;
 
-fn slice<'a, T: Scalar>(a: &'a Held<'_, T, CpuMatrix<T>>) -> Result<&'a [T]> {
+fn slice<'a, T: Scalar>(a: &Numbers<'a, T, CpuMatrix<T>>) -> Result<&'a [T]> {
     match a {
-        Held::Borrowed(values) => Ok(values),
-        Held::Owned(m) => m.slice(),
+        Numbers::Host(values) => Ok(values),
+        Numbers::Matrix(m) => m.slice(),
     }
 }
 
@@ -42,13 +42,13 @@ impl<T: Scalar> TrainOps<T> for CpuAlgebra {
         Ok(())
     }
 
-    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, CpuMatrix<T>>> {
-        Ok(Held::Borrowed(&memory.host("tensor")?.as_slice::<T>()?[..elements]))
+    fn hold(&mut self, _: &Memory, _: usize) -> Result<Option<CpuMatrix<T>>> {
+        Ok(None)
     }
 
     fn left_vectors(
         &mut self,
-        a: &Held<'_, T, CpuMatrix<T>>,
+        a: &Numbers<'_, T, CpuMatrix<T>>,
         shape: (usize, usize),
         delta: Delta,
     ) -> Result<(CpuMatrix<T>, Vec<f64>)> {
@@ -58,7 +58,7 @@ impl<T: Scalar> TrainOps<T> for CpuAlgebra {
     fn project(
         &mut self,
         u: &CpuMatrix<T>,
-        a: &Held<'_, T, CpuMatrix<T>>,
+        a: &Numbers<'_, T, CpuMatrix<T>>,
         shape: (usize, usize),
     ) -> Result<CpuMatrix<T>> {
         wide::project(self.context(), u, slice(a)?, shape)

@@ -1,6 +1,6 @@
 //! The dense tensor of a train.
 
-use super::ops::{TrainOps, with_algebra};
+use super::erased::{Dense, Operations, with_operations};
 use super::orthogonal::{exponent_of_norm, frobenius, normalize, tame, times_power};
 use super::place::{Place, check};
 use super::structure::to_open;
@@ -8,9 +8,9 @@ use super::svd::expect_elements;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
 use crate::backend::memory::Memory;
-use crate::dense::{Algebra as _, Op};
+use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::scalar::{Scalar, with_scalar};
+use crate::scalar::{DType, is_finite as is_number, with_scalar};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Location, Tensor};
@@ -78,22 +78,23 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     let copy = balance::for_dense(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
     let memory = tensor.memory_mut("tensor")?;
-    with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
+    let dtype = x.dtype();
+    with_operations(at, "x", dtype, |algebra| {
         let middle = split_at(x.shape(), elements);
-        let (mut left, e) = left_half::<T, _>(at, algebra, x, middle)?;
-        let (mut right, f) = right_half::<T, _>(at, algebra, x, middle)?;
-        let (alpha, above) = alpha::<T>(e, f)?;
+        let (mut left, e) = left_half(at, algebra, x, middle)?;
+        let (mut right, f) = right_half(at, algebra, x, middle)?;
+        let (alpha, above) = alpha(dtype, e, f)?;
         at.cancel.check()?;
         times_power(algebra, &mut left, above / 2)?;
         times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
         let size = e.zip(f).map_or(0, |(e, f)| e + f);
-        let most = x.dtype().largest_exponent();
+        let most = dtype.largest_exponent();
         // The left half of a ring has the norm of as many matrices as the bond that closes it has values.
         let bits = exponent_of(x.shape().ranks()[0] as f64);
         // The power is a bound: the entries may be smaller, or beyond the range.
         let is_beyond = size + bits >= most
-            && !is_finite::<T>(at, memory, elements)?
+            && !is_finite(dtype, at, memory, elements)?
             && frobenius(algebra, &left)?.is_finite()
             && frobenius(algebra, &right)?.is_finite();
         if !is_beyond {
@@ -107,26 +108,28 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         algebra.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut product)?;
         times_power(algebra, &mut product, down)?;
         algebra.put(&product, memory)?;
-        if is_finite::<T>(at, memory, elements)? { Ok(()) } else { Err(beyond::<T>(size)) }
-    }))
+        if is_finite(dtype, at, memory, elements)? { Ok(()) } else { Err(beyond(dtype, size)) }
+    })
 }
 
-fn beyond<T: Scalar>(exponent: i64) -> Error {
+fn beyond(dtype: DType, exponent: i64) -> Error {
     Error::Numerical(format!(
         "x: entries may be as large as 2^{exponent}, beyond the range of {}; scale the train first",
-        T::DTYPE.name()
+        dtype.name()
     ))
 }
 
 /// Whether all numbers of a packed tensor are finite. Waits if it is on the device.
-fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Result<bool> {
+fn is_finite(dtype: DType, at: &Place<'_>, memory: &Memory, elements: usize) -> Result<bool> {
     let Memory::Device(memory) = memory else {
-        let values = &memory.host("tensor")?.as_slice::<T>()?[..elements];
-        return Ok(values.iter().all(|x| x.re().is_finite() && x.im().is_finite()));
+        let memory = memory.host("tensor")?;
+        return with_scalar!(dtype, "tensor", T => {
+            Ok(memory.as_slice::<T>()?[..elements].iter().all(|x| is_number(*x)))
+        });
     };
     let (gpu, queue) = (at.context.gpu("tensor")?, at.queue()?);
     let keys = gpu.allocate_on(queue, "largest entries of a tensor", KEYS)?;
-    find_peaks(T::DTYPE, gpu, queue, memory.region(0, elements * size_of::<T>())?, (1, 1, 1), elements, keys.whole())?;
+    find_peaks(dtype, gpu, queue, memory.region(0, elements * dtype.size())?, (1, 1, 1), elements, keys.whole())?;
     let mut peaks = [0.0f64; 2];
     gpu.load_numbers(queue, &keys, 0, &mut peaks)?;
     Ok(peaks.iter().all(|peak| peak.is_finite()))
@@ -134,15 +137,15 @@ fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Res
 
 /// 2^(e + f) for halves whose norms have been divided by these powers, as a factor and an exponent that both halves take
 /// together. If one half is zero the product is 0, or NaN if the other is not finite.
-fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
+fn alpha(dtype: DType, e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
-    let most = T::DTYPE.largest_exponent();
+    let most = dtype.largest_exponent();
     // A tensor with entries within the range whose norm is beyond this does not fit into memory.
     if e + f > most + 60 {
-        return Err(beyond::<T>(e + f));
+        return Err(beyond(dtype, e + f));
     }
     // Near the ends of the range, a factor beside one half may overflow or lose digits where both halves together do not.
-    let least = if T::DTYPE.is_single() { -90 } else { -900 };
+    let least = if dtype.is_single() { -90 } else { -900 };
     let is_near = e + f > most - 2 || e + f < least;
     Ok(if is_near { (1.0, (e + f).max(-1500)) } else { (scale(1.0, e + f), 0) })
 }
@@ -162,12 +165,12 @@ fn split_at(shape: &Shape, elements: usize) -> usize {
     best
 }
 
-type Half<M> = (M, Option<i64>);
+type Half = (Dense, Option<i64>);
 
 /// Divides a matrix by a power of two so that its product with a core is in the range of the type, and returns the exponent of
 /// that power. The core keeps its numbers as they are, which may be far apart.
-fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: &A::Matrix) -> Result<i64> {
-    let (low, high) = if T::DTYPE.is_single() { (-40, 100) } else { (-500, 900) };
+fn prepare(algebra: &mut dyn Operations, m: &mut Dense, core: &Dense) -> Result<i64> {
+    let (low, high) = if algebra.dtype().is_single() { (-40, 100) } else { (-500, 900) };
     let size = exponent_of_norm(algebra, core)?;
     if (low..=high).contains(&size) {
         return Ok(tame(algebra, m)?.unwrap_or(0));
@@ -184,12 +187,7 @@ fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: 
 
 /// The product of the left cores: a row for each combination of their indices, a column for each (b, p) of the bond in
 /// the middle and the bond that closes the ring.
-fn left_half<T: Scalar, A: TrainOps<T>>(
-    at: &Place<'_>,
-    algebra: &mut A,
-    x: &TensorTrain,
-    middle: usize,
-) -> Result<Half<A::Matrix>> {
+fn left_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize) -> Result<Half> {
     let what = "left half of a train";
     let shape = x.shape();
     let [ring, n, s] = shape.core(0);
@@ -198,17 +196,15 @@ fn left_half<T: Scalar, A: TrainOps<T>>(
         return extend(at, algebra, x, middle, first);
     }
     let whole = algebra.load(x, 0, ring, n * s)?;
-    let mut host = alloc::filled(what, ring * n * s, T::default())?;
-    algebra.download(&whole, &mut host, ring)?;
+    let host = algebra.values(what, &whole)?;
     drop(whole);
     let rows: usize = shape.modes()[..middle].iter().product();
     let inner = shape.ranks()[middle];
     let mut all = algebra.zeros(what, rows, inner * ring)?;
     let mut parts = alloc::with_capacity(what, ring)?;
-    let mut slice = alloc::filled(what, n * s, T::default())?;
     for p in 0..ring {
-        slice.iter_mut().zip(host[p..].iter().step_by(ring)).for_each(|(y, x)| *y = *x);
-        let first = algebra.upload(what, n, s, &slice, n)?;
+        let slice = algebra.every(what, &host, p, ring)?;
+        let first = algebra.upload(what, n, s, &slice)?;
         parts.push(extend(at, algebra, x, middle, first)?);
     }
     let top = parts.iter().filter_map(|(_, e)| *e).max();
@@ -222,13 +218,7 @@ fn left_half<T: Scalar, A: TrainOps<T>>(
 }
 
 /// Multiplies a first core, (n_0, r_1), with those up to the middle.
-fn extend<T: Scalar, A: TrainOps<T>>(
-    at: &Place<'_>,
-    algebra: &mut A,
-    x: &TensorTrain,
-    middle: usize,
-    first: A::Matrix,
-) -> Result<Half<A::Matrix>> {
+fn extend(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize, first: Dense) -> Result<Half> {
     let mut m = first;
     let mut exponent = 0;
     for k in 1..middle {
@@ -250,18 +240,13 @@ fn extend<T: Scalar, A: TrainOps<T>>(
 
 /// The adjoint of the product of the right cores: a row for each combination of their indices, a column for each (b,
 /// p).
-fn right_half<T: Scalar, A: TrainOps<T>>(
-    at: &Place<'_>,
-    algebra: &mut A,
-    x: &TensorTrain,
-    middle: usize,
-) -> Result<Half<A::Matrix>> {
+fn right_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize) -> Result<Half> {
     let what = "right half of a train";
     let shape = x.shape();
     let (d, ring) = (shape.len(), shape.ranks()[0]);
     if middle == d {
         // A single core: the right half is 1.
-        return Ok((algebra.upload(what, 1, 1, &[T::from_parts(1.0, 0.0)], 1)?, Some(0)));
+        return Ok((algebra.identity(what, 1, 1)?, Some(0)));
     }
     let inner = shape.ranks()[middle];
     let [r, n, _] = shape.core(d - 1);

@@ -1,6 +1,7 @@
 //! [`TrainOps`] on the GPU: cores are column-major matrices in device memory.
 
-use super::ops::{Held, TrainOps};
+use super::erased::{Dense, Typed};
+use super::ops::{Numbers, TrainOps};
 use super::orthogonal::factors;
 use crate::backend::gpu::{Rows, Transpose, View};
 use crate::backend::memory::Memory;
@@ -51,10 +52,10 @@ fn written<T: Scalar>(
     }
 }
 
-fn matrix<'a, T: Scalar>(a: &'a Held<'_, T, GpuMatrix<T>>, (rows, cols): (usize, usize)) -> Result<View<'a>> {
+fn matrix<'a, T: Scalar>(a: &Numbers<'a, T, GpuMatrix<T>>, (rows, cols): (usize, usize)) -> Result<View<'a>> {
     match a {
-        Held::Owned(m) => Ok(View::packed(m.memory().region(0, rows * cols * size_of::<T>())?, rows, cols)),
-        Held::Borrowed(_) => Err(Error::Internal("host memory in a product on the device".into())),
+        Numbers::Matrix(m) => Ok(View::packed(m.memory().region(0, rows * cols * size_of::<T>())?, rows, cols)),
+        Numbers::Host(_) => Err(Error::Internal("host memory in a product on the device".into())),
     }
 }
 
@@ -77,17 +78,17 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         written(self, m, (out, 0), m.rows() * m.cols())
     }
 
-    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, GpuMatrix<T>>> {
-        Ok(Held::Owned(copied(self, (memory, 0), (elements, 1))?))
+    fn hold(&mut self, memory: &Memory, elements: usize) -> Result<Option<GpuMatrix<T>>> {
+        copied(self, (memory, 0), (elements, 1)).map(Some)
     }
 
     fn left_vectors(
         &mut self,
-        a: &Held<'_, T, GpuMatrix<T>>,
+        a: &Numbers<'_, T, GpuMatrix<T>>,
         (rows, cols): (usize, usize),
         _delta: Delta,
     ) -> Result<(GpuMatrix<T>, Vec<f64>)> {
-        let Held::Owned(a) = a else {
+        let Numbers::Matrix(a) = a else {
             return Err(Error::Internal("host memory in a factorisation on the device".into()));
         };
         let what = "unfolding of a tensor";
@@ -108,15 +109,15 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         let tall = self.adjoint(what, &wide)?;
         drop(wide);
         // A^H = Q R, so the left singular vectors of A are the right ones of R.
-        let (_, r) = factors::<T, _>(self, tall)?;
-        let svd = Algebra::<T>::svd(self, &r)?;
+        let (_, r) = factors(&mut Typed::<T, _>::new(self), Dense::new(tall))?;
+        let svd = Algebra::<T>::svd(self, &r.into_inner()?)?;
         Ok((svd.v, svd.s))
     }
 
     fn project(
         &mut self,
         u: &GpuMatrix<T>,
-        a: &Held<'_, T, GpuMatrix<T>>,
+        a: &Numbers<'_, T, GpuMatrix<T>>,
         shape: (usize, usize),
     ) -> Result<GpuMatrix<T>> {
         let out = self.uninitialised::<T>("carried part of a tensor", u.cols(), shape.1)?;

@@ -17,13 +17,16 @@
 //! | [`truncate`] | number of singular values that are kept |
 //! | [`mod@round`], [`canonical`], [`svd`] | rounding, canonical forms, trains from dense tensors |
 //! | `orthogonal` | steps of the sweeps that make cores orthonormal |
+//! | `positive` | phases of their factors |
 //! | [`matrix`] | the same for TT-matrices |
 //! | [`ops`], `cpu`, `gpu` | trait that each backend implements, and its implementations |
+//! | [`erased`] | its operations without element type and backend, so that sweeps are compiled once |
 
 pub mod canonical;
 mod cpu;
 pub mod create;
 pub mod element;
+pub mod erased;
 pub mod full;
 mod gpu;
 mod levels;
@@ -31,6 +34,7 @@ pub mod matrix;
 pub mod ops;
 mod orthogonal;
 pub mod place;
+mod positive;
 pub mod product;
 pub mod round;
 pub mod structure;

@@ -8,11 +8,11 @@ use crate::scalar::Scalar;
 use crate::tensor::train::TensorTrain;
 
 /// A large matrix that is only read: the caller's memory if the backend can read it, otherwise a matrix of the backend.
-pub enum Held<'a, T, M> {
+pub enum Numbers<'a, T, M> {
     /// The caller's numbers, column-major.
-    Borrowed(&'a [T]),
+    Host(&'a [T]),
     /// A matrix of the backend with as many elements.
-    Owned(M),
+    Matrix(&'a M),
 }
 
 /// Dense algebra with cores of trains as matrices. The same memory may be viewed as matrices of several shapes.
@@ -29,15 +29,15 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// Writes a matrix as the packed elements of a tensor.
     fn put(&mut self, m: &Self::Matrix, out: &mut Memory) -> Result<()>;
 
-    /// The numbers of a packed tensor, in memory that this backend can read.
-    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, Self::Matrix>>;
+    /// A copy of the numbers of a packed tensor; `None` if this backend reads them where they are.
+    fn hold(&mut self, memory: &Memory, elements: usize) -> Result<Option<Self::Matrix>>;
 
     /// Left singular vectors, rows-by-rows, and singular values in decreasing order, of a matrix with many more columns
     /// than rows, in few passes over it. `delta` is the error of the singular values that matters. The values are NaN
     /// if the matrix has numbers that are not finite.
     fn left_vectors(
         &mut self,
-        a: &Held<'_, T, Self::Matrix>,
+        a: &Numbers<'_, T, Self::Matrix>,
         shape: (usize, usize),
         delta: Delta,
     ) -> Result<(Self::Matrix, Vec<f64>)>;
@@ -46,27 +46,10 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     fn project(
         &mut self,
         u: &Self::Matrix,
-        a: &Held<'_, T, Self::Matrix>,
+        a: &Numbers<'_, T, Self::Matrix>,
         shape: (usize, usize),
     ) -> Result<Self::Matrix>;
 
     /// alpha A B^H as the packed elements of a tensor.
     fn product_to(&mut self, alpha: f64, a: &Self::Matrix, b: &Self::Matrix, out: &mut Memory) -> Result<()>;
 }
-
-/// Runs `$body` with the algebra of a place's context as `$algebra`.
-macro_rules! with_algebra {
-    ($at:expr, $algebra:ident => $body:expr) => {
-        match $at.context.backend() {
-            $crate::backend::Backend::Cpu => {
-                let $algebra = &mut $crate::dense::cpu::CpuAlgebra::new($at.context);
-                $body
-            }
-            $crate::backend::Backend::Gpu(gpu) => {
-                let $algebra = &mut $crate::dense::gpu::GpuAlgebra::new($at.context, gpu, $at.queue()?)?;
-                $body
-            }
-        }
-    };
-}
-pub(super) use with_algebra;

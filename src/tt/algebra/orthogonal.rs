@@ -1,20 +1,20 @@
 //! Steps of the sweeps that make cores orthonormal.
 
-use super::ops::TrainOps;
+use super::erased::{Dense, Operations};
+use super::place::Place;
 use super::truncate;
 use crate::alloc;
-use crate::dense::Delta;
-use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};
-use crate::dense::{Algebra, Op};
+use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Kind};
+use crate::dense::{Delta, Op};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::scaled::{exponent_of, scale};
 
 /// Number of multiplications up to which Householder reflections are as fast as CholeskyQR.
 const SMALL: usize = 1 << 21;
 
 /// X = Q R: Q has min(rows, columns) orthonormal columns, R is an upper triangle or trapezoid.
-pub fn factors<T: Scalar, A: Algebra<T>>(algebra: &mut A, mut x: A::Matrix) -> Result<(A::Matrix, A::Matrix)> {
+pub fn factors(algebra: &mut dyn Operations, mut x: Dense) -> Result<(Dense, Dense)> {
     let (rows, cols) = algebra.shape(&x);
     if rows >= cols {
         let r = basis(algebra, &mut x)?;
@@ -29,60 +29,18 @@ pub fn factors<T: Scalar, A: Algebra<T>>(algebra: &mut A, mut x: A::Matrix) -> R
     Ok((q, r))
 }
 
-fn basis<T: Scalar, A: Algebra<T>>(algebra: &mut A, x: &mut A::Matrix) -> Result<A::Matrix> {
+fn basis(algebra: &mut dyn Operations, x: &mut Dense) -> Result<Dense> {
     let (rows, cols) = algebra.shape(x);
     if rows.saturating_mul(cols).saturating_mul(cols) <= SMALL {
         let mut r = algebra.zeros("triangular factor", cols, cols)?;
         algebra.householder(x, &mut r)?;
         return Ok(r);
     }
-    let how = BasisMethod { kind: Kind::Auto, need: BasisAccuracy::Basis, seed: 0, draw: 0 };
-    orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
-}
-
-/// Changes the phases of the factors of X = Q R so that the diagonal of R is real and not negative.
-pub fn positive<T: Scalar, A: Algebra<T>>(algebra: &mut A, q: &mut A::Matrix, r: &mut A::Matrix) -> Result<()> {
-    let what = "triangular factor";
-    let (rows, cols) = algebra.shape(r);
-    let mut host = alloc::filled(what, rows * cols, T::default())?;
-    algebra.download(r, &mut host, rows)?;
-    let mut turns = alloc::with_capacity(what, rows)?;
-    for i in 0..rows {
-        let x = host[i * (rows + 1)];
-        let modulus = x.re().hypot(x.im());
-        turns.push(if modulus > 0.0 { T::from_parts(x.re() / modulus, x.im() / modulus) } else { one() });
-    }
-    if turns.iter().all(|t| *t == one()) {
-        return Ok(());
-    }
-    for (j, column) in host.chunks_exact_mut(rows).enumerate() {
-        for (i, (x, turn)) in column.iter_mut().zip(&turns).enumerate() {
-            let y = turn.conjugate() * *x;
-            // Drop the rounding error in the imaginary part.
-            *x = if i == j { T::from_parts(y.re().abs(), 0.0) } else { y };
-        }
-    }
-    *r = algebra.upload(what, rows, cols, &host, rows)?;
-    if !T::IS_COMPLEX {
-        let mut signs = alloc::with_capacity(what, rows)?;
-        signs.extend(turns.iter().map(|t| t.re()));
-        return algebra.scale_columns(q, &signs);
-    }
-    let mut diagonal = alloc::filled(what, rows * rows, T::default())?;
-    diagonal.iter_mut().step_by(rows + 1).zip(&turns).for_each(|(d, t)| *d = *t);
-    let diagonal = algebra.upload(what, rows, rows, &diagonal, rows)?;
-    let mut turned = algebra.zeros("orthonormal core", algebra.shape(q).0, rows)?;
-    algebra.multiply(1.0, q, Op::Plain, &diagonal, Op::Plain, 0.0, &mut turned)?;
-    *q = turned;
-    Ok(())
-}
-
-fn one<T: Scalar>() -> T {
-    T::from_parts(1.0, 0.0)
+    algebra.orthonormalize(x, BasisMethod { kind: Kind::Auto, need: BasisAccuracy::Basis, seed: 0, draw: 0 })
 }
 
 /// Frobenius norm, without intermediate overflow.
-pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Result<f64> {
+pub fn frobenius(algebra: &mut dyn Operations, m: &Dense) -> Result<f64> {
     let square = algebra.norm2(m)?;
     if square > 1e-280 && square < 1e280 {
         return Ok(square.sqrt());
@@ -95,9 +53,9 @@ const BY: i64 = 200;
 
 /// The exponent of the norm, also where it is beyond the range of f64; 0 for a matrix of zeros or with a number that is not
 /// finite.
-pub fn exponent_of_norm<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Result<i64> {
+pub fn exponent_of_norm(algebra: &mut dyn Operations, m: &Dense) -> Result<i64> {
     let norm = frobenius(algebra, m)?;
-    if !norm.is_infinite() || size_of::<T::Part>() == 4 {
+    if !norm.is_infinite() || algebra.dtype().is_single() {
         return Ok(exponent_of(norm));
     }
     let (rows, cols) = algebra.shape(m);
@@ -110,13 +68,13 @@ pub fn exponent_of_norm<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix
 
 /// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
 /// of zeros. A matrix with a number that is not finite keeps its finite ones as they are.
-pub fn normalize<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
+pub fn normalize(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
     let mut norm = frobenius(algebra, m)?;
     if norm == 0.0 {
         return Ok(None);
     }
     let mut taken = 0;
-    if norm.is_infinite() && size_of::<T::Part>() == 8 {
+    if norm.is_infinite() && !algebra.dtype().is_single() {
         times_power(algebra, m, -BY)?;
         (norm, taken) = (frobenius(algebra, m)?, BY);
         if norm.is_infinite() {
@@ -136,7 +94,7 @@ pub fn normalize<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -
 }
 
 /// [`normalize`] only if the norm is far from 1, which suffices between products.
-pub fn tame<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
+pub fn tame(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm > 1e-4 && norm < 1e4 {
         return Ok(Some(0));
@@ -145,7 +103,7 @@ pub fn tame<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Res
 }
 
 /// Multiplies by 2^e, |e| <= 1000.
-pub fn times_power<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, e: i64) -> Result<()> {
+pub fn times_power(algebra: &mut dyn Operations, m: &mut Dense, e: i64) -> Result<()> {
     if e == 0 {
         return Ok(());
     }
@@ -154,7 +112,7 @@ pub fn times_power<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix,
 }
 
 /// The first `count` columns; the matrix itself if it has no more.
-fn leading<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: A::Matrix, count: usize) -> Result<A::Matrix> {
+fn leading(algebra: &mut dyn Operations, m: Dense, count: usize) -> Result<Dense> {
     let (rows, cols) = algebra.shape(&m);
     if count == cols {
         return Ok(m);
@@ -165,11 +123,11 @@ fn leading<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: A::Matrix, count: usize
 }
 
 /// M = U C + the dropped part: U with orthonormal columns, and C^H.
-pub struct Split<M> {
+pub struct Split {
     /// U, with as many columns as values were kept.
-    pub u: M,
+    pub u: Dense,
     /// C^H, with orthogonal columns, one for each kept value.
-    pub carried: M,
+    pub carried: Dense,
     /// Root of the sum of the squares of the dropped singular values.
     pub tail: f64,
     /// Frobenius norm of M.
@@ -177,12 +135,7 @@ pub struct Split<M> {
 }
 
 /// The singular value decomposition of M with as few singular values as `delta` and `cap` allow.
-pub fn split<T: Scalar, A: Algebra<T>>(
-    algebra: &mut A,
-    m: A::Matrix,
-    delta: Delta,
-    cap: usize,
-) -> Result<Split<A::Matrix>> {
+pub fn split(algebra: &mut dyn Operations, m: Dense, delta: Delta, cap: usize) -> Result<Split> {
     let (rows, cols) = algebra.shape(&m);
     // A tall matrix is first reduced to its triangle. Then only the kept columns of U are computed.
     let (q, small) = if rows > cols + cols / 2 {
@@ -206,14 +159,14 @@ pub fn split<T: Scalar, A: Algebra<T>>(
 }
 
 /// Cores that have been computed, as matrices of a backend.
-pub struct Pieces<M> {
+pub struct Pieces {
     /// Core k with r_k n_k r_{k+1} elements.
-    pub cores: Vec<M>,
+    pub cores: Vec<Dense>,
     /// Ranks r_0 .. r_d of the cores so far.
     pub ranks: Vec<usize>,
 }
 
-impl<M> Pieces<M> {
+impl Pieces {
     /// An empty list for a train of d cores.
     pub fn new(d: usize) -> Result<Self> {
         let what = "cores of a tensor train";
@@ -223,30 +176,26 @@ impl<M> Pieces<M> {
     }
 
     /// Appends a core and its right rank.
-    pub fn push(&mut self, core: M, rank: usize) {
+    pub fn push(&mut self, core: Dense, rank: usize) {
         self.cores.push(core);
         self.ranks.push(rank);
     }
 }
 
-/// The matrix type of a train's algebra.
-pub type MatrixOf<T, A> = <A as Algebra<T>>::Matrix;
-
 /// A train in the requested memory from the computed cores; a zero train of rank 1 if there are none.
-pub fn assemble<T: Scalar, A: TrainOps<T>>(
-    at: &super::place::Place<'_>,
-    algebra: &mut A,
+pub fn assemble(
+    at: &Place<'_>,
+    algebra: &mut dyn Operations,
     modes: &[usize],
-    pieces: Option<Pieces<MatrixOf<T, A>>>,
-) -> Result<crate::tensor::train::TensorTrain> {
-    use crate::tensor::train::{Shape, TensorTrain};
+    pieces: Option<Pieces>,
+) -> Result<TensorTrain> {
     let d = modes.len();
     let Some(pieces) = pieces else {
         let ranks = alloc::filled("shape of a tensor train", d + 1, 1usize)?;
-        return TensorTrain::zeros(at.context, T::DTYPE, at.location, Shape::new("x", modes, &ranks)?);
+        return TensorTrain::zeros(at.context, algebra.dtype(), at.location, Shape::new("x", modes, &ranks)?);
     };
     let shape = Shape::new("x", modes, &pieces.ranks)?;
-    let mut train = TensorTrain::zeros(at.context, T::DTYPE, at.location, shape)?;
+    let mut train = TensorTrain::zeros(at.context, algebra.dtype(), at.location, shape)?;
     for (k, core) in pieces.cores.iter().enumerate() {
         algebra.store(core, &mut train, k)?;
     }

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 
+use super::erased::Values;
 use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, read_as};
 use super::round::{self, FormedCore, Source};
 use super::structure::sizes;
@@ -125,29 +126,33 @@ impl<'a> Product<'a> {
         let (Pair::Entries(first, second) | Pair::Matrix { h: first, x: second, .. }) = &self.pair;
         expect_finite(at, names[0], first, true)?;
         expect_finite(at, names[1], second, true)?;
-        with_scalar!(self.dtype, "x", T => {
-            let may_lose = Cell::new(false);
-            let form = |k: usize| {
-                let mut values = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
-                let (exponent, lost) = self.core::<T>(at, k, &mut values)?;
-                may_lose.set(may_lose.get() || lost);
-                let low = self.low(at, k)?.saturating_sub(exponent);
-                Ok(FormedCore { values, exponent, low })
-            };
-            if !self.is_far {
-                let source = Source::Formed { shape: &self.shape, core: &form, may_lose: &may_lose };
-                let rounded = round::round_source::<T>(at, "product", &source, truncation);
-                // An error other than of the numbers stays what it is.
-                if !may_lose.get() || !matches!(rounded, Ok(_) | Err(Error::Numerical(_))) {
-                    return rounded;
-                }
+        let may_lose = Cell::new(false);
+        let form = |k: usize| {
+            let (values, exponent, lost) = with_scalar!(self.dtype, "x", T => self.formed::<T>(at, k))?;
+            may_lose.set(may_lose.get() || lost);
+            let low = self.low(at, k)?.saturating_sub(exponent);
+            Ok(FormedCore { values, exponent, low })
+        };
+        if !self.is_far {
+            let source = Source::Formed { shape: &self.shape, core: &form, may_lose: &may_lose };
+            let rounded = round::round_source(at, "product", self.dtype, &source, truncation);
+            // An error other than of the numbers stays what it is.
+            if !may_lose.get() || !matches!(rounded, Ok(_) | Err(Error::Numerical(_))) {
+                return rounded;
             }
-            self.round_formed::<T>(at, truncation)
-        })
+        }
+        self.round_formed(at, truncation)
+    }
+
+    /// Core k, the exponent of the power of two that it must be multiplied by, and the flag of [`Product::core`].
+    fn formed<T: Scalar>(&self, at: &Place<'_>, k: usize) -> Result<(Values, i64, bool)> {
+        let mut values = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
+        let (exponent, lost) = self.core::<T>(at, k, &mut values)?;
+        Ok((Values::new(values), exponent, lost))
     }
 
     /// [`Product::round`] of all cores of the product together, with balanced bonds.
-    fn round_formed<T: Scalar>(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
+    fn round_formed(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
         let (product, exponents, lost) = self.form_apart(&Place { location: Location::Host, ..*at })?;
         // Binary logarithms of bounds of the norms of the cores.
         let mut norms = alloc::with_capacity("norms of cores", self.shape.len())?;
@@ -166,12 +171,13 @@ impl<'a> Product<'a> {
         let copy = balance::for_factors(at.context, at.stream, &product)?;
         let product = copy.unwrap_or(product);
         let core = |k: usize| {
-            let mut values = alloc::with_capacity("core of a product", self.shape.core_len(k))?;
-            values.extend_from_slice(product.cores::<T>("product")?.core(k));
+            let values = with_scalar!(product.dtype(), "product", T => {
+                alloc::copied("core of a product", product.cores::<T>("product")?.core(k)).map(Values::new)
+            })?;
             Ok(FormedCore { values, exponent: exponents[k], low: 0 })
         };
         let source = Source::Formed { shape: &self.shape, core: &core, may_lose: &Cell::new(false) };
-        let (rounded, truncated) = round::round_source::<T>(at, "product", &source, truncation)?;
+        let (rounded, truncated) = round::round_source(at, "product", self.dtype, &source, truncation)?;
         let norm = match truncated.norm {
             norm if norm.is_zero() => f64::NEG_INFINITY,
             norm => norm.mantissa.re.log2() + norm.exponent as f64,

@@ -6,25 +6,29 @@
 
 use std::cell::Cell;
 
-use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalize, split, tame, times_power};
+use super::erased::{Dense, Operations, Values, with_operations};
+use super::orthogonal::{Pieces, assemble, factors, frobenius, normalize, split, tame, times_power};
 use super::place::{Place, check, expect_finite};
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
-use crate::dense::Delta;
-use crate::dense::{Algebra, Op};
+use crate::dense::{Delta, Op};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Real, Scalar, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
+/// Unit of roundoff of a type.
+pub(super) fn epsilon(dtype: DType) -> f64 {
+    if dtype.is_single() { f64::from(f32::EPSILON) } else { f64::EPSILON }
+}
+
 /// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic gives 0.
 pub(super) const NOISE: f64 = 32.0;
 
 /// Operand of a rounding: a train, or a product or sum that is never stored.
-pub(super) enum Source<'a, T> {
+pub(super) enum Source<'a> {
     /// A train in memory.
     Train(&'a TensorTrain),
     /// Cores that are computed one at a time.
@@ -32,7 +36,7 @@ pub(super) enum Source<'a, T> {
         /// Mode sizes and ranks before the rounding.
         shape: &'a Shape,
         /// Core k, and the exponent of the power of two that it must be multiplied by.
-        core: &'a dyn Fn(usize) -> Result<FormedCore<T>>,
+        core: &'a dyn Fn(usize) -> Result<FormedCore>,
         /// Set if the sweep may lose numbers that count: products of the numbers of cores come near the least number of
         /// the type. A later core may multiply the larger ones beside them by zeros.
         may_lose: &'a Cell<bool>,
@@ -40,15 +44,15 @@ pub(super) enum Source<'a, T> {
 }
 
 /// A core that has been computed.
-pub(super) struct FormedCore<T> {
-    pub values: Vec<T>,
+pub(super) struct FormedCore {
+    pub values: Values,
     /// The exponent of the power of two that the core must be multiplied by.
     pub exponent: i64,
     /// The exponent of the least number that is not 0, or a lower one.
     pub low: i64,
 }
 
-impl<T: Scalar> Source<'_, T> {
+impl Source<'_> {
     fn shape(&self) -> &Shape {
         match self {
             Self::Train(x) => x.shape(),
@@ -58,32 +62,26 @@ impl<T: Scalar> Source<'_, T> {
 
     /// Core k as the matrix (r_k n_k) x r_{k+1}, and the exponent of the power of two that it must be multiplied by.
     /// `carried` is the exponent of the least column that the core will be multiplied by.
-    fn load<A: TrainOps<T>>(
-        &self,
-        algebra: &mut A,
-        argument: &str,
-        k: usize,
-        carried: i64,
-    ) -> Result<(A::Matrix, i64)> {
+    fn load(&self, algebra: &mut dyn Operations, argument: &str, k: usize, carried: i64) -> Result<(Dense, i64)> {
         let [r, n, s] = self.shape().core(k);
         let (mut core, exponent, low) = match self {
             Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0, None),
             Self::Formed { core, .. } => {
                 let FormedCore { values, exponent, low } = core(k)?;
-                (algebra.upload("core of a product", r * n, s, &values, r * n)?, exponent, Some(low))
+                (algebra.upload("core of a product", r * n, s, &values)?, exponent, Some(low))
             }
         };
         let moved = check_finite(algebra, argument, k, &mut core)?;
         if let Some(low) = low {
-            self.watch(low.saturating_sub(moved).saturating_add(carried));
+            self.watch(algebra.dtype(), low.saturating_sub(moved).saturating_add(carried));
         }
         Ok((core, exponent + moved))
     }
 
     /// Records that numbers of this exponent count.
-    fn watch(&self, exponent: i64) {
+    fn watch(&self, dtype: DType, exponent: i64) {
         // Far enough from the least number of the type for the digits beside it.
-        let least = if T::DTYPE.is_single() { -90 } else { -450 };
+        let least = if dtype.is_single() { -90 } else { -450 };
         if let Self::Formed { may_lose, .. } = self
             && exponent < least
         {
@@ -92,19 +90,19 @@ impl<T: Scalar> Source<'_, T> {
     }
 
     /// The exponent of the least column that is not 0, the value of a bond; 0 where it is not watched.
-    fn least_column<A: TrainOps<T>>(&self, algebra: &mut A, m: &A::Matrix) -> Result<i64> {
+    fn least_column(&self, algebra: &mut dyn Operations, m: &Dense) -> Result<i64> {
         if matches!(self, Self::Train(_)) {
             return Ok(0);
         }
         let least = algebra.column_norms(m)?.into_iter().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
         let exponent = exponent_of(least);
-        self.watch(exponent);
+        self.watch(algebra.dtype(), exponent);
         Ok(exponent)
     }
 
     /// Returns an error for numbers that are not finite in any core. A sweep that finds zeros has not read the other
     /// cores.
-    fn expect_finite<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str) -> Result<()> {
+    fn expect_finite(&self, algebra: &mut dyn Operations, argument: &str) -> Result<()> {
         (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k, 0).map(|_| ()))
     }
 }
@@ -112,19 +110,14 @@ impl<T: Scalar> Source<'_, T> {
 /// Returns an error for a core with numbers that are not finite. Numbers near the ends of the range are multiplied by a
 /// power of two, because factorisations square them and take small ones for 0. Returns the exponent of the power of two
 /// that the core must be multiplied by.
-pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
-    algebra: &mut A,
-    argument: &str,
-    k: usize,
-    core: &mut A::Matrix,
-) -> Result<i64> {
+pub(super) fn check_finite(algebra: &mut dyn Operations, argument: &str, k: usize, core: &mut Dense) -> Result<i64> {
     /// Exponent by which a norm of finite numbers may exceed the range.
     const BY: i64 = 200;
     let norm = frobenius(algebra, core)?;
     if norm.is_finite() {
         return bring_near(algebra, core, norm);
     }
-    if norm.is_infinite() && !T::DTYPE.is_single() {
+    if norm.is_infinite() && !algebra.dtype().is_single() {
         times_power(algebra, core, -BY)?;
         let norm = frobenius(algebra, core)?;
         if norm.is_finite() {
@@ -137,14 +130,14 @@ pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
 /// If the norm is near the ends of the range, scales the numbers so that their squares are within it. Returns the
 /// exponent of the power of two that they must then be multiplied by. Large numbers are divided by no more than
 /// necessary, so that small ones beside them keep their digits.
-fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
-    let (low, high) = if T::DTYPE.is_single() { (-40, 40) } else { (-900, 400) };
+fn bring_near(algebra: &mut dyn Operations, m: &mut Dense, norm: f64) -> Result<i64> {
+    let (low, high) = if algebra.dtype().is_single() { (-40, 40) } else { (-900, 400) };
     let e = exponent_of(norm);
     if e > high {
         times_power(algebra, m, high - e)?;
         return Ok(e - high);
     }
-    if T::DTYPE.is_single() && norm > 0.0 && e < low {
+    if algebra.dtype().is_single() && norm > 0.0 && e < low {
         times_power(algebra, m, -e)?;
         return Ok(e);
     }
@@ -153,9 +146,9 @@ fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm
 
 /// Scales numbers of double precision whose norm is below 2^-900 exactly into the middle of the range. Returns the
 /// exponent of the power of two that they must then be multiplied by.
-pub(super) fn raise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
+pub(super) fn raise(algebra: &mut dyn Operations, m: &mut Dense, norm: f64) -> Result<i64> {
     const BY: i64 = 1000;
-    if T::DTYPE.is_single() || norm >= scale(1.0, -900) {
+    if algebra.dtype().is_single() || norm >= scale(1.0, -900) {
         return Ok(0);
     }
     times_power(algebra, m, BY)?;
@@ -190,35 +183,36 @@ pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Re
     // numbers large again.
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
-    with_scalar!(x.dtype(), "x", T => round_source::<T>(at, "x", &Source::Train(x), truncation))
+    round_source(at, "x", x.dtype(), &Source::Train(x), truncation)
 }
 
 /// [`round`] for a source whose cores may not have been computed yet.
-pub(super) fn round_source<T: Scalar>(
+pub(super) fn round_source(
     at: &Place<'_>,
     argument: &str,
-    source: &Source<'_, T>,
+    dtype: DType,
+    source: &Source<'_>,
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     let shape = source.shape();
     expect_open(argument, shape)?;
     truncation.check(shape.len())?;
-    with_algebra!(at, algebra => {
+    with_operations(at, argument, dtype, |algebra| {
         let (pieces, truncated) = sweep(at, algebra, argument, source, truncation)?;
         Ok((assemble(at, algebra, shape.modes(), pieces)?, truncated))
     })
 }
 
-type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
+type Swept = (Option<Pieces>, Truncated);
 
 /// Both sweeps. Returns no cores for a zero train.
-fn sweep<T: Scalar, A: TrainOps<T>>(
+fn sweep(
     at: &Place<'_>,
-    algebra: &mut A,
+    algebra: &mut dyn Operations,
     argument: &str,
-    source: &Source<'_, T>,
+    source: &Source<'_>,
     truncation: &Truncation<'_>,
-) -> Result<Swept<T, A>> {
+) -> Result<Swept> {
     let shape = source.shape();
     let d = shape.len();
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
@@ -255,7 +249,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let whole = frobenius(algebra, &m)?;
     let mut truncated = Truncated::new(d)?;
     truncated.norm = Scaled::new(Complex::new(whole, 0.0), exponent);
-    let noise = NOISE * <T::Part as Real>::EPSILON.to_f64();
+    let noise = NOISE * epsilon(algebra.dtype());
     let delta = Delta::Absolute(truncation.delta(d, noise, exponent).of(whole));
     let mut pieces = Pieces::new(d)?;
     let mut rank = 1;
@@ -273,7 +267,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         algebra.multiply(1.0, &part.carried, Op::Adjoint, &q, Op::Adjoint, 0.0, &mut m)?;
     }
     pieces.push(m, 1);
-    give_back::<T, A>(algebra, &mut pieces, exponent)?;
+    give_back(algebra, &mut pieces, exponent)?;
     Ok((Some(pieces), truncated))
 }
 
@@ -282,45 +276,42 @@ fn product_of((rows, cols): (usize, usize)) -> usize {
 }
 
 /// Whether one core may hold the norm: it is within the type's range, and small parts of it keep all their digits.
-pub(super) fn in_one_core<T: Scalar>(exponent: i64) -> bool {
-    (if T::DTYPE.is_single() { -90..=126 } else { -900..=1022 }).contains(&exponent)
+pub(super) fn in_one_core(dtype: DType, exponent: i64) -> bool {
+    (if dtype.is_single() { -90..=126 } else { -900..=1022 }).contains(&exponent)
 }
 
 /// Whether every core may have such a power of two: small numbers then lose less than the rounding error of the norm.
-fn in_every_core<T: Scalar>(exponent: i64) -> bool {
-    (if T::DTYPE.is_single() { -120..=126 } else { -1015..=1022 }).contains(&exponent)
+fn in_every_core(dtype: DType, exponent: i64) -> bool {
+    (if dtype.is_single() { -120..=126 } else { -1015..=1022 }).contains(&exponent)
 }
 
 /// Multiplies the train by 2^exponent: the last core, or all cores equally if the last one would leave the range of the
 /// type.
-pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
-    algebra: &mut A,
-    pieces: &mut Pieces<A::Matrix>,
-    exponent: i64,
-) -> Result<()> {
+pub(super) fn give_back(algebra: &mut dyn Operations, pieces: &mut Pieces, exponent: i64) -> Result<()> {
     let d = to_i64(pieces.cores.len());
-    let most = T::DTYPE.largest_exponent();
+    let dtype = algebra.dtype();
+    let most = dtype.largest_exponent();
     let beyond = || {
-        let problem = format!("x: a norm of 2^{exponent} is beyond the range of {d} cores of {}", T::DTYPE.name());
+        let problem = format!("x: a norm of 2^{exponent} is beyond the range of {d} cores of {}", dtype.name());
         Err(Error::Numerical(problem))
     };
     if let [core] = &mut pieces.cores[..] {
         // There is no other core. The type has the numbers of a train, but not all numbers of a product.
         if (-1074..=-1).contains(&exponent) {
-            return if lowered::<T, A>(algebra, core, exponent)? { Ok(()) } else { beyond() };
+            return if lowered(algebra, core, exponent)? { Ok(()) } else { beyond() };
         }
         // The norm of finite numbers may be beyond the range. So may the last power be.
         if (0..=most + 60).contains(&exponent) {
             times_power(algebra, core, exponent / 2)?;
             times_power(algebra, core, exponent - exponent / 2)?;
-            return if exponent < most || is_finite::<T, A>(algebra, core)? { Ok(()) } else { beyond() };
+            return if exponent < most || is_finite(algebra, core)? { Ok(()) } else { beyond() };
         }
     }
-    if in_one_core::<T>(exponent) {
+    if in_one_core(dtype, exponent) {
         return pieces.cores.last_mut().map_or(Ok(()), |core| times_power(algebra, core, exponent));
     }
     let (all, rest) = (exponent.div_euclid(d), exponent.rem_euclid(d));
-    if !in_every_core::<T>(all) || !in_every_core::<T>(all + 1) {
+    if !in_every_core(dtype, all) || !in_every_core(dtype, all + 1) {
         return beyond();
     }
     for (k, core) in (0..).zip(&mut pieces.cores) {
@@ -331,22 +322,13 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
 
 /// Multiplies a core of norm near 1 by 2^exponent. Returns whether the numbers then have the digits of the type, beside the
 /// norm.
-fn lowered<T: Scalar, A: Algebra<T>>(algebra: &mut A, core: &mut A::Matrix, exponent: i64) -> Result<bool> {
-    let (rows, cols) = algebra.shape(core);
-    let mut before = alloc::filled("core of a tensor train", rows * cols, T::default())?;
-    algebra.download(core, &mut before, rows)?;
+fn lowered(algebra: &mut dyn Operations, core: &mut Dense, exponent: i64) -> Result<bool> {
+    let before = algebra.values("core of a tensor train", core)?;
     times_power(algebra, core, exponent)?;
-    let mut after = alloc::filled("core of a tensor train", rows * cols, T::default())?;
-    algebra.download(core, &mut after, rows)?;
-    let back = |x: f64| scale(x, -exponent);
-    let errors = before.iter().zip(&after).map(|(x, y)| (x.re() - back(y.re())).hypot(x.im() - back(y.im())));
-    let error = errors.map(|e| e * e).sum::<f64>().sqrt();
-    Ok(error <= 4.0 * <T::Part as Real>::EPSILON.to_f64())
+    let error = algebra.difference("core of a tensor train", &before, core, -exponent)?;
+    Ok(error <= 4.0 * epsilon(algebra.dtype()))
 }
 
-fn is_finite<T: Scalar, A: Algebra<T>>(algebra: &mut A, core: &A::Matrix) -> Result<bool> {
-    let (rows, cols) = algebra.shape(core);
-    let mut values = alloc::filled("core of a tensor train", rows * cols, T::default())?;
-    algebra.download(core, &mut values, rows)?;
-    Ok(values.iter().all(|x| x.re().is_finite() && x.im().is_finite()))
+fn is_finite(algebra: &mut dyn Operations, core: &Dense) -> Result<bool> {
+    algebra.is_finite("core of a tensor train", core)
 }

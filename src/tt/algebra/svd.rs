@@ -4,19 +4,21 @@
 //! accurate enough, otherwise by a QR factorisation without Q. The carried part is one more product. So the tensor is
 //! read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
-use super::ops::{Held, TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, normalize, split, tame, times_power};
+use super::erased::{Dense, Held, Operations, with_operations};
+use super::orthogonal::{Pieces, assemble, frobenius, normalize, split, tame, times_power};
 use super::place::Place;
-use super::round::{NOISE, give_back, in_one_core};
+use super::round::{NOISE, epsilon, give_back, in_one_core};
 use super::truncate::{self, Truncated, Truncation};
 use crate::alloc;
-use crate::dense::{Algebra, Delta};
+use crate::dense::Delta;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Real, Scalar, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Tensor};
 use crate::tt::scaled::{Scaled, scale};
+
+const WHAT: &str = "unfolding of a tensor";
 
 /// Least number of columns for each row of an unfolding that counts as wide.
 const WIDE: usize = 2;
@@ -70,37 +72,33 @@ fn decompose(
     elements: usize,
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
-    with_scalar!(tensor.dtype(), "tensor", T => with_algebra!(at, algebra => {
-        let held = TrainOps::<T>::hold(algebra, tensor.memory(), elements)?;
+    with_operations(at, "tensor", tensor.dtype(), |algebra| {
+        let held = algebra.hold(tensor.memory(), elements)?;
         if let [_] = modes {
-            let (pieces, truncated) = single_core::<T, _>(algebra, held, elements)?;
+            let (pieces, truncated) = single_core(algebra, held, elements)?;
             return Ok((assemble(at, algebra, modes, Some(pieces))?, truncated));
         }
-        let swept = match sweep::<T, _>(at, algebra, held, modes, elements, truncation, 0)? {
+        let swept = match sweep(at, algebra, held, modes, elements, truncation, 0)? {
             Some(swept) => swept,
             None => {
                 let by = if tensor.dtype().is_single() { 40 } else { 200 };
-                let held = TrainOps::<T>::hold(algebra, tensor.memory(), elements)?;
-                let mut m = matrix(algebra, held, elements, 1)?;
+                let held = algebra.hold(tensor.memory(), elements)?;
+                let mut m = algebra.matrix(WHAT, held, elements, 1)?;
                 times_power(algebra, &mut m, -by)?;
                 expect_finite(algebra, &m)?;
-                sweep::<T, _>(at, algebra, Held::Owned(m), modes, elements, truncation, by)?.ok_or_else(not_finite)?
+                sweep(at, algebra, Held::Owned(m), modes, elements, truncation, by)?.ok_or_else(not_finite)?
             }
         };
         Ok((assemble(at, algebra, modes, swept.0)?, swept.1))
-    }))
+    })
 }
 
 /// A tensor of one index, which is its own train.
-fn single_core<T: Scalar, A: TrainOps<T>>(
-    algebra: &mut A,
-    tensor: Held<'_, T, A::Matrix>,
-    elements: usize,
-) -> Result<(Pieces<A::Matrix>, Truncated)> {
-    let m = matrix(algebra, tensor, elements, 1)?;
+fn single_core(algebra: &mut dyn Operations, tensor: Held<'_>, elements: usize) -> Result<(Pieces, Truncated)> {
+    let m = algebra.matrix(WHAT, tensor, elements, 1)?;
     let (mut norm, mut exponent) = (frobenius(algebra, &m)?, 0);
     let is_far = norm < scale(1.0, -900) || !norm.is_finite();
-    if is_far && !T::DTYPE.is_single() {
+    if is_far && !algebra.dtype().is_single() {
         exponent = if norm.is_finite() { -1000 } else { 200 };
         let mut copy = algebra.zeros("norm of a tensor", elements, 1)?;
         algebra.copy_columns(&m, 0, 1, &mut copy, 0)?;
@@ -115,30 +113,31 @@ fn single_core<T: Scalar, A: TrainOps<T>>(
     Ok((pieces, Truncated { norm: Scaled::new(Complex::new(norm, 0.0), exponent), ..Truncated::new(1)? }))
 }
 
-type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
+type Swept = (Option<Pieces>, Truncated);
 
 /// The train of 2^`exponent` times a tensor of at least two indices. `None` if its norm is beyond the range of products: then
 /// the numbers must be made smaller.
-fn sweep<T: Scalar, A: TrainOps<T>>(
+fn sweep(
     at: &Place<'_>,
-    algebra: &mut A,
-    tensor: Held<'_, T, A::Matrix>,
+    algebra: &mut dyn Operations,
+    tensor: Held<'_>,
     modes: &[usize],
     elements: usize,
     truncation: &Truncation<'_>,
     mut exponent: i64,
-) -> Result<Option<Swept<T, A>>> {
+) -> Result<Option<Swept>> {
     let d = modes.len();
     // Rounding error of sums along the unfoldings, which are in double precision for single.
-    let units = if T::DTYPE.is_single() { NOISE } else { NOISE.max((elements as f64).sqrt()) };
-    let delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
+    let dtype = algebra.dtype();
+    let units = if dtype.is_single() { NOISE } else { NOISE.max((elements as f64).sqrt()) };
+    let delta = truncation.delta(d, units * epsilon(dtype), 0);
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;
     let is_lowered = exponent != 0;
     // The numbers in memory are 2^-exponent times the tensor's.
     let (mut rank, mut rest, mut whole) = (1, elements, 0.0);
-    if !is_lowered && let Some((raised, e)) = raised::<T, _>(algebra, &held, elements)? {
+    if !is_lowered && let Some((raised, e)) = raised(algebra, &held, elements)? {
         (held, exponent) = (Held::Owned(raised), e);
     }
     let mut delta = shifted(delta, exponent);
@@ -148,19 +147,19 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         rest /= n;
         let part = if rest >= WIDE * rows {
             let part = wide(algebra, &held, (rows, rest), delta, truncation.cap(k))?;
-            if k == 0 && !is_lowered && !is_near::<T>(part.norm) {
+            if k == 0 && !is_lowered && !is_near(dtype, part.norm) {
                 return Ok(None);
             }
             part
         } else {
-            let mut m = matrix(algebra, held, rows, rest)?;
+            let mut m = algebra.matrix(WHAT, held, rows, rest)?;
             if k == 0 && !frobenius(algebra, &m)?.is_finite() {
                 return if is_lowered { Err(not_finite()) } else { Ok(None) };
             }
             // Some libraries cannot find singular values of very large or small numbers.
             let e = tame(algebra, &mut m)?.unwrap_or(0);
             (exponent, whole, delta) = (exponent + e, scale(whole, -e), shifted(delta, e));
-            held = Held::Borrowed(&[]);
+            held = Held::Taken;
             let part = split(algebra, m, delta, truncation.cap(k))?;
             let carried = algebra.adjoint("carried part of a tensor", &part.carried)?;
             Cut { u: part.u, carried: Some(carried), tail: part.tail, norm: part.norm }
@@ -183,11 +182,11 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
             held = Held::Owned(carried);
         }
     }
-    let mut last = matrix(algebra, held, rank * modes[d - 1], 1)?;
-    if !in_one_core::<T>(truncated.norm.exponent) {
+    let mut last = algebra.matrix(WHAT, held, rank * modes[d - 1], 1)?;
+    if !in_one_core(dtype, truncated.norm.exponent) {
         exponent += normalize(algebra, &mut last)?.unwrap_or(0);
         pieces.push(last, 1);
-        give_back::<T, A>(algebra, &mut pieces, exponent)?;
+        give_back(algebra, &mut pieces, exponent)?;
         return Ok(Some((Some(pieces), truncated)));
     }
     times_power(algebra, &mut last, exponent / 2)?;
@@ -197,50 +196,40 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
 }
 
 /// Whether sums of products with unit vectors are within the range of the type for a matrix of this norm.
-fn is_near<T: Scalar>(norm: f64) -> bool {
-    norm < scale(1.0, if T::DTYPE.is_single() { 126 } else { 1020 })
+fn is_near(dtype: DType, norm: f64) -> bool {
+    norm < scale(1.0, if dtype.is_single() { 126 } else { 1020 })
 }
 
 /// The exponent below which factorisations take numbers for 0, or below which they lose digits, and an exponent that raises
 /// the least of the type above it.
-fn small<T: Scalar>() -> (i64, i64) {
-    if T::DTYPE.is_single() { (-86, 60) } else { (-900, 1000) }
+fn small(dtype: DType) -> (i64, i64) {
+    if dtype.is_single() { (-86, 60) } else { (-900, 1000) }
 }
 
 /// If all numbers of a tensor are so small that factorisations take them for 0 or lose digits: the tensor times a power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.
-fn raised<T: Scalar, A: TrainOps<T>>(
-    algebra: &mut A,
-    held: &Held<'_, T, A::Matrix>,
-    elements: usize,
-) -> Result<Option<(A::Matrix, i64)>> {
+fn raised(algebra: &mut dyn Operations, held: &Held<'_>, elements: usize) -> Result<Option<(Dense, i64)>> {
     // The search ends at the first number of usual magnitude.
-    let Held::Borrowed(values) = held else { return raised_there(algebra, held, elements) };
-    let (far, by) = small::<T>();
-    let far = scale(1.0, far);
-    let is_small = |v: f64| v.abs() < far;
-    if !values.iter().all(|x| is_small(x.re()) && is_small(x.im())) {
+    let Held::Borrowed(memory) = held else { return raised_there(algebra, held, elements) };
+    let (far, by) = small(algebra.dtype());
+    if !algebra.are_below(memory, elements, scale(1.0, far))? {
         return Ok(None);
     }
-    let mut m = algebra.upload("unfolding of a tensor", elements, 1, values, elements)?;
+    let mut m = algebra.matrix(WHAT, Held::Borrowed(memory), elements, 1)?;
     times_power(algebra, &mut m, by)?;
     Ok(Some((m, -by)))
 }
 
 /// The same for numbers on a device.
-fn raised_there<T: Scalar, A: TrainOps<T>>(
-    algebra: &mut A,
-    held: &Held<'_, T, A::Matrix>,
-    elements: usize,
-) -> Result<Option<(A::Matrix, i64)>> {
+fn raised_there(algebra: &mut dyn Operations, held: &Held<'_>, elements: usize) -> Result<Option<(Dense, i64)>> {
     let Held::Owned(given) = held else { return Ok(None) };
     // A norm that is not finite is not small.
-    let (far, by) = small::<T>();
+    let (far, by) = small(algebra.dtype());
     let is_small = frobenius(algebra, given)? < scale(1.0, far);
     if !is_small {
         return Ok(None);
     }
     let (rows, cols) = algebra.shape(given);
-    let mut m = algebra.zeros("unfolding of a tensor", rows, cols)?;
+    let mut m = algebra.zeros(WHAT, rows, cols)?;
     algebra.copy_columns(given, 0, cols, &mut m, 0)?;
     let mut m = algebra.reshape(m, elements, 1)?;
     times_power(algebra, &mut m, by)?;
@@ -251,7 +240,7 @@ fn not_finite() -> Error {
     Error::invalid("tensor", "holds numbers that are not finite")
 }
 
-fn expect_finite<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Result<()> {
+fn expect_finite(algebra: &mut dyn Operations, m: &Dense) -> Result<()> {
     if frobenius(algebra, m)?.is_finite() { Ok(()) } else { Err(not_finite()) }
 }
 
@@ -263,47 +252,26 @@ fn shifted(delta: Delta, e: i64) -> Delta {
     }
 }
 
-struct Cut<M> {
-    u: M,
+struct Cut {
+    u: Dense,
     /// `None` if it is the matrix that was given.
-    carried: Option<M>,
+    carried: Option<Dense>,
     tail: f64,
     norm: f64,
 }
 
 /// The truncated left singular vectors of a wide unfolding, and the carried part.
-fn wide<T: Scalar, A: TrainOps<T>>(
-    algebra: &mut A,
-    held: &Held<'_, T, A::Matrix>,
-    shape: (usize, usize),
-    delta: Delta,
-    cap: usize,
-) -> Result<Cut<A::Matrix>> {
+fn wide(algebra: &mut dyn Operations, held: &Held<'_>, shape: (usize, usize), delta: Delta, cap: usize) -> Result<Cut> {
     let (vectors, s) = algebra.left_vectors(held, shape, delta)?;
     let norm = truncate::norm(&s);
     let (rank, tail) = truncate::rank(&s, delta.of(norm), cap);
     if rank == shape.0 {
         // All directions are kept. The identity serves as well as the vectors, and no product is needed.
-        let mut identity = alloc::filled("orthonormal core", rank * rank, T::default())?;
-        identity.iter_mut().step_by(rank + 1).for_each(|x| *x = T::from_parts(1.0, 0.0));
-        let u = algebra.upload("orthonormal core", rank, rank, &identity, rank)?;
+        let u = algebra.identity("orthonormal core", rank, rank)?;
         return Ok(Cut { u, carried: None, tail, norm });
     }
     let mut u = algebra.zeros("singular vectors", shape.0, rank)?;
     algebra.copy_columns(&vectors, 0, rank, &mut u, 0)?;
     let carried = algebra.project(&u, held, shape)?;
     Ok(Cut { u, carried: Some(carried), tail, norm })
-}
-
-/// The held numbers as a matrix of the backend.
-fn matrix<T: Scalar, A: TrainOps<T>>(
-    algebra: &mut A,
-    held: Held<'_, T, A::Matrix>,
-    rows: usize,
-    cols: usize,
-) -> Result<A::Matrix> {
-    match held {
-        Held::Owned(m) => algebra.reshape(m, rows, cols),
-        Held::Borrowed(values) => algebra.upload("unfolding of a tensor", rows, cols, values, rows),
-    }
 }

@@ -1,0 +1,384 @@
+//! The operations of a [`TrainOps`] without its types, so that the methods for trains are compiled once for all element types
+//! and backends. Each operation works on whole matrices, so a call through a trait object costs nothing that counts.
+
+use std::any::Any;
+use std::marker::PhantomData;
+
+use super::ops::{Numbers, TrainOps};
+use super::place::Place;
+use super::positive::positive;
+use crate::alloc;
+use crate::backend::Backend;
+use crate::backend::memory::Memory;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::gpu::GpuAlgebra;
+use crate::dense::orthonormal::{BasisMethod, Counts, Own, orthonormalize};
+use crate::dense::{Delta, Op, Svd};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar, is_finite, with_scalar};
+use crate::tensor::train::TensorTrain;
+use crate::tt::scaled::scale;
+
+/// A matrix of a backend and an element type that only the backend's [`Operations`] know.
+pub struct Dense(Box<dyn Any>);
+
+impl Dense {
+    /// A matrix whose type is forgotten.
+    pub fn new<M: 'static>(matrix: M) -> Self {
+        Self(Box::new(matrix))
+    }
+
+    /// The matrix itself.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a matrix of another type.
+    pub fn into_inner<M: 'static>(self) -> Result<M> {
+        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
+    }
+
+    fn of<M: 'static>(&self) -> Result<&M> {
+        self.0.downcast_ref().ok_or_else(foreign)
+    }
+
+    fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
+        self.0.downcast_mut().ok_or_else(foreign)
+    }
+}
+
+fn foreign() -> Error {
+    Error::Internal("a matrix of another backend or element type in the algebra of trains".into())
+}
+
+/// Numbers of the element type on the host.
+pub struct Values(Box<dyn Any>);
+
+impl Values {
+    /// A `Vec` of the element type.
+    pub fn new<T: Scalar>(values: Vec<T>) -> Self {
+        Self(Box::new(values))
+    }
+
+    fn of<T: Scalar>(&self) -> Result<&[T]> {
+        self.0.downcast_ref::<Vec<T>>().map(Vec::as_slice).ok_or_else(foreign)
+    }
+}
+
+/// A large matrix that is only read, column-major.
+pub enum Held<'a> {
+    /// The caller's memory, which the backend can read.
+    Borrowed(&'a Memory),
+    /// A matrix of the backend with as many elements.
+    Owned(Dense),
+    /// Nothing: the matrix was used up.
+    Taken,
+}
+
+impl Held<'_> {
+    fn numbers<T: Scalar, M: 'static>(&self, elements: usize) -> Result<Numbers<'_, T, M>> {
+        match self {
+            Self::Borrowed(memory) => Ok(Numbers::Host(&memory.host("tensor")?.as_slice::<T>()?[..elements])),
+            Self::Owned(m) => Ok(Numbers::Matrix(m.of()?)),
+            Self::Taken => Err(Error::Internal("a matrix of trains that was used up".into())),
+        }
+    }
+}
+
+/// The operations of a backend. A matrix of another backend or element type is refused.
+pub trait Operations {
+    /// Element type of the computation.
+    fn dtype(&self) -> DType;
+
+    /// [`Algebra::shape`](crate::dense::Algebra::shape).
+    fn shape(&self, m: &Dense) -> (usize, usize);
+
+    /// [`Algebra::zeros`](crate::dense::Algebra::zeros).
+    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
+
+    /// A matrix with ones on its diagonal, else of zeros.
+    fn identity(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
+
+    /// [`Algebra::upload`](crate::dense::Algebra::upload) of packed numbers.
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, values: &Values) -> Result<Dense>;
+
+    /// Every `step`-th of some numbers, from number `first` on.
+    fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values>;
+
+    /// The numbers of a matrix, column-major.
+    fn values(&mut self, what: &'static str, m: &Dense) -> Result<Values>;
+
+    /// Whether all numbers of a matrix are finite.
+    fn is_finite(&mut self, what: &'static str, m: &Dense) -> Result<bool>;
+
+    /// The Frobenius norm of `values` less 2^`exponent` times the matrix.
+    fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64>;
+
+    /// [`Algebra::copy_columns`](crate::dense::Algebra::copy_columns).
+    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
+
+    /// [`Algebra::multiply`](crate::dense::Algebra::multiply).
+    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Dense,
+        op_a: Op,
+        b: &Dense,
+        op_b: Op,
+        beta: f64,
+        c: &mut Dense,
+    ) -> Result<()>;
+
+    /// [`Algebra::scale_columns`](crate::dense::Algebra::scale_columns).
+    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
+
+    /// [`Algebra::adjoint`](crate::dense::Algebra::adjoint).
+    fn adjoint(&mut self, what: &'static str, m: &Dense) -> Result<Dense>;
+
+    /// [`Algebra::norm2`](crate::dense::Algebra::norm2).
+    fn norm2(&mut self, m: &Dense) -> Result<f64>;
+
+    /// [`Algebra::column_norms`](crate::dense::Algebra::column_norms).
+    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
+
+    /// [`Algebra::svd`](crate::dense::Algebra::svd).
+    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
+
+    /// [`Algebra::householder`](crate::dense::Algebra::householder).
+    fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()>;
+
+    /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod) -> Result<Dense>;
+
+    /// Changes the phases of the factors of X = Q R so that the diagonal of R is real and not negative.
+    fn positive(&mut self, q: &mut Dense, r: &mut Dense) -> Result<()>;
+
+    /// [`TrainOps::reshape`].
+    fn reshape(&mut self, m: Dense, rows: usize, cols: usize) -> Result<Dense>;
+
+    /// [`TrainOps::load`].
+    fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<Dense>;
+
+    /// [`TrainOps::store`].
+    fn store(&mut self, m: &Dense, train: &mut TensorTrain, k: usize) -> Result<()>;
+
+    /// [`TrainOps::put`].
+    fn put(&mut self, m: &Dense, out: &mut Memory) -> Result<()>;
+
+    /// The numbers of a packed tensor, in memory that the backend can read.
+    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a>>;
+
+    /// The held numbers as a matrix of the backend.
+    fn matrix(&mut self, what: &'static str, held: Held<'_>, rows: usize, cols: usize) -> Result<Dense>;
+
+    /// Whether the parts of all numbers in the host's memory are below `limit`. Ends at the first that is not.
+    fn are_below(&self, memory: &Memory, elements: usize, limit: f64) -> Result<bool>;
+
+    /// [`TrainOps::left_vectors`].
+    fn left_vectors(&mut self, a: &Held<'_>, shape: (usize, usize), delta: Delta) -> Result<(Dense, Vec<f64>)>;
+
+    /// [`TrainOps::project`].
+    fn project(&mut self, u: &Dense, a: &Held<'_>, shape: (usize, usize)) -> Result<Dense>;
+
+    /// [`TrainOps::product_to`].
+    fn product_to(&mut self, alpha: f64, a: &Dense, b: &Dense, out: &mut Memory) -> Result<()>;
+}
+
+/// The [`Operations`] of a [`TrainOps`].
+pub struct Typed<'o, T, A>(&'o mut A, PhantomData<T>);
+
+impl<'o, T: Scalar, A: TrainOps<T>> Typed<'o, T, A> {
+    /// The operations of `algebra`, without its types.
+    pub fn new(algebra: &'o mut A) -> Self {
+        Self(algebra, PhantomData)
+    }
+
+    fn downloaded(&mut self, what: &'static str, m: &Dense) -> Result<Vec<T>> {
+        let m = m.of()?;
+        let (rows, cols) = self.0.shape(m);
+        let mut values = alloc::filled(what, rows * cols, T::default())?;
+        self.0.download(m, &mut values, rows)?;
+        Ok(values)
+    }
+}
+
+impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    fn shape(&self, m: &Dense) -> (usize, usize) {
+        m.of().map_or((0, 0), |m| self.0.shape(m))
+    }
+
+    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense> {
+        self.0.zeros(what, rows, cols).map(Dense::new)
+    }
+
+    fn identity(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense> {
+        let mut values = alloc::filled(what, rows * cols, T::default())?;
+        values.iter_mut().step_by(rows + 1).take(rows.min(cols)).for_each(|x| *x = T::from_parts(1.0, 0.0));
+        self.0.upload(what, rows, cols, &values, rows).map(Dense::new)
+    }
+
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, values: &Values) -> Result<Dense> {
+        self.0.upload(what, rows, cols, values.of::<T>()?, rows).map(Dense::new)
+    }
+
+    fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values> {
+        let values = values.of::<T>()?.get(first..).unwrap_or_default();
+        let mut taken = alloc::with_capacity(what, values.len().div_ceil(step.max(1)))?;
+        taken.extend(values.iter().step_by(step.max(1)));
+        Ok(Values::new::<T>(taken))
+    }
+
+    fn values(&mut self, what: &'static str, m: &Dense) -> Result<Values> {
+        self.downloaded(what, m).map(Values::new)
+    }
+
+    fn is_finite(&mut self, what: &'static str, m: &Dense) -> Result<bool> {
+        Ok(self.downloaded(what, m)?.iter().all(|x| is_finite(*x)))
+    }
+
+    fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64> {
+        let found = self.downloaded(what, m)?;
+        let times = |x: f64| scale(x, exponent);
+        let errors = values.of::<T>()?.iter().zip(&found);
+        let errors = errors.map(|(x, y)| (x.re() - times(y.re())).hypot(x.im() - times(y.im())));
+        Ok(errors.map(|e| e * e).sum::<f64>().sqrt())
+    }
+
+    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()> {
+        self.0.copy_columns(source.of()?, from, count, target.of_mut()?, to)
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Dense,
+        op_a: Op,
+        b: &Dense,
+        op_b: Op,
+        beta: f64,
+        c: &mut Dense,
+    ) -> Result<()> {
+        self.0.multiply(alpha, a.of()?, op_a, b.of()?, op_b, beta, c.of_mut()?)
+    }
+
+    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()> {
+        self.0.scale_columns(m.of_mut()?, factors)
+    }
+
+    fn adjoint(&mut self, what: &'static str, m: &Dense) -> Result<Dense> {
+        self.0.adjoint(what, m.of()?).map(Dense::new)
+    }
+
+    fn norm2(&mut self, m: &Dense) -> Result<f64> {
+        self.0.norm2(m.of()?)
+    }
+
+    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>> {
+        self.0.column_norms(m.of()?)
+    }
+
+    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>> {
+        let Svd { u, s, v } = self.0.svd(a.of()?)?;
+        Ok(Svd { u: Dense::new(u), s, v: Dense::new(v) })
+    }
+
+    fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()> {
+        self.0.householder(x.of_mut()?, r.of_mut()?)
+    }
+
+    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod) -> Result<Dense> {
+        orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, how, &mut Counts::default()).map(Dense::new)
+    }
+
+    fn positive(&mut self, q: &mut Dense, r: &mut Dense) -> Result<()> {
+        positive(self.0, q.of_mut()?, r.of_mut()?)
+    }
+
+    fn reshape(&mut self, m: Dense, rows: usize, cols: usize) -> Result<Dense> {
+        self.0.reshape(m.into_inner()?, rows, cols).map(Dense::new)
+    }
+
+    fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<Dense> {
+        self.0.load(train, k, rows, cols).map(Dense::new)
+    }
+
+    fn store(&mut self, m: &Dense, train: &mut TensorTrain, k: usize) -> Result<()> {
+        self.0.store(m.of()?, train, k)
+    }
+
+    fn put(&mut self, m: &Dense, out: &mut Memory) -> Result<()> {
+        self.0.put(m.of()?, out)
+    }
+
+    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a>> {
+        Ok(self.0.hold(memory, elements)?.map_or(Held::Borrowed(memory), |m| Held::Owned(Dense::new(m))))
+    }
+
+    fn matrix(&mut self, what: &'static str, held: Held<'_>, rows: usize, cols: usize) -> Result<Dense> {
+        match held {
+            Held::Owned(m) => self.reshape(m, rows, cols),
+            other => match other.numbers::<T, A::Matrix>(rows * cols)? {
+                Numbers::Host(values) => self.0.upload(what, rows, cols, values, rows).map(Dense::new),
+                Numbers::Matrix(_) => Err(foreign()),
+            },
+        }
+    }
+
+    fn are_below(&self, memory: &Memory, elements: usize, limit: f64) -> Result<bool> {
+        let values = &memory.host("tensor")?.as_slice::<T>()?[..elements];
+        Ok(values.iter().all(|x| x.re().abs() < limit && x.im().abs() < limit))
+    }
+
+    fn left_vectors(&mut self, a: &Held<'_>, shape: (usize, usize), delta: Delta) -> Result<(Dense, Vec<f64>)> {
+        let (u, s) = self.0.left_vectors(&a.numbers(shape.0 * shape.1)?, shape, delta)?;
+        Ok((Dense::new(u), s))
+    }
+
+    fn project(&mut self, u: &Dense, a: &Held<'_>, shape: (usize, usize)) -> Result<Dense> {
+        self.0.project(u.of()?, &a.numbers(shape.0 * shape.1)?, shape).map(Dense::new)
+    }
+
+    fn product_to(&mut self, alpha: f64, a: &Dense, b: &Dense, out: &mut Memory) -> Result<()> {
+        self.0.product_to(alpha, a.of()?, b.of()?, out)
+    }
+}
+
+/// Runs `run` with the operations of the place's context on elements of `dtype`.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for `argument` of a type that is not one of the four of linear algebra; as `run`.
+pub fn with_operations<R>(
+    at: &Place<'_>,
+    argument: &str,
+    dtype: DType,
+    run: impl FnOnce(&mut dyn Operations) -> Result<R>,
+) -> Result<R> {
+    let (mut run, mut found) = (Some(run), None);
+    dispatch(at, argument, dtype, &mut |operations| {
+        found = run.take().map(|run| run(operations)).transpose()?;
+        Ok(())
+    })?;
+    found.ok_or_else(|| Error::Internal("operations of trains that did not run".into()))
+}
+
+/// [`with_operations`], compiled once.
+fn dispatch(
+    at: &Place<'_>,
+    argument: &str,
+    dtype: DType,
+    run: &mut dyn FnMut(&mut dyn Operations) -> Result<()>,
+) -> Result<()> {
+    match at.context.backend() {
+        Backend::Cpu => {
+            let algebra = &mut CpuAlgebra::new(at.context);
+            with_scalar!(dtype, argument, T => run(&mut Typed::<T, _>::new(algebra)))
+        }
+        Backend::Gpu(gpu) => {
+            let algebra = &mut GpuAlgebra::new(at.context, gpu, at.queue()?)?;
+            with_scalar!(dtype, argument, T => run(&mut Typed::<T, _>::new(algebra)))
+        }
+    }
+}
