@@ -19,6 +19,26 @@ module purlin_tt_once_module
 
 contains
 
+  !> The inner product as real and imaginary part. With `is_real` complex trains are refused.
+  subroutine inner_parts(o, context, x, y, parts, is_real, options, info, stream)
+    type(outcome), intent(inout) :: o
+    type(purlin_context), intent(in) :: context
+    type(purlin_tt), intent(in) :: x, y
+    real(c_double), intent(out) :: parts(2)
+    logical, intent(in) :: is_real
+    type(purlin_tt_contraction_options), intent(in), optional :: options
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tt_contraction_options) :: given
+    if (present(info)) call purlin_init(info)
+    parts = 0
+    call tt_cut_from_zero(o, options, given)
+    if (is_real) call expect_real_numbers(o, any([tt_is_complex(x), tt_is_complex(y)]))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_once(context%handle(), stream_key(stream), x%handle(), &
+      y%handle(), given, parts, info))
+    call tt_cut_from_one(info)
+  end subroutine
+
   subroutine inner_once_real(context, x, y, result, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tt), intent(in) :: x, y
@@ -28,16 +48,9 @@ contains
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(purlin_tt_contraction_options) :: given
     real(c_double) :: parts(2)
     type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    parts = 0
-    call tt_cut_from_zero(o, options, given)
-    call expect_real_numbers(o, any([tt_is_complex(x), tt_is_complex(y)]))
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_once(context%handle(), stream_key(stream), x%handle(), &
-      y%handle(), given, parts, info))
-    call tt_cut_from_one(info)
+    call inner_parts(o, context, x, y, parts, .true., options, info, stream)
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
@@ -51,15 +64,9 @@ contains
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(purlin_tt_contraction_options) :: given
     real(c_double) :: parts(2)
     type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    parts = 0
-    call tt_cut_from_zero(o, options, given)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_once(context%handle(), stream_key(stream), x%handle(), &
-      y%handle(), given, parts, info))
-    call tt_cut_from_one(info)
+    call inner_parts(o, context, x, y, parts, .false., options, info, stream)
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
