@@ -15,8 +15,9 @@ pub fn rounding<T: Real>(n: usize, norm: f64) -> f64 {
     ROUNDINGS * n as f64 * T::EPSILON.to_f64() * norm
 }
 
-/// All n pairs of the matrix with packed entries `a`. Eigenvalues of the projected Hessian below `flat` count as 0.
-pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Result<()> {
+/// Adds all n pairs of the matrix with packed entries `a` to the set, and returns the difference of the largest and the smallest
+/// eigenvalue. Eigenvalues of the projected Hessian below `flat` count as 0.
+pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Result<f64> {
     let mut matrix = Matrix::zeros(n, n)?;
     let mut entries = a.iter();
     for i in 0..n {
@@ -45,5 +46,5 @@ pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Res
             .sum();
         set.push(lambda, residual2.sqrt(), class, 1, (0..n).map(|i| vectors[(i, k)]), hessian())?;
     }
-    Ok(())
+    Ok(values[n - 1] - values[0])
 }

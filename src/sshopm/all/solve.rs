@@ -200,7 +200,8 @@ impl<T: Vectorised> Search<T> {
                 merge_norm: merge_value::<T>(merge_norm),
                 degeneracy,
                 level: level::<T>(degeneracy, tolerance),
-                isotropy: isotropy::<T>(),
+                // A matrix is judged by its eigenvalues.
+                isotropy: if shape.order == 2 { 0.0 } else { isotropy::<T>() },
                 special_pair: true,
                 saddles: true,
                 absolute_threshold: None,
@@ -303,7 +304,8 @@ impl<T: Vectorised> Search<T> {
         progress: &Progress<'_>,
     ) -> Result<(PairSet<T>, TensorStatus, Counts)> {
         let n = self.plan.shape.dimension;
-        let mut set = PairSet::new(self.plan.shape, self.plan.sign, site.context.host_budget());
+        let empty = || PairSet::new(self.plan.shape, self.plan.sign, site.context.host_budget());
+        let (mut set, first) = (empty(), a[0]);
         match load::inspect(&self.plan, a) {
             Err((status, value)) => {
                 if status != TensorStatus::Nonfinite {
@@ -324,7 +326,12 @@ impl<T: Vectorised> Search<T> {
             // `degeneracy_tolerance` decides the class of an eigenvalue near another one; pairs that rounding cannot
             // tell apart are one entry.
             let equal = super::matrix::rounding::<T>(n, norm);
-            site.context.pool().run(|| super::matrix::pairs(n, a, flat.max(equal), &mut set))?;
+            let spread = site.context.pool().run(|| super::matrix::pairs(n, a, flat.max(equal), &mut set))?;
+            if n > 1 && spread <= equal {
+                let mut set = empty();
+                set.push_special(first)?;
+                return Ok((set, TensorStatus::Isotropic, Counts { skipped: 1, ..Counts::default() }));
+            }
             set.collapse(equal, 2)?;
             let status = if set.has_degenerate() { TensorStatus::Degenerate } else { TensorStatus::Ok };
             return Ok((set, status, Counts::default()));

@@ -421,3 +421,23 @@ fn the_singular_pair_of_two_cubes_is_listed_once() {
     // Residuals of single precision leave the position open by degrees.
     two_cubes::<f32>([-0.53, 0.08, -0.17], [1.79, 0.18, -1.88], 4.0);
 }
+
+/// One entry for eigenvalues that differ by at most 8 n eps |A|, also where all of them do.
+#[test]
+fn a_matrix_is_isotropic_only_within_rounding() {
+    let c = context(1);
+    for n in [2usize, 3] {
+        let limit = 8.0 * n as f64 * (n as f64).sqrt();
+        for gap in [0.0, 0.9 * limit, 1.1 * limit, 1.6 * limit, 2.7 * limit] {
+            let mut packed = vec![0.0; n * (n + 1) / 2];
+            let mut place = 0;
+            for i in 0..n {
+                packed[place] = if i + 1 == n { 1.0 + (gap.round() * f64::EPSILON) } else { 1.0 };
+                place += n - i;
+            }
+            let r = find_as::<f64>(&c, &symmetric::<f64>(&c, 2, n, &packed), &Options::default(), 64);
+            let wanted = if gap > limit { (2, TensorStatus::Degenerate) } else { (1, TensorStatus::Isotropic) };
+            assert_eq!((r.count, r.status), (wanted.0, wanted.1 as i32), "{n} {gap}: {:?}", r.values);
+        }
+    }
+}
