@@ -80,11 +80,9 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
                 return Err(lines.bad("is a Matrix Market file, not a list of edges"));
             }
             Some(line) if line.is_empty() || line.starts_with(['#', '%']) => continue,
-            Some(line) => edge(line),
+            Some(line) => edge(line).ok_or_else(|| no_edge(line)),
         };
-        let Some((from, to, weight)) = parsed else {
-            return Err(lines.wrong("is not two vertices"));
-        };
+        let (from, to, weight) = parsed.map_err(|problem| lines.wrong(problem))?;
         if !how.relabel && (from < 0 || to < 0 || from.max(to) == i64::MAX) {
             let wrong = if from.min(to) < 0 { from.min(to) } else { i64::MAX };
             return Err(lines.wrong(format!("vertex {wrong} cannot be a row")));
@@ -94,9 +92,14 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         col_idx.push(to).map_err(total)?;
         if how.weighted {
             let beyond = |what: String| lines.wrong(format!("{what} is beyond the range of {}", how.dtype.name()));
-            let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?.map_err(|()| beyond("a weight".into()))?;
+            let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
+            let (weight, digits) = weight.map_err(|()| beyond("a weight".into()))?;
             if is_beyond(weight, how.dtype) {
                 return Err(beyond(format!("{weight:e}")));
+            }
+            let held = if how.dtype.is_single() { f64::from(weight as f32) } else { weight };
+            if let Some(digits) = digits.filter(|digits| held as i128 != *digits) {
+                return Err(lines.wrong(format!("{digits} is between two numbers of {}", how.dtype.name())));
             }
             weights.push(weight).map_err(total)?;
         }
@@ -165,8 +168,11 @@ pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     write_entries(a, path, &head, 0, |i, k| !symmetric || rows.col(k) <= i, cancel)
 }
 
-/// The third number of a line; [`Err`] if double precision cannot hold it.
-type Weight = std::result::Result<f64, ()>;
+/// The third number of a line, and if it is a large integer, its digits' number; [`Err`] if double precision cannot hold it.
+type Weight = std::result::Result<(f64, Option<i128>), ()>;
+
+/// The smallest integer above which single precision has no odd ones.
+const LARGE: f64 = 16_777_216.0;
 
 fn edge(line: &str) -> Option<(i64, i64, Option<Weight>)> {
     if line.contains(',') && has_empty_field(line) {
@@ -175,9 +181,19 @@ fn edge(line: &str) -> Option<(i64, i64, Option<Weight>)> {
     let mut words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty());
     let from = words.next()?.parse().ok()?;
     let to = words.next()?.parse().ok()?;
-    match words.next().map(number) {
-        None => Some((from, to, None)),
-        Some(weight) => Some((from, to, Some(weight.transpose()?))),
+    let Some(word) = words.next() else { return Some((from, to, None)) };
+    let weight = number(word).transpose()?;
+    let digits = |weight: f64| if weight.abs() > LARGE { word.parse().ok() } else { None };
+    Some((from, to, Some(weight.map(|weight| (weight, digits(weight))))))
+}
+
+/// The problem of a line that [`edge`] does not understand.
+fn no_edge(line: &str) -> String {
+    let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).take(2);
+    let mut large = words.filter_map(|word| word.parse::<i128>().ok()).filter(|vertex| i64::try_from(*vertex).is_err());
+    match large.next() {
+        Some(vertex) => format!("vertex {vertex} is outside {} to {}", i64::MIN, i64::MAX),
+        None => "is not two vertices".into(),
     }
 }
 

@@ -126,6 +126,9 @@ fn entries(
         match kind {
             Kind::General => {}
             Kind::Skew if row == col => return Err(lines.wrong("a diagonal entry of a skew-symmetric matrix")),
+            Kind::Hermitian if row == col && value.im != 0.0 => {
+                return Err(lines.wrong("a diagonal entry of a Hermitian matrix that is not real"));
+            }
             _ if row == col => {}
             Kind::Symmetric => push(col, row, value)?,
             Kind::Skew => push(col, row, -value)?,

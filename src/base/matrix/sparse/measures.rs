@@ -201,7 +201,10 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
     if a.rows() != a.cols() {
         return Ok(false);
     }
-    let limit = tolerance * norm(a, Norm::Max)?;
+    // An eighth of everything where differences of the largest numbers would be infinite.
+    let largest = norm(a, Norm::Max)?;
+    let unit = if largest > f64::MAX / 8.0 { 0.125 } else { 1.0 };
+    let limit = (tolerance * (unit * largest), unit);
     let rows = Rows::new(from)?;
     let held = values("a", a)?;
     if rows.are_ascending() {
@@ -233,13 +236,13 @@ where
     C: Fn(usize) -> usize + Sync,
     S: Fn(usize) -> usize + Sync,
 {
-    /// Whether every entry has its conjugate across the diagonal, to within `limit`. Threads share the rows.
+    /// Whether every entry has its conjugate across the diagonal, to within a limit in multiples of a unit. Threads share the rows.
     fn mirrored(
         &self,
         context: &Context,
         dtype: DType,
         held: Option<&HostMemory>,
-        within: (f64, Absent),
+        within: ((f64, f64), Absent),
     ) -> Result<bool> {
         let (rows, pool) = (self.rows, context.pool());
         let entries = if rows == 0 { 0 } else { (self.row)(rows - 1).end };
@@ -268,7 +271,7 @@ where
         &self,
         own: Range<usize>,
         held: Option<&[T]>,
-        (limit, absent): (f64, Absent),
+        ((limit, unit), absent): ((f64, f64), Absent),
     ) -> Result<bool> {
         let from = |i: usize, j: usize| partition((self.row)(i), |at| (self.col)(at) < j);
         let mut next = alloc::with_capacity(WHAT, self.rows - own.start)?;
@@ -280,7 +283,7 @@ where
             let (mut next, mut re, mut im) = (k, 0.0, 0.0);
             while next < end && (self.col)(next) == col {
                 let v = value_at::<T>(held, (self.source)(next));
-                (re, im, next) = (re + v.re(), im + v.im(), next + 1);
+                (re, im, next) = (re + unit * v.re(), im + unit * v.im(), next + 1);
             }
             (re, im, next)
         };

@@ -39,6 +39,8 @@ mod list;
 mod market;
 mod measures;
 mod order;
+#[cfg(test)]
+mod range_tests;
 mod scale;
 mod symmetrize;
 #[cfg(test)]

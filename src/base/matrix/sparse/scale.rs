@@ -10,7 +10,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::scalar::{Scalar, with_scalar};
+use crate::scalar::{Scalar, is_finite, with_scalar};
 use crate::shape::product;
 use crate::tensor::Tensor;
 
@@ -29,6 +29,21 @@ fn factors<T: Scalar>(argument: &str, list: Option<&Tensor>, a: &Matrix, count: 
     let mut packed = alloc::filled(WHAT, count, T::default())?;
     list.view::<T>(argument)?.read_column(&[], &mut packed);
     Ok(Some(packed))
+}
+
+/// The product of three numbers. Where two of them overflow or vanish, the third may bring the product back into the range: then the
+/// largest and the smallest are multiplied first.
+fn times<T: Scalar>(left: T, value: T, right: T) -> T {
+    let size = |x: T| x.re().abs().max(x.im().abs());
+    let made = left * value * right;
+    let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    let is_in_range = is_finite(made) && size(made) >= least;
+    let mut factors = [left, value, right];
+    if is_in_range || !factors.iter().all(|f| is_finite(*f) && size(*f) > 0.0) {
+        return made;
+    }
+    factors.sort_by(|a, b| size(*a).total_cmp(&size(*b)));
+    factors[0] * factors[2] * factors[1]
 }
 
 /// D_r A D_c for a sparse matrix A and diagonal matrices; `None` is the identity. The result has the entries of A in
@@ -54,7 +69,7 @@ pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Op
             let left = rows.as_ref().map_or(one, |r| r[i]);
             for k in from.row(i) {
                 let right = cols.as_ref().map_or(one, |c| c[from.col(k)]);
-                new[k] = left * value_at(old, k) * right;
+                new[k] = times(left, value_at(old, k), right);
             }
         }
         Ok(made)

@@ -9,7 +9,7 @@ use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::{Scalar, with_scalar};
+use crate::scalar::{Scalar, is_finite, with_scalar};
 
 /// How a square matrix A is made symmetric (Hermitian if complex). The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,9 @@ fn combine<T: Scalar>(
 ) {
     let value = |k: usize| if k < nnz { value_at(held, k) } else { value_at::<T>(held, k - nnz).conjugate() };
     let size = |v: T| if T::IS_COMPLEX { v.re().hypot(v.im()) } else { v.re() };
-    let half = T::from_parts(0.5, 0.0);
+    let half = |a: T| T::from_parts(0.5 * a.re(), 0.5 * a.im());
+    // Halves lose a bit of the smallest numbers, and the sum of the largest is infinite.
+    let mean = |a: T, b: T| if is_finite(a + b) { half(a + b) } else { half(a) + half(b) };
     for row in 0..entries.rows {
         for o in entries.row_ptr[row]..entries.row_ptr[row + 1] {
             let (a, partner) = (value(entries.source[o]), partners[o]);
@@ -140,10 +142,10 @@ fn combine<T: Scalar>(
             // If both are equally large, use the entry of the upper triangle, so that the result is Hermitian.
             let upper = entries.col_idx[o] >= row;
             let chosen = match (how, b) {
-                (Symmetrize::Average, None) => half * a,
+                (Symmetrize::Average, None) => half(a),
                 (_, None) | (Symmetrize::Mirror, _) => a,
                 (Symmetrize::Sum, Some(b)) => a + b,
-                (Symmetrize::Average, Some(b)) => half * (a + b),
+                (Symmetrize::Average, Some(b)) => mean(a, b),
                 (Symmetrize::Union, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
                 (Symmetrize::Union, Some(b)) => [a, b][usize::from(size(b) > size(a))],
                 (Symmetrize::Intersection, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],

@@ -371,16 +371,16 @@ fn zeros_are_dropped_and_copies_own_their_values() {
     assert!(copy_to(&c, &a, Location::Device).is_err() && copy_to(&c, &a, Location::PinnedHost).is_err());
 }
 
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("purlin-sparse-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn file(&self, name: &str, text: &[u8]) -> PathBuf {
+    pub(super) fn file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.0.join(name);
         std::fs::write(&path, text).unwrap();
         path
@@ -438,6 +438,7 @@ fn malformed_market_files_name_the_line() {
         (format!("{head}2 2 2\n1 1 1\n"), "has 1 entries, its header says 2"),
         (head.replace("general", "symmetric") + "2 3 0\n", "line 2: a symmetric matrix of 2 x 3"),
         (head.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", "line 3: a diagonal entry"),
+        (head.replace("real general", "complex hermitian") + "2 2 1\n1 1 3 1\n", "line 3: a diagonal entry"),
         (head.replace("real general", "pattern skew-symmetric") + "2 2 1\n2 1\n", "a pattern has no signs"),
         (head.replace('\n', "\r") + "2 2 1\r1 1 1\r", "line 1: has a carriage return in it"),
     ] {
