@@ -10,6 +10,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
+//! | `rounding` | whether products of a centred operator are more than rounding errors |
 //! | [`erased`] | the same interface without its types |
 //! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |
 //! | [`memory`] | host memory of a run, computed before it starts |
@@ -41,6 +42,7 @@ mod passes;
 pub mod pca;
 pub mod plan;
 pub mod restart;
+mod rounding;
 pub mod session;
 pub mod sketch;
 pub mod statistics;

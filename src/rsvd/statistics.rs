@@ -112,6 +112,10 @@ pub fn mean_of<I: Iterator<Item = Complex<f64>>>(count: usize, stored: usize, nu
 /// Sums of squares below this have lost digits to underflow.
 const LEAST_SPREAD: f64 = 1e-300;
 
+/// The deviation, in units of the largest entry of all columns, below which such sums lose digits: the root of the
+/// least one.
+pub const LEAST_DEVIATION: f64 = 1e-150;
+
 /// A square, or the least number above 0 for one that underflowed: a sum of squares is 0 for a constant column alone.
 pub fn unless_lost(square: f64, is_lost: bool) -> f64 {
     if is_lost { f64::from_bits(1) } else { square }
@@ -274,6 +278,8 @@ pub struct Statistics {
     pub read: f64,
     /// Of centred sparse matrices, whose products are corrected for the means.
     pub correction: Option<CorrectionError>,
+    /// Of a centred operator, if rounding errors of products that are corrected for the means hide the data.
+    pub hidden_by: Option<CorrectionError>,
     /// Mean of each column, real parts then imaginary parts where the data are complex; empty if not asked for.
     pub means: Vec<f64>,
     /// Divisor of each column; empty if columns are not scaled.

@@ -13,7 +13,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
-use crate::rsvd::statistics::{CorrectionError, Statistics};
+use crate::rsvd::statistics::{CorrectionError, LEAST_DEVIATION, Statistics};
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
@@ -333,8 +333,8 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
-    /// whose deviation is lost in spite of the factor, sparse data that are lost in the correction for means, and data that are
-    /// not those of a saved state.
+    /// whose deviation is lost in spite of the factor, sparse data and operators that are lost in the correction for
+    /// means, and data that are not those of a saved state.
     pub fn check_range(&mut self) -> Result<()> {
         self.check_range_of(|statistics| statistics.size)
     }
@@ -358,8 +358,18 @@ impl<'a> Run<'a> {
         let Some(statistics) = self.ops.statistics() else { return Ok(()) };
         if let Some(j) = statistics.lost {
             let line = if self.transposed { "row" } else { "column" };
-            let problem = "is too small beside the largest entry to be computed";
+            let most = statistics.max_abs;
+            let problem = format!(
+                "is below about {LEAST_DEVIATION:e} times the largest entry, {most:.3e}, and cannot be computed"
+            );
             return Err(Error::Numerical(format!("scale: the deviation of {line} {j} (from 0) {problem}")));
+        }
+        if let Some(CorrectionError { line, is_row, mean, norm: error }) = statistics.hidden_by {
+            let name = if is_row { "row" } else { "column" };
+            let problem =
+                format!("the mean {mean:e} of {name} {line} (from 0) is subtracted from products of an operator");
+            let rounding = format!("whose rounding error, about {:e}, hides the centred data", error / self.factor);
+            return Err(Error::Numerical(format!("center: {problem}, {rounding}")));
         }
         let norm = statistics.norm2.max(0.0).sqrt();
         match statistics.correction {

@@ -12,7 +12,8 @@ use crate::dense::{Algebra, Op};
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::data::{Center, Data, Operator};
-use crate::rsvd::statistics::Statistics;
+use crate::rsvd::rounding;
+use crate::rsvd::statistics::{CorrectionError, Statistics};
 use crate::scalar::{Complex, Scalar, is_finite};
 
 /// Random vectors from which ||A||_F is estimated.
@@ -124,8 +125,40 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         survey.add(found);
         let found = survey.finish(&transform, T::IS_COMPLEX)?;
-        self.statistics = Some(Statistics { is_estimate: true, ..found });
+        drop((w, p));
+        let hidden_by = self.hidden_by(&transform, norm)?;
+        self.statistics = Some(Statistics { is_estimate: true, hidden_by, ..found });
         self.transform = Some(transform);
         Ok(())
+    }
+
+    /// The rounding error of products that hides the centred operator, whose `norm` was estimated: see [`rounding`].
+    fn hidden_by(&mut self, transform: &Transform, norm: f64) -> Result<Option<CorrectionError>> {
+        let (m, n) = (self.problem.rows, self.problem.columns);
+        let by_rows = transform.rows;
+        // A product has as many entries as a line, a vector one for each line.
+        let (means, length, lines) = if by_rows { (&transform.row_means, n, m) } else { (&transform.means, m, n) };
+        let means = means.iter().map(|mean| (*mean, transform.factor));
+        let Some(expected) = rounding::suspect(means, (by_rows, length), norm, T::DTYPE.epsilon()) else {
+            return Ok(None);
+        };
+        let Data::Operator(operator) = &mut self.problem.data else {
+            return Err(Error::Internal("an operator pass over other data".into()));
+        };
+        let (context, budget) = (self.context, self.context.host_budget());
+        let mut x = CpuMatrix::<T>::zeros("vectors of a test", lines, rounding::VECTORS, budget)?;
+        let mut y = CpuMatrix::<T>::zeros("products of a test", length, rounding::VECTORS, budget)?;
+        rounding::draw(x.slice_mut()?, lines);
+        if !by_rows {
+            implicit::gain_rows(context, transform, &mut x)?;
+        }
+        apply(*operator, by_rows, &x, &mut y)?;
+        if let Some(correction) = implicit::Correction::new(context, transform, &x, by_rows, Gains::Outside)? {
+            correction.subtract(context, &mut y)?;
+        }
+        if by_rows {
+            implicit::gain_rows(context, transform, &mut y)?;
+        }
+        Ok(rounding::confirm(expected, y.slice()?, length))
     }
 }

@@ -18,8 +18,9 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, Operator};
 use crate::rng::stream;
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::Statistics;
-use crate::scalar::{Scalar, is_finite};
+use crate::rsvd::rounding;
+use crate::rsvd::statistics::{CorrectionError, Statistics};
+use crate::scalar::{Complex, Scalar, is_finite};
 
 /// Number of probes of an operator's norm, and the index of the first in their stream. Other probes begin at 0.
 const PROBES: usize = 16;
@@ -120,7 +121,39 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         (matrix.statistics.norm2, matrix.statistics.max_abs) = (norm * norm, norm / setting.factor);
         matrix.statistics.size = norm;
         matrix.statistics.is_estimate = true;
+        drop((probes, products));
+        matrix.statistics.hidden_by = matrix.hidden_by(site, setting, (&means, norm))?;
         Ok(matrix)
+    }
+
+    /// The rounding error of products that hides the centred operator, whose `norm` was estimated: see [`rounding`].
+    fn hidden_by(
+        &self,
+        site: &mut Site,
+        setting: &Setting,
+        (means, norm): (&[T], f64),
+    ) -> Result<Option<CorrectionError>> {
+        let by_rows = setting.center == Center::Rows;
+        // A product has as many entries as a line, a vector one for each line.
+        let (length, lines) = if by_rows { (self.columns, self.rows) } else { (self.rows, self.columns) };
+        let means = means.iter().map(|mean| (Complex::new(mean.re(), mean.im()), setting.factor));
+        let Some(expected) = rounding::suspect(means, (by_rows, length), norm, T::DTYPE.epsilon()) else {
+            return Ok(None);
+        };
+        let x: GpuMatrix<T> = {
+            let mut vectors = alloc::filled("vectors of a test", lines * rounding::VECTORS, T::default())?;
+            rounding::draw(&mut vectors, lines);
+            site.algebra.upload("vectors of a test", lines, rounding::VECTORS, &vectors, lines)?
+        };
+        let y: GpuMatrix<T> = site.algebra.uninitialised("products of a test", length, rounding::VECTORS)?;
+        if by_rows {
+            self.adjoint(site, x.view(), y.view())?;
+        } else {
+            self.multiply(site, x.view(), y.view())?;
+        }
+        let mut products = alloc::filled("products of a test", length * rounding::VECTORS, T::default())?;
+        site.algebra.download(&y, &mut products, length)?;
+        Ok(rounding::confirm(expected, &products, length))
     }
 
     /// Subtracts means of rows or columns from now on.

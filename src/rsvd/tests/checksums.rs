@@ -89,7 +89,7 @@ fn sparse<T: Scalar>(c: &Arc<Context>, a: &Dense<T>) -> Matrix {
     Matrix::from_csr(c, T::DTYPE, Csr::new(parts, a.rows, a.columns, values.len(), 0).unwrap(), true)
 }
 
-struct Products<T>(Dense<T>);
+pub struct Products<T>(pub Dense<T>);
 
 impl<T: Scalar> Operator<T> for Products<T> {
     fn shape(&self) -> (usize, usize) {

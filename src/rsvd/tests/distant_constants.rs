@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::spectra::csr_of;
 use super::support::{Dense, MatrixLayout, PACKED, adjoint, cpu, factor, gpu, matrix};
 use crate::context::Context;
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::rsvd::Options;
 use crate::rsvd::Rsvd;
@@ -18,7 +19,7 @@ const COLUMNS: usize = 6;
 const CONSTANT: usize = 4;
 
 /// Noise of the unit `unit` with one column of `value`.
-fn samples<T: Scalar>(unit: f64, value: f64) -> Dense<T> {
+pub fn samples<T: Scalar>(unit: f64, value: f64) -> Dense<T> {
     let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 1009.0 - 0.5;
     let entry = |i: usize, j: usize| {
         let (re, im) = if j == CONSTANT { (value, 0.5 * value) } else { (unit * noise(i, j), unit * noise(i, j + 7)) };
@@ -86,6 +87,56 @@ fn constant_lines_far_from_other_entries_become_zeros() {
 #[ignore = "needs a GPU"]
 fn constant_lines_far_from_other_entries_become_zeros_on_a_gpu() {
     check_all(&gpu());
+}
+
+/// Long lines, one of which has one entry that is not the constant `value`: its distance is `units` roundings of it.
+/// Rounding errors of products with the line exceed what remains of it.
+fn nearly_constant<T: Scalar>(value: f64, units: f64) -> Dense<T> {
+    const LENGTH: usize = 4000;
+    let entry = |i: usize, j: usize| match (i, j) {
+        (7, 1) => value * (1.0 + units * T::DTYPE.epsilon()),
+        (_, 1) => value,
+        _ => 1e-3 * T::DTYPE.epsilon() * value * ((i * 7919 + j * 104_729) % 1009) as f64 / 1009.0,
+    };
+    let data = (0..3).flat_map(|j| (0..LENGTH).map(move |i| T::from_parts(entry(i, j), 0.0))).collect();
+    Dense { rows: LENGTH, columns: 3, data }
+}
+
+/// Sparse data that the rounding errors of a correction exceed are refused by the name of the line, those that are
+/// larger are not. Dense data are centred before they are multiplied.
+fn check_refused<T: Scalar>(context: &Arc<Context>, values: &[f64]) {
+    for value in values {
+        for (center, name) in [(Centering::Columns, "column"), (Centering::Rows, "row")] {
+            let turned = |x: Dense<T>| if center == Centering::Columns { x } else { adjoint(&x) };
+            let options = Options { rank: 2, center, ..Options::default() };
+            let what = format!("{:?} {value:e} {center:?}", T::DTYPE);
+            let x = turned(nearly_constant(*value, 16.0));
+            let found = factor::<T>(context, &csr_of(context, &x), options.clone()).map(|found| found.s);
+            let Err(Error::Numerical(text)) = found else { panic!("{what}: {found:?}") };
+            let place = format!("of {name} 1 (from 0) is subtracted from products");
+            assert!(text.starts_with("center: the mean ") && text.contains(&place), "{what}: {text}");
+            assert!(text.contains(" exceeds the norm "), "{what}: {text}");
+            factor::<T>(context, &matrix(context, &x, PACKED), options.clone())
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
+            let far = turned(nearly_constant(*value, 4096.0));
+            factor::<T>(context, &csr_of(context, &far), options).unwrap_or_else(|e| panic!("{what}: {e}"));
+        }
+    }
+}
+
+#[test]
+fn sparse_data_that_corrections_for_means_hide_are_refused() {
+    check_refused::<f64>(&cpu(), &[1.0, 1e-200, 1e200]);
+    check_refused::<Complex<f64>>(&cpu(), &[1.0, 1e200]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn sparse_data_that_corrections_for_means_hide_are_refused_on_a_gpu() {
+    check_refused::<f64>(&gpu(), &[1.0, 1e-200, 1e200]);
+    check_refused::<Complex<f64>>(&gpu(), &[1.0, 1e200]);
+    check_refused::<f32>(&gpu(), &[1.0, 1e20]);
+    check_refused::<Complex<f32>>(&gpu(), &[1.0]);
 }
 
 /// The variance is that of the features that vary.

@@ -61,6 +61,9 @@ fn expect_lost(context: &Arc<Context>, x: &Dense<f64>, column: usize, what: &str
         let e = found.expect_err(what).to_string();
         let begin = format!("numerical failure: scale: the deviation of column {column} (from 0)");
         assert!(e.starts_with(&begin), "{what}, {name}: {e}");
+        let largest = x.data.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let limit = format!("is below about 1e-150 times the largest entry, {largest:.3e}, and cannot be computed");
+        assert!(e.contains(&limit), "{what}, {name}: {e}");
     }
 }
 

@@ -14,6 +14,7 @@ mod estimates;
 mod far;
 mod fill_values;
 mod graded;
+mod hidden_operators;
 mod interrupted;
 mod limits;
 mod magnitudes;

@@ -54,4 +54,6 @@ fn corrections_in_single_precision_may_exceed_the_data() {
     assert!(correction.norm < norm, "{correction:?} {norm}");
     let (correction, norm) = error(1e12, 0.0);
     assert!(correction.norm < norm, "constant: {correction:?} {norm}");
+    let (correction, norm) = error(1e12, 1e-7);
+    assert!(correction.norm > norm && correction.line == 3 && correction.is_row, "{correction:?} {norm}");
 }
