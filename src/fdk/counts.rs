@@ -11,17 +11,24 @@ use crate::tensor::Tensor;
 
 /// Number types of line integrals.
 pub trait LineIntegral: Real + Convertible {
+    /// The largest finite number.
+    const MOST: f64;
+
     /// Natural logarithm of a positive number.
     fn ln(self) -> Self;
 }
 
 impl LineIntegral for f32 {
+    const MOST: f64 = f32::MAX as f64;
+
     fn ln(self) -> Self {
         Self::ln(self)
     }
 }
 
 impl LineIntegral for f64 {
+    const MOST: f64 = f64::MAX;
+
     fn ln(self) -> Self {
         Self::ln(self)
     }

@@ -117,6 +117,11 @@ impl Plan {
         if is_counts { self.largest_number() } else { self.largest_pixel }
     }
 
+    /// [`Plan::largest_pixel`] of steps that compute in F32, whatever the precision of reconstructions is.
+    pub(super) fn largest_single(&self) -> f32 {
+        self.largest_pixel.min(f64::from(f32::MAX)) as f32
+    }
+
     /// Whether voxels are written without scale, offset and mask.
     pub(super) fn is_plain(&self) -> bool {
         let o = &self.options;

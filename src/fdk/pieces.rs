@@ -9,9 +9,11 @@ use super::cpu::slab::Slab;
 use super::frame::Frame;
 use super::gpu::pieces as device;
 use super::gpu::pieces::{Site, Step};
+use super::limits::fits;
 use super::ops::Watch;
 use super::phantom::{self, Ellipsoid};
 use super::plan::Batch;
+use super::run;
 use super::session::Fdk;
 use crate::alloc;
 use crate::backend::Backend;
@@ -22,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::log::Level;
 use crate::range;
 use crate::scalar::{DType, Element};
-use crate::shape::{self, Order};
+use crate::shape::{self, Order, to_u64};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -182,7 +184,7 @@ impl Fdk {
             weighted.check_writable("weighted")?;
             let input = on_device("projections", projections, context, &dims, DType::F32)?;
             let out = on_device("weighted", weighted, context, &dims, DType::F32)?;
-            return device::rows(&site, plan, Step::Weight, &views, input, out);
+            return device::rows(&site, plan, Step::Weight, &views, input, out).map(|_| ());
         }
         let input = packed::<f32>("projections", projections, context, &dims)?;
         let out = packed_mut::<f32>("weighted", weighted, context, &dims)?;
@@ -191,7 +193,7 @@ impl Fdk {
     }
 
     /// Ramp-filters weighted views: [columns, rows, count] to [`Plan::columns`](super::plan::Plan), rows, count; F32,
-    /// packed.
+    /// packed. Logs how many numbers were not finite or too large. On a device it waits for this count.
     ///
     /// # Errors
     /// As for [`Fdk::weight`].
@@ -210,7 +212,8 @@ impl Fdk {
             filtered.check_writable("filtered")?;
             let input = on_device("weighted", weighted, context, &from, DType::F32)?;
             let out = on_device("filtered", filtered, context, &to, DType::F32)?;
-            return device::rows(&site, plan, Step::Ramp, &views, input, out);
+            run::warn_of_rows(context, plan, device::rows(&site, plan, Step::Ramp, &views, input, out)?);
+            return Ok(());
         }
         let input = packed::<f32>("weighted", weighted, context, &from)?;
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
@@ -218,7 +221,13 @@ impl Fdk {
         let _charge = Filter::charge(context, plan)?;
         let (filter, flag) = (Filter::ramp_only(context.isa(), plan)?, context.progress(None).flag());
         let mut unwatched = Watch { flag: &flag, wait: &mut || Ok(()) };
-        filter.run(context.pool(), plan, batch, input, (Layout::Rows, out), &mut unwatched)?;
+        let not_finite = filter.run(context.pool(), plan, batch, input, (Layout::Rows, out), &mut unwatched)?;
+        let mut defects = PixelDefects { not_finite, ..PixelDefects::default() };
+        if not_finite > 0 {
+            let largest = plan.largest_single();
+            defects.too_large = to_u64(input.iter().filter(|p| p.is_finite() && !fits(**p, largest)).count());
+        }
+        run::warn_of_rows(context, plan, defects);
         Ok(())
     }
 

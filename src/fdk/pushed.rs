@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
-use super::counts::{PixelDefects, too_large};
+use super::counts::{LineIntegral, PixelDefects, too_large};
 use super::cut::{Access, Available, Flow, PUSHED, beside_views};
 use super::info::Info;
 use super::inputs::{Device, Projections, Volume};
@@ -25,7 +25,7 @@ use crate::blocks::number::{Number, decode};
 use crate::blocks::tensor::TensorSink;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
-use crate::scalar::DType;
+use crate::scalar::{DType, Real};
 use crate::shape::{self, Order, to_i64, to_u64};
 use crate::stream::{self, Stream};
 use crate::tensor::{Location, Tensor};
@@ -79,9 +79,10 @@ impl Pushed {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
                 let available = Available::of(&setting.contexts[0], u64::MAX).inside_free(1);
-                let bytes = to_u64(dims.iter().product::<usize>()) * 4;
-                available.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
-                let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
+                let stored = setting.stored(number);
+                let bytes = to_u64(dims.iter().product::<usize>()) * to_u64(stored.size());
+                available.check_host(PUSHED, setting.least_pushed(number, (stored, bytes))?)?;
+                let views = Tensor::create(&setting.contexts[0], stored.dtype(), Location::Host, order, &dims)?;
                 // The remaining memory must hold the smallest slab; otherwise the finish would fail and lose the scan.
                 let access = if let Device::Gpu(_) = setting.device(&setting.contexts[0]) {
                     Access::Buffered
@@ -90,7 +91,7 @@ impl Pushed {
                 };
                 let output = Flow { number: Number::F32, access: Access::Buffered };
                 let cut = setting
-                    .cut(Flow { number: Number::F32, access }, output, &setting.contexts)
+                    .cut(Flow { number: stored, access }, output, &setting.contexts)
                     .map_err(|e| beside_views(e, bytes))?;
                 info.set_cut(&cut);
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(bytes));
@@ -145,7 +146,10 @@ impl Pushed {
         match &mut self.store {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from, watch)),
             Store::Views { views: stored, defects, .. } => {
-                *defects += store_views(setting, stored, views, &from)?;
+                *defects += match stored.dtype() {
+                    DType::F64 => store_views::<f64>(setting, stored, views, &from)?,
+                    _ => store_views::<f32>(setting, stored, views, &from)?,
+                };
                 Ok(())
             }
         }
@@ -153,9 +157,14 @@ impl Pushed {
 }
 
 /// Stores views as line integrals in `stored`; returns the clamped, negative and non-finite counts.
-fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<PixelDefects> {
+fn store_views<T: LineIntegral>(
+    setting: &Setting,
+    stored: &mut Tensor,
+    views: &[usize],
+    from: &Incoming<'_>,
+) -> Result<PixelDefects> {
     let d = &setting.plan.geometry.detector;
-    let memory = stored.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
+    let memory = stored.memory_mut("views")?.host_mut("views")?.as_mut_slice::<T>()?;
     let mut raw = alloc::filled("rows of a view", d.columns * d.rows * from.number.size(), 0u8)?;
     let panel = d.columns * d.rows;
     let mut defects = PixelDefects::default();
@@ -171,9 +180,9 @@ fn store_views(setting: &Setting, stored: &mut Tensor, views: &[usize], from: &I
                     Some(counts) => counts.convert(from.number, raw, j * d.columns, row),
                     None => {
                         decode(from.number, raw, row);
-                        // A power of two of at least 1; beyond f32 it is the largest number there.
-                        let largest = setting.plan.largest_pixel.min(f64::from(f32::MAX));
-                        let bad = row.iter().filter(|p| !fits(**p, largest as f32)).count();
+                        // A power of two of at least 1; beyond the type it is the largest number there.
+                        let largest = setting.plan.largest_pixel.min(T::MOST);
+                        let bad = row.iter().filter(|p| !fits(**p, <T as Real>::from_f64(largest))).count();
                         let too_large = too_large(from.number, raw, row, largest);
                         PixelDefects { not_finite: to_u64(bad), too_large, ..PixelDefects::default() }
                     }
@@ -307,7 +316,11 @@ impl Fdk {
     ) -> Result<Pushed> {
         self.progress(None, pushed.start).check()?;
         let prepared = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
-        if pushed.number.is_none() && number != prepared && matches!(pushed.store, Store::Lanes(_)) {
+        let is_prepared = match &pushed.store {
+            Store::Lanes(_) => number == prepared,
+            Store::Views { views, .. } => self.setting.stored(number).dtype() == views.dtype(),
+        };
+        if pushed.number.is_none() && !is_prepared {
             let (queue, start) = (pushed.queue.take(), pushed.start);
             drop(pushed);
             pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number)? };
@@ -401,8 +414,8 @@ impl Fdk {
                 // Every slab meets them again.
                 info.pixels_not_finite = super::info::number(defects.not_finite);
                 info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
-                // The line integrals are stored in f32.
-                let largest = plan.largest_input(self.setting.counts.is_some()).min(f64::from(f32::MAX));
+                let most = if views.dtype() == DType::F64 { f64::MOST } else { f32::MOST };
+                let largest = plan.largest_input(self.setting.counts.is_some()).min(most);
                 run::warn_not_finite(self.context(), &info, defects.too_large, largest);
                 info.seconds = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds / 1e9;

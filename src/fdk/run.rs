@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::algorithm::{Share, Times, steps};
-use super::counts::Counts;
+use super::counts::{Counts, PixelDefects};
 use super::cpu::CpuOps;
 use super::cut::{Access, Available, Cut, Flow, Needs, Task, is_too_little};
 use super::double::DoubleOps;
@@ -71,17 +71,26 @@ impl Setting {
         }
     }
 
-    /// Least host memory, in bytes, to push a scan whose line integrals take `integrals` bytes. It is the smaller of
-    /// two: the volume in one slab for each device, with views of type `number`; or the line integrals and the smallest
-    /// slab.
-    pub fn least_pushed(&self, number: Number, integrals: u64) -> Result<u64> {
+    /// Type in which line integrals of pixels of type `number` are stored. In F64 precision it is F64, unless the
+    /// pixels are line integrals that F32 holds exactly.
+    pub fn stored(&self, number: Number) -> Number {
+        let is_narrow =
+            matches!(number, Number::U8 | Number::I8 | Number::U16 | Number::I16 | Number::F16 | Number::F32);
+        let is_exact = self.counts.is_none() && is_narrow;
+        if self.plan.options.precision == Precision::F64 && !is_exact { Number::F64 } else { Number::F32 }
+    }
+
+    /// Least host memory, in bytes, to push a scan whose line integrals take `integrals` bytes in type `stored`. It is
+    /// the smaller of two: the volume in one slab for each device, with views of type `number`; or the line integrals
+    /// and the smallest slab.
+    pub fn least_pushed(&self, number: Number, (stored, integrals): (Number, u64)) -> Result<u64> {
         let context = &self.contexts[0];
         let is_gpu = matches!(self.device(context), Device::Gpu(_));
         let flow = |number, access| Flow { number, access };
         let output = flow(Number::F32, Access::Buffered);
         let in_core = self.task(flow(number, Access::Buffered), output, &self.contexts)?;
         let access = if is_gpu { Access::Buffered } else { Access::Direct };
-        let slab = self.task(flow(Number::F32, access), output, &self.contexts)?;
+        let slab = self.task(flow(stored, access), output, &self.contexts)?;
         fn both(in_core: &Task<'_>, slab: &Task<'_>, ops: &impl FdkOps) -> (Option<Needs>, Needs) {
             (in_core.least_in_core(ops), slab.least(ops))
         }
@@ -165,16 +174,28 @@ pub(super) fn unwarned(
 
 /// Logs the number of pixels that were not finite, once a run; `too_large` of them were finite numbers beyond `largest`.
 pub(super) fn warn_not_finite(context: &Context, info: &Info, too_large: u64, largest: f64) {
-    let (bad, replaced) = (info.pixels_not_finite, info.pixels_sanitized);
+    let outcome = if info.pixels_sanitized > 0 {
+        "they count as 0"
+    } else {
+        "the voxels that their rows contribute to are not finite (sanitize replaces them by 0)"
+    };
+    warn_of_pixels(context, "projections", (info.pixels_not_finite, number(too_large)), (largest, outcome));
+}
+
+/// As [`warn_not_finite`] for filtered rows of a caller's `weighted` pixels.
+pub(super) fn warn_of_rows(context: &Context, plan: &Plan, defects: PixelDefects) {
+    let outcome =
+        if plan.options.sanitize { "they count as 0" } else { "their rows are NaN (sanitize replaces them by 0)" };
+    let largest = f64::from(plan.largest_single());
+    warn_of_pixels(context, "weighted", (number(defects.not_finite), number(defects.too_large)), (largest, outcome));
+}
+
+/// Logs that `bad` pixels of an argument are not finite, of which `too_large` are finite numbers beyond `largest`, and
+/// their outcome.
+fn warn_of_pixels(context: &Context, name: &str, (bad, too_large): (i64, i64), (largest, outcome): (f64, &str)) {
     if bad > 0 {
-        let outcome = if replaced > 0 {
-            "they count as 0"
-        } else {
-            "the voxels that their rows contribute to are not finite (sanitize replaces them by 0)"
-        };
         context.log().log(Level::Warn, || {
-            let problem = too_large_text(bad, number(too_large), largest);
-            format!("projections: {bad} pixels are {problem}; {outcome}")
+            format!("{name}: {bad} pixels are {}; {outcome}", too_large_text(bad, too_large, largest))
         });
     }
 }

@@ -240,7 +240,7 @@ fn prepare(
     let inner = &mut line[plan.left..end];
     inner.copy_from_slice(source);
     // A power of two of at least 1, which f32 holds.
-    let largest = plan.largest_pixel as f32;
+    let largest = plan.largest_single();
     let bad = inner.iter().map(|p| u64::from(!fits(*p, largest))).sum();
     if bad > 0 {
         let substitute = plan.options.not_finite() as f32;

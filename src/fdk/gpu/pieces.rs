@@ -86,7 +86,8 @@ pub(in crate::fdk) enum Step {
     Ramp,
 }
 
-/// Weights or filters the rows of `views`, in stream order.
+/// Weights or filters the rows of `views`, in stream order. Returns how many numbers were not finite before the ramp
+/// filter, and waits for this count; without the filter none are counted.
 pub(in crate::fdk) fn rows(
     site: &Site<'_>,
     plan: &Plan,
@@ -94,19 +95,25 @@ pub(in crate::fdk) fn rows(
     views: &[usize],
     input: &DeviceMemory,
     output: &DeviceMemory,
-) -> Result<()> {
+) -> Result<PixelDefects> {
     if views.is_empty() {
-        return Ok(());
+        return Ok(PixelDefects::default());
     }
     let d = &plan.geometry.detector;
     let p = prepare(site, plan, views)?;
     let columns = if step == Step::Weight { d.columns } else { plan.columns };
     // If weights depend on the row, the conversion kernel applies them.
     let weights = p.tables.pixel_weights(plan, p.index.whole()).filter(|_| step == Step::Weight);
-    let mut weighed = None;
-    if weights.is_some() {
+    let largest = if step == Step::Ramp { plan.largest_single() } else { f32::MAX };
+    let sanitize = step == Step::Ramp && plan.options.sanitize;
+    let mut defects = PixelDefects::default();
+    let mut converted = None;
+    if weights.is_some() || step == Step::Ramp {
         let counters = site.gpu.allocate("counters", kernels::COUNTERS * 8)?;
-        let weighed = weighed.insert(site.gpu.allocate("weighted projections", input.bytes())?);
+        // Without an output the numbers are only counted.
+        if weights.is_some() || sanitize {
+            converted = Some(site.gpu.allocate("weighted projections", input.bytes())?);
+        }
         let convert = Convert {
             source: input.whole(),
             number: kernels::Raw::F32,
@@ -116,16 +123,21 @@ pub(in crate::fdk) fn rows(
             rows: d.rows,
             views: views.len(),
             counts: None,
-            sanitize: false,
-            largest: f32::MAX,
+            sanitize,
+            largest,
             weights,
-            output: Some(weighed.whole()),
+            output: converted.as_ref().map(DeviceMemory::whole),
             counters: counters.whole(),
         };
         convert.run(site.gpu, site.queue)?;
+        if step == Step::Ramp {
+            let mut counted = [0i64; kernels::COUNTERS];
+            site.gpu.download_numbers(site.queue, &counters, &mut counted)?;
+            defects = PixelDefects::from_counters(&counted);
+        }
     }
     let filter = Filter {
-        input: weighed.as_ref().unwrap_or(input).whole(),
+        input: converted.as_ref().unwrap_or(input).whole(),
         index: p.index.whole(),
         batch: views.len(),
         scan: plan.views.len(),
@@ -134,11 +146,12 @@ pub(in crate::fdk) fn rows(
         added_left: if step == Step::Weight { 0 } else { plan.left },
         rays: (step == Step::Weight).then(|| p.tables.rays()),
         ramp: (step == Step::Ramp).then(|| p.tables.ramp(plan)),
-        largest: if step == Step::Ramp { plan.largest_pixel as f32 } else { f32::MAX },
+        largest,
         output: output.whole(),
         layout: Layout::packed(columns, 0, d.rows),
     };
-    filter.run(site.gpu, site.queue)
+    filter.run(site.gpu, site.queue)?;
+    Ok(defects)
 }
 
 /// Adds the back-projection of filtered views to a volume.

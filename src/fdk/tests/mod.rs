@@ -16,6 +16,7 @@ mod plans;
 mod retained;
 mod scans;
 mod session;
+mod stored;
 
 use super::geometry::{Detector, Geometry, Grid, Orbit};
 use super::options::{Edge, Options};

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
+use super::device::moved;
 use super::session::{Scan, cpu, empty, scan, values};
 use super::{GRID, oblique};
 use crate::backend::BackendChoice;
@@ -195,6 +196,49 @@ fn pixels_that_are_not_finite_are_always_counted() {
 #[ignore = "needs a GPU"]
 fn pixels_that_are_not_finite_are_always_counted_on_a_gpu() {
     check_counted(BackendChoice::Cuda, Precision::F32);
+}
+
+/// The filter on its own says the same of its numbers, once a call.
+fn check_filtered(backend: BackendChoice, place: Location) {
+    let mut scan = scan("full");
+    let (context, lines) = listening(backend);
+    for (at, value) in [(2540, f32::NAN), (5120 + 2600, f32::INFINITY), (5120 + 2601, 3e38)] {
+        scan.projections[at] = value;
+    }
+    for (precision, sanitize) in [(Precision::F32, false), (Precision::F32, true), (Precision::F64, false)] {
+        let fdk = scan.fdk(&context, Options { sanitize, precision, ..Options::default() });
+        let filter = |views: &[i64]| {
+            let input = moved(&scan.part(&context, views), place);
+            let dims = [fdk.plan().columns, scan.dims[1], views.len()];
+            let mut out = Tensor::create(&context, DType::F32, place, Order::ColumnMajor, &dims).unwrap();
+            fdk.filter(None, views, &input, &mut out).unwrap();
+            let bad = values(&moved(&out, Location::Host)).iter().filter(|v| !v.is_finite()).count();
+            (bad, std::mem::take(&mut *lines.lock().unwrap()))
+        };
+        let (bad, said) = filter(&[0, 1, 2]);
+        assert!((bad == 0) == sanitize, "{precision:?} {sanitize}: {bad}");
+        // Sums of F32 overflow far below its largest number. Plans in F64 have no such limit.
+        let want = if precision == Precision::F32 {
+            "weighted: 3 pixels are not finite or beyond"
+        } else {
+            "weighted: 2 pixels are not finite"
+        };
+        assert!(said.len() == 1 && said[0].contains(want), "{precision:?} {sanitize}: {said:?}");
+        assert_eq!(said[0].contains("count as 0"), sanitize);
+        assert_eq!(filter(&[2, 3]), (0, Vec::new()));
+    }
+}
+
+#[test]
+fn numbers_that_the_filter_cannot_take_are_logged() {
+    check_filtered(BackendChoice::Cpu, Location::Host);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn numbers_that_the_filter_cannot_take_are_logged_on_a_gpu() {
+    check_filtered(BackendChoice::Cuda, Location::Host);
+    check_filtered(BackendChoice::Cuda, Location::Device);
 }
 
 #[test]
