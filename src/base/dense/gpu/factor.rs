@@ -334,8 +334,7 @@ impl GpuAlgebra {
         if ended != [0, 0] {
             return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorisation: {ended:?}")));
         }
-        let norms = self.column_sums::<T::Wide>(wide.view(), 1.0)?;
-        if !norms.iter().all(|n| n.is_finite()) {
+        if !are_unit(&self.column_sums::<T::Wide>(wide.view(), 1.0)?) {
             // The factorisation on the CPU holds for columns near the ends of the range, and refuses entries that are not finite.
             let wide = self.converted::<T, T::Wide>(what, x.view(), false)?;
             return self.householder_on_host(&wide, x, r);
@@ -380,12 +379,12 @@ impl GpuAlgebra {
         let values = self.gpu.allocate_uninitialised_on(&self.stream, "eigenvalues", order * 8)?;
         let (solver, work, info) = self.solver()?;
         solver.eigen::<T::Wide>(wide.view(), values.whole(), work, info.region(0, 4)?)?;
-        let norms = self.column_sums::<T::Wide>(wide.view(), 1.0)?;
+        let squares = self.column_sums::<T::Wide>(wide.view(), 1.0)?;
         let mut values = self.numbers(&values, order)?;
         let mut ended = [0i32];
         self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
         // Of graded matrices cuSOLVER (of CUDA 13) may return vectors that are not finite, or not converge.
-        if ended != [0] || !values.iter().all(|v| v.is_finite()) || !norms.iter().all(|n| (n - 1.0).abs() < 1e-9) {
+        if ended != [0] || !values.iter().all(|v| v.is_finite()) || !are_unit(&squares) {
             return self.eigenvalues_on_host(a);
         }
         values.reverse();
@@ -401,6 +400,12 @@ impl GpuAlgebra {
     }
 }
 
+/// Whether columns with these sums of squares have the norm 1, as those of orthonormal bases have in double precision.
+/// If not, cuSOLVER lost them: their squares overflowed or underflowed on the way, or entries are not finite.
+fn are_unit(squares: &[f64]) -> bool {
+    squares.iter().all(|square| (square - 1.0).abs() < 1e-9)
+}
+
 /// Sum of conj(a_i) b_i, from the first to the last.
 fn dot<W: Scalar>(a: &[W], b: &[W]) -> W {
     let mut sum = W::default();
@@ -413,6 +418,14 @@ fn dot<W: Scalar>(a: &[W], b: &[W]) -> W {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_that_a_library_lost_are_not_unit() {
+        assert!(are_unit(&[]) && are_unit(&[1.0, 1.0 + 1e-12, 1.0 - 1e-12]));
+        for lost in [f64::NAN, f64::INFINITY, 0.0, 0.99, 1.01, 1e-300, 1e300] {
+            assert!(!are_unit(&[1.0, lost]) && !are_unit(&[lost, 1.0]), "{lost}");
+        }
+    }
 
     #[test]
     fn a_small_limit_makes_panels_small() {

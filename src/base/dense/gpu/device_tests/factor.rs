@@ -151,6 +151,28 @@ fn householder() {
     householder_bases_are_orthonormal::<Complex<f32>>(bare());
 }
 
+/// Numbers near the ends of the range of double precision, whose squares it does not hold.
+fn householder_bases_of_extreme_numbers<T: Scalar>(mut ops: GpuAlgebra) {
+    for size in [1e307, 1e300, 1e160, 1e-160, 1e-300] {
+        let a = Host::random::<T>(60, 7, 3);
+        let mut x = Host::new(60, 7, |i, j| 0.1 * a.get(i, j) * size).to::<T>(&mut ops);
+        let mut r = Algebra::<T>::zeros(&mut ops, "test", 7, 7).unwrap();
+        ops.householder(&mut x, &mut r).unwrap();
+        let (q, r) = (Host::from(&mut ops, &x), Host::from(&mut ops, &r));
+        assert!(q.defect() < 1e-13, "{size:e}: {}", q.defect());
+        let r = Host::new(7, 7, |i, j| r.get(i, j) / size);
+        let a = Host::new(60, 7, |i, j| 0.1 * a.get(i, j));
+        assert!(q.times(&r).minus(&a).norm() < 1e-13 * a.norm(), "{size:e}");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn householder_near_the_ends_of_the_range() {
+    householder_bases_of_extreme_numbers::<f64>(algebra());
+    householder_bases_of_extreme_numbers::<Complex<f64>>(algebra());
+}
+
 fn eigenvalues_of_hermitian_matrices<T: Scalar>(mut ops: GpuAlgebra) {
     for order in [0usize, 1, 2, 31, 33, 130] {
         let value = |j: usize| 1.0 - 2.0 * j as f64 / order as f64;
