@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::erased::{Environment, Operations, Work};
 use super::gather::Gather;
-use super::ops::{CoreView, Extent, OperatorOps, Site};
+use super::ops::{CoreView, Extent, Site};
 use super::slots::Slots;
 use super::trains::Trains;
 use crate::alloc;
 use crate::choice::word;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType, Scalar};
+use crate::scalar::{Complex, DType};
 use crate::tensor::train::Sparsity;
 use crate::tt::options::{Conjugate, Method, Options, Scaling};
 use crate::tt::scaled::{Scaled, exponent_of};
@@ -32,23 +33,23 @@ pub(super) struct Chain<'a> {
 }
 
 /// An environment with its sizes.
-pub(super) struct Held<E> {
-    pub data: E,
+pub(super) struct Held {
+    pub data: Environment,
     pub extent: Extent,
     /// Exponents of the powers of two by which the operator's slots and the identity's must be multiplied.
     pub exponent: [i64; 2],
 }
 
 /// Result of the steps of a half.
-pub(super) enum Half<E> {
-    Value(Held<E>),
+pub(super) enum Half {
+    Value(Held),
     /// The environment holds only zeros or numbers that are not finite: the value 0 or NaN for the operator and for the
     /// identity.
     Ended([f64; 2]),
 }
 
 /// A half, and environments that its steps need no more. A caller that runs two halves at the same time frees these later.
-pub(super) type Finished<E> = (Half<E>, [Option<E>; 2]);
+pub(super) type Finished = (Half, [Option<Environment>; 2]);
 
 /// Range of bonds of a half.
 #[derive(Debug, Clone, Copy)]
@@ -159,15 +160,15 @@ impl<'a> Chain<'a> {
     }
 
     /// The environment of the cut, for pairs from `first` on.
-    pub fn boundary<T: Scalar, O: OperatorOps<T>>(
+    pub fn boundary(
         &self,
-        ops: &O,
+        ops: &dyn Operations,
         t: usize,
         slots: &Slots,
         first: usize,
         pairs: usize,
-        mut data: O::Environment,
-    ) -> Result<Held<O::Environment>> {
+        mut data: Environment,
+    ) -> Result<Held> {
         let extent = self.extent(t, slots, pairs);
         let mut starts = alloc::with_capacity("slots of an operator", extent.slots)?;
         starts.extend((0..extent.slots).map(|q| slots.starts(t, q)));
@@ -178,30 +179,30 @@ impl<'a> Chain<'a> {
     /// A step over position t into `to`. After it, the first `split` slots are the operator's. Also returns the largest
     /// numbers before scaling, or 1 if nothing is scaled.
     #[allow(clippy::too_many_arguments, reason = "each is a part of one step")]
-    pub fn step<T: Scalar, O: OperatorOps<T>>(
+    pub fn step(
         &self,
-        ops: &O,
-        work: &mut O::Work,
-        from: &Held<O::Environment>,
+        ops: &dyn Operations,
+        work: &mut Work,
+        from: &Held,
         t: usize,
         gather: &Gather,
         mirrored: bool,
         split: usize,
-        to: O::Environment,
-    ) -> Result<(Held<O::Environment>, [f64; 2])> {
+        to: Environment,
+    ) -> Result<(Held, [f64; 2])> {
         self.step_over(ops, work, from, &self.between(t, gather, mirrored), split, to)
     }
 
     /// [`Chain::step`] over cores that need not be those of the trains.
-    pub fn step_over<T: Scalar, O: OperatorOps<T>>(
+    pub fn step_over(
         &self,
-        ops: &O,
-        work: &mut O::Work,
-        from: &Held<O::Environment>,
+        ops: &dyn Operations,
+        work: &mut Work,
+        from: &Held,
         site: &Site<'_>,
         split: usize,
-        mut to: O::Environment,
-    ) -> Result<(Held<O::Environment>, [f64; 2])> {
+        mut to: Environment,
+    ) -> Result<(Held, [f64; 2])> {
         self.watch.step()?;
         let extent = site.after(from.extent)?;
         let taken = ops.step(work, site, &from.data, from.extent, &mut to)?;
@@ -221,14 +222,14 @@ impl<'a> Chain<'a> {
     }
 
     /// All steps of `way`, for `pairs` boundary pairs from `first` on.
-    pub fn half<T: Scalar, O: OperatorOps<T>>(
+    pub fn half(
         &self,
-        ops: &O,
-        work: &mut O::Work,
+        ops: &dyn Operations,
+        work: &mut Work,
         slots: &Slots,
         way: Way,
         (first, pairs): (usize, usize),
-    ) -> Result<Finished<O::Environment>> {
+    ) -> Result<Finished> {
         let mirrored = way.from > way.to;
         let largest = self.largest(slots, way, pairs)?;
         let mut now = self.boundary(ops, way.from, slots, first, pairs, ops.environment(largest)?)?;
@@ -257,12 +258,7 @@ impl<'a> Chain<'a> {
 
 /// The products of two environments at one bond: of the first `split` slots, which are the operator's, and of the
 /// identity's slot.
-pub(super) fn meet<T: Scalar, O: OperatorOps<T>>(
-    ops: &O,
-    left: &Held<O::Environment>,
-    right: &Held<O::Environment>,
-    split: usize,
-) -> Result<[Scaled; 2]> {
+pub(super) fn meet(ops: &dyn Operations, left: &Held, right: &Held, split: usize) -> Result<[Scaled; 2]> {
     let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
     let (first, second) = sums.split_at(split);
     let sum = |part: &[Complex<f64>]| part.iter().fold(Complex::new(0.0, 0.0), |s, x| s + x);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cpu::{self, CpuOps};
+use super::erased::{Operations, Typed};
 use super::gather::Gather;
 use super::gauge::{Sizes, rows_and_columns};
 use super::gpu::{self, GpuOps};
@@ -14,7 +15,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 
 /// The operations of one device.
@@ -60,6 +61,19 @@ impl Ops {
         } else {
             Self::Host(CpuOps::new(context))
         })
+    }
+
+    /// Runs `run` with these operations on elements of `dtype`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for `argument` of a type that is not one of the four of linear algebra; as `run`.
+    pub fn with_type<R>(
+        &self,
+        argument: &str,
+        dtype: DType,
+        run: impl FnOnce(&dyn Operations) -> Result<R>,
+    ) -> Result<R> {
+        with_scalar!(dtype, argument, T => run(&Typed::<T, _>::new(self)))
     }
 
     /// Runs `run` in stream order after earlier calls on the same environments and before later ones. Does not wait.

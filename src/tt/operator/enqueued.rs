@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chain::{Chain, Half, Held};
+use super::erased::{self, Typed};
 use super::gather::Gather;
 use super::gpu::{multiply, per_index, step_workspace, stretch};
 use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
@@ -335,14 +336,9 @@ impl Enqueued<'_> {
     }
 
     /// Enqueues the terms of both groups at the bond where two environments meet.
-    fn meet<T: Scalar>(
-        &self,
-        left: &Held<Environment>,
-        right: &Held<Environment>,
-        split: usize,
-        terms: [Place; 2],
-    ) -> Result<()> {
+    fn meet<T: Scalar>(&self, left: &Held, right: &Held, split: usize, terms: [Place; 2]) -> Result<()> {
         let (l, r) = (left.extent, right.extent);
+        let [from, to] = [left.data.of::<Environment>()?, right.data.of::<Environment>()?];
         if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
             return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
         }
@@ -355,10 +351,10 @@ impl Enqueued<'_> {
             let sums = self.take(product("environment", l.slots * blocks, 2 * 8)?)?;
             let Some(space) = self.space else { return Ok(()) };
             let at = |place: Place| space.part(place.first, place.bytes);
-            let (a, b) = ((at(left.data.data)?, l.slots), (at(right.data.data)?, r.slots));
+            let (a, b) = ((at(from.data)?, l.slots), (at(to.data)?, r.slots));
             kernels::find_sums(T::DTYPE, &self.gpu, &self.stream, a, b, each, at(sums)?)?;
             let known = [0, 1].map(|g| left.exponent[g] + right.exponent[g]);
-            let exponents = [at(left.data.exponents)?, at(right.data.exponents)?];
+            let exponents = [at(from.exponents)?, at(to.exponents)?];
             let count = (split * blocks, l.slots * blocks);
             sandwich::collect(
                 &self.gpu,
@@ -437,8 +433,8 @@ impl Enqueued<'_> {
         self.identity.store(slots.has_identity(), Ordering::Relaxed);
         self.within(|| {
             let [left, right] = plan.ways(chain.len()).map(|way| {
-                let mut narrow = plan.narrow;
-                match chain.half::<T, Self>(self, &mut narrow, slots, way, (first, pairs))?.0 {
+                let mut work = erased::Work::new(plan.narrow);
+                match chain.half(&Typed::<T, _>::new(self), &mut work, slots, way, (first, pairs))?.0 {
                     Half::Value(held) => Ok(held),
                     Half::Ended(_) => Err(Error::Internal("a half that ended before its numbers are known".into())),
                 }
@@ -493,7 +489,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
     let chain = Chain::of(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
     let look = Look::new([trains.bra, trains.ket], turns)?;
     let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;
-    let plan = Plan::new::<T, _>(&chain, &counting, options, ratio || trains.operator.is_none())?;
+    let plan = Plan::new(&chain, &Typed::<T, _>::new(&counting), options, ratio || trains.operator.is_none())?;
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
     counting.contract::<T>(&chain, &plan, (ratio, real), &look, None)?;
     let bytes = counting.bytes();

@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::chain::{Chain, Held, meet};
 use super::device::Ops;
 use super::environments::{expect_operator, is_real};
+use super::erased::{Operations, Work, both};
 use super::far::{self, Far};
 use super::gather::Gather;
 use super::layers::{Layer, layers, layers_of_product};
-use super::ops::OperatorOps;
 use super::plan::cut_of;
 use super::share::{Kind, Share};
 use super::slots::Slots;
@@ -19,7 +19,7 @@ use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::{self, to_i64};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
@@ -195,14 +195,14 @@ impl Locals {
 trait Sums: Send {
     /// Adds the contribution of some pairs, whose right environments without operators are `rights`. Returns their
     /// contribution to <x|x>.
-    fn add<T: Scalar, O: OperatorOps<T>>(
+    fn add(
         &mut self,
         chain: &Chain<'_>,
-        ops: &O,
+        ops: &dyn Operations,
         slots: &Slots,
         share: Share,
         first: usize,
-        rights: &[Held<O::Environment>],
+        rights: &[Held],
     ) -> Result<Scaled>;
 
     /// Kind and number of the sums.
@@ -223,8 +223,8 @@ fn foresee<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, 
     let trains = Trains::new(x, None, x);
     let chain = chain_of(context, options, x, real, &unwatched(context))?;
     let ops = Ops::of(context, None, &trains)?;
-    with_scalar!(chain.dtype, "x", T => {
-        Share::new::<T, _>(&chain, &ops, options, sums.kind())?.info::<T, _>(&chain, &ops, sums.kind(), sums.wanted())
+    ops.with_type("x", chain.dtype, |ops| {
+        Share::new(&chain, ops, options, sums.kind())?.info(&chain, ops, sums.kind(), sums.wanted())
     })
 }
 
@@ -308,11 +308,8 @@ fn run_as_given<S: Sums>(
 ) -> Result<(Scaled, Option<Info>)> {
     let chain = chain_of(context, options, x, real, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
-    let (norm, info) = with_scalar!(chain.dtype, "x", T => {
-        context.pool().run(|| {
-            over_pairs::<T, _, S>(&chain, &ops, options, sums)
-        })
-    })?;
+    let (norm, info) =
+        ops.with_type("x", chain.dtype, |ops| context.pool().run(|| over_pairs(&chain, ops, options, sums)))?;
     Ok((expect_norm(norm, x)?, Some(info)))
 }
 
@@ -325,41 +322,41 @@ fn expect_norm(norm: Scaled, x: &TensorTrain) -> Result<Scaled> {
     Ok(norm)
 }
 
-fn over_pairs<T: Scalar, O: OperatorOps<T>, S: Sums>(
+fn over_pairs<S: Sums>(
     chain: &Chain<'_>,
-    ops: &O,
+    ops: &dyn Operations,
     options: &Options,
     sums: &mut S,
 ) -> Result<(Scaled, Info)> {
     let slots = Slots::identity(chain.len())?;
-    let share = Share::new::<T, O>(chain, ops, options, sums.kind())?;
+    let share = Share::new(chain, ops, options, sums.kind())?;
     chain.watch.expect(share.steps(chain, sums.kind()));
-    let info = share.info::<T, O>(chain, ops, sums.kind(), sums.wanted())?;
+    let info = share.info(chain, ops, sums.kind(), sums.wanted())?;
     let pairs = chain.pairs();
     let mut norm = Scaled::ZERO;
     for first in (0..pairs).step_by(share.block) {
-        let rights = rights::<T, O>(chain, ops, &slots, first, share.block.min(pairs - first), share.narrow)?;
-        norm = norm.plus(sums.add::<T, O>(chain, ops, &slots, share, first, &rights)?);
+        let rights = rights(chain, ops, &slots, first, share.block.min(pairs - first), share.narrow)?;
+        norm = norm.plus(sums.add(chain, ops, &slots, share, first, &rights)?);
     }
     Ok((norm, info))
 }
 
 /// The right environments at all bonds.
-fn rights<T: Scalar, O: OperatorOps<T>>(
+fn rights(
     chain: &Chain<'_>,
-    ops: &O,
+    ops: &dyn Operations,
     slots: &Slots,
     first: usize,
     count: usize,
     narrow: bool,
-) -> Result<Vec<Held<O::Environment>>> {
+) -> Result<Vec<Held>> {
     let d = chain.len();
     let mut work = ops.work(1, narrow);
     let mut list = alloc::with_capacity(WHAT, d + 1)?;
     let boundary = ops.environment(chain.extent(d, slots, count).elements()?)?;
-    let mut now = chain.boundary::<T, O>(ops, d, slots, first, count, boundary)?;
+    let mut now = chain.boundary(ops, d, slots, first, count, boundary)?;
     for t in (0..d).rev() {
-        let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, true)?, true)?;
+        let next = advance(chain, ops, &mut work, &now, t, &chain.gather(t, slots, true)?, true)?;
         list.push(std::mem::replace(&mut now, next));
     }
     list.push(now);
@@ -368,27 +365,22 @@ fn rights<T: Scalar, O: OperatorOps<T>>(
 }
 
 /// A step into newly allocated memory. All slots share one exponent.
-fn advance<T: Scalar, O: OperatorOps<T>>(
+fn advance(
     chain: &Chain<'_>,
-    ops: &O,
-    work: &mut O::Work,
-    from: &Held<O::Environment>,
+    ops: &dyn Operations,
+    work: &mut Work,
+    from: &Held,
     t: usize,
     gather: &Gather,
     mirrored: bool,
-) -> Result<Held<O::Environment>> {
+) -> Result<Held> {
     let after = chain.between(t, gather, mirrored).after(from.extent)?;
     let to = ops.environment(after.elements()?)?;
     Ok(chain.step(ops, work, from, t, gather, mirrored, 0, to)?.0)
 }
 
 /// The product of slot `slot` of `left` with `right`.
-fn joined<T: Scalar, O: OperatorOps<T>>(
-    ops: &O,
-    left: &Held<O::Environment>,
-    right: &Held<O::Environment>,
-    slot: usize,
-) -> Result<Scaled> {
+fn joined(ops: &dyn Operations, left: &Held, right: &Held, slot: usize) -> Result<Scaled> {
     let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
     Ok(Scaled::new(sums[slot], left.exponent[1] + right.exponent[1]))
 }
@@ -400,37 +392,36 @@ struct Local<'a> {
 }
 
 impl Sums for Local<'_> {
-    fn add<T: Scalar, O: OperatorOps<T>>(
+    fn add(
         &mut self,
         chain: &Chain<'_>,
-        ops: &O,
+        ops: &dyn Operations,
         slots: &Slots,
         share: Share,
         first: usize,
-        rights: &[Held<O::Environment>],
+        rights: &[Held],
     ) -> Result<Scaled> {
         let d = chain.len();
         let pairs = rights[0].extent.pairs;
         let (mut work, mut other) = (ops.work(2, share.narrow), ops.work(2, share.narrow));
-        let mut left =
-            chain.boundary::<T, O>(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
+        let mut left = chain.boundary(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
         for t in 0..d {
             let k = chain.site(t);
             let n = chain.modes(t)[1];
             let plain = chain.gather(t, slots, false)?;
-            let mut go_on = || advance::<T, O>(chain, ops, &mut work, &left, t, &plain, false);
+            let mut go_on = || advance(chain, ops, &mut work, &left, t, &plain, false);
             let next = if self.wanted[k] {
                 let local = Gather::local(n, self.op)?;
-                let (next, with) =
-                    ops.both(&mut go_on, || advance::<T, O>(chain, ops, &mut other, &left, t, &local, false));
-                self.values[k] = self.values[k].plus(joined::<T, O>(ops, &with?, &rights[t + 1], 0)?);
+                let with_local = || advance(chain, ops, &mut other, &left, t, &local, false);
+                let (next, with) = both(ops, &mut go_on, with_local)?;
+                self.values[k] = self.values[k].plus(joined(ops, &with?, &rights[t + 1], 0)?);
                 next?
             } else {
                 go_on()?
             };
             left = next;
         }
-        Ok(meet::<T, O>(ops, &left, &rights[d], 0)?[1])
+        Ok(meet(ops, &left, &rights[d], 0)?[1])
     }
 
     fn kind(&self) -> Kind {
@@ -460,14 +451,14 @@ struct Correlation<'a> {
 }
 
 impl Sums for Correlation<'_> {
-    fn add<T: Scalar, O: OperatorOps<T>>(
+    fn add(
         &mut self,
         chain: &Chain<'_>,
-        ops: &O,
+        ops: &dyn Operations,
         slots: &Slots,
         share: Share,
         first: usize,
-        rights: &[Held<O::Environment>],
+        rights: &[Held],
     ) -> Result<Scaled> {
         let d = chain.len();
         let n = chain.modes(0)[1];
@@ -477,28 +468,28 @@ impl Sums for Correlation<'_> {
         let mut work = ops.work(1, share.narrow);
         let boundary = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
-        let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, boundary)?;
+        let mut now = chain.boundary(ops, 0, slots, first, pairs, boundary)?;
         let both = Gather::local(n, self.both)?;
         for t in 0..d {
-            let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, false)?, false)?;
-            let with = advance::<T, O>(chain, ops, &mut work, &now, t, &both, false)?;
+            let next = advance(chain, ops, &mut work, &now, t, &chain.gather(t, slots, false)?, false)?;
+            let with = advance(chain, ops, &mut work, &now, t, &both, false)?;
             let at = chain.site(t) * (d + 1);
-            let value = joined::<T, O>(ops, &with, &rights[t + 1], 0)?.shifted(self.exponent);
+            let value = joined(ops, &with, &rights[t + 1], 0)?.shifted(self.exponent);
             self.values[at] = self.values[at].plus(value);
             lefts.push(std::mem::replace(&mut now, next));
         }
-        let norm = meet::<T, O>(ops, &now, &rights[d], 0)?[1];
+        let norm = meet(ops, &now, &rights[d], 0)?[1];
         for swapped in [false, true].into_iter().take(if same { 1 } else { 2 }) {
             let (early, late) = if swapped { (self.b, self.a) } else { (self.a, self.b) };
             // The right environments with the later operator in front.
             let late = Gather::local(n, late)?;
             let mut ends = alloc::with_capacity(WHAT, d)?;
             for t in 0..d {
-                ends.push(advance::<T, O>(chain, ops, &mut work, &rights[t + 1], t, &late, true)?);
+                ends.push(advance(chain, ops, &mut work, &rights[t + 1], t, &late, true)?);
             }
             for start in (0..d).step_by(share.width) {
                 let stop = d.min(start + share.width);
-                let mut held: Option<Held<O::Environment>> = None;
+                let mut held: Option<Held> = None;
                 for (t, end) in ends.iter().enumerate().skip(start) {
                     let from = held.as_ref().unwrap_or(&lefts[start]);
                     // Slot 0 is without an operator, slot q has one at position start + q - 1.
@@ -518,7 +509,7 @@ impl Sums for Correlation<'_> {
                         let slots = from.extent.slots;
                         let gather =
                             if t < stop { Gather::inserted(n, slots, early)? } else { Gather::identity(n, slots)? };
-                        held = Some(advance::<T, O>(chain, ops, &mut work, from, t, &gather, false)?);
+                        held = Some(advance(chain, ops, &mut work, from, t, &gather, false)?);
                     }
                 }
             }

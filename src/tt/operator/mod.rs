@@ -19,6 +19,7 @@
 //! | `layers` | operators at a site beyond the range of a type, as sums of operators within it |
 //! | `unread` | numbers of the ket that an operator's zeros leave out |
 //! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
+//! | `erased` | its operations without element type and backend, so that contractions are compiled once |
 //! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
 //! | `enqueued` | the value on a GPU without waiting |
 
@@ -30,6 +31,7 @@ pub mod cpu;
 pub mod device;
 pub(in crate::tt) mod enqueued;
 pub mod environments;
+mod erased;
 mod exact;
 mod far;
 pub mod gather;

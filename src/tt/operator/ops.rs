@@ -141,9 +141,9 @@ impl StepBytes {
 /// A backend's environments and the operations on them.
 pub trait OperatorOps<T: Scalar>: Sync {
     /// Memory of an environment on the backend.
-    type Environment: Send + Sync;
+    type Environment: Send + Sync + 'static;
     /// Workspace that successive steps reuse.
-    type Work: Send;
+    type Work: Send + Sync + 'static;
 
     /// Allocates zeroed memory for `elements`, charged to the context's budget.
     fn environment(&self, elements: usize) -> Result<Self::Environment>;

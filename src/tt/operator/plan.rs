@@ -2,12 +2,12 @@
 //! values that are computed together.
 
 use super::chain::{Chain, Way};
-use super::ops::{OperatorOps, StepBytes};
+use super::erased::Operations;
+use super::ops::StepBytes;
 use super::slots::Slots;
 use super::trains::Trains;
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
 use crate::shape::{self, to_i64, to_u64};
 use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
@@ -97,12 +97,7 @@ impl Plan {
     /// # Errors
     /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
     /// that there is; `block`; out of memory.
-    pub fn new<T: Scalar, O: OperatorOps<T>>(
-        chain: &Chain<'_>,
-        ops: &O,
-        options: &Options,
-        identity: bool,
-    ) -> Result<Self> {
+    pub fn new(chain: &Chain<'_>, ops: &dyn Operations, options: &Options, identity: bool) -> Result<Self> {
         let (pairs, states) = (chain.pairs(), chain.trains.operator_rank(chain.bond(0)));
         let limit = if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit };
         let given = options.workspace_limit != 0;
@@ -120,7 +115,7 @@ impl Plan {
                     _ if options.block > 0 => Some(options.block.min(pairs)),
                     _ => None,
                 };
-                let wanted = forced.unwrap_or_else(|| block_of::<T>(chain, first).min(pairs));
+                let wanted = forced.unwrap_or_else(|| block_of(chain, first).min(pairs));
                 for block in halvings(wanted) {
                     let mut sizes = runs.iter().map(|r| bytes_of(chain, ops, r, middle, block, two_ended, narrow));
                     let bytes = sizes.try_fold(0.0f64, |most, bytes| Ok::<f64, Error>(bytes?.max(most)))?;
@@ -129,7 +124,7 @@ impl Plan {
                     let cut = chain.cut;
                     let plan = |runs| Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
                     if fits {
-                        return Ok(plan(runs).with_flops::<T>(chain));
+                        return Ok(plan(runs).with_flops(chain));
                     }
                     least = Some((bytes, width, block, middle));
                     if forced.is_some() {
@@ -143,19 +138,19 @@ impl Plan {
                 let runs = runs_of(chain, states, width, identity)?;
                 let (two_ended, narrow, cut, flops) = (true, false, chain.cut, 0.0);
                 let plan = Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
-                Ok(plan.with_flops::<T>(chain))
+                Ok(plan.with_flops(chain))
             }
             Some((bytes, ..)) => Err(too_little(limit, bytes)),
             None => Err(Error::Internal("a contraction without slots".into())),
         }
     }
 
-    fn with_flops<T: Scalar>(mut self, chain: &Chain<'_>) -> Self {
+    fn with_flops(mut self, chain: &Chain<'_>) -> Self {
         let middle = self.middle;
         let products = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| cost_of(chain, s, t)));
         let sums = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| sums_of(chain, s, t, t >= middle)));
         let each: f64 = products.chain(sums).sum();
-        self.flops = each * self.pairs as f64 * if T::IS_COMPLEX { 8.0 } else { 2.0 };
+        self.flops = each * self.pairs as f64 * if chain.dtype.is_complex() { 8.0 } else { 2.0 };
         self
     }
 
@@ -230,19 +225,19 @@ fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Re
 }
 
 /// Number of pairs that fill the products' tiles, or more while the environments fit into the cache.
-fn block_of<T: Scalar>(chain: &Chain<'_>, slots: &Slots) -> usize {
+fn block_of(chain: &Chain<'_>, slots: &Slots) -> usize {
     let extents = (0..=chain.len()).map(|t| chain.extent(t, slots, 1));
     let (rows, elements) = extents.fold((1, 1.0f64), |(rows, most), e| {
         let size = e.bra as f64 * e.slots as f64 * e.ket as f64;
         (rows.max(e.bra.saturating_mul(e.slots)), most.max(size))
     });
-    let cached = (CACHE / (2.0 * elements * size_of::<T>() as f64)) as usize;
+    let cached = (CACHE / (2.0 * elements * chain.dtype.size() as f64)) as usize;
     ROWS.div_ceil(rows).max(cached).max(1)
 }
 
-fn bytes_of<T: Scalar, O: OperatorOps<T>>(
+fn bytes_of(
     chain: &Chain<'_>,
-    ops: &O,
+    ops: &dyn Operations,
     slots: &Slots,
     middle: usize,
     pairs: usize,
@@ -251,7 +246,7 @@ fn bytes_of<T: Scalar, O: OperatorOps<T>>(
 ) -> Result<f64> {
     let d = chain.len();
     let halves = if two_ended { 2 } else { 1 };
-    let environment = |way: Way| Ok::<f64, Error>(chain.largest(slots, way, pairs)? as f64 * size_of::<T>() as f64);
+    let environment = |way: Way| Ok::<f64, Error>(chain.largest(slots, way, pairs)? as f64 * chain.dtype.size() as f64);
     let step = |mirrored: bool, sites: std::ops::Range<usize>| {
         let largest = sites.fold(StepBytes::default(), |most, t| {
             let (mut from, mut to) = (chain.extent(t, slots, pairs), chain.extent(t + 1, slots, pairs));

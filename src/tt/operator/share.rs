@@ -2,11 +2,11 @@
 //! time.
 
 use super::chain::Chain;
-use super::ops::{Extent, OperatorOps, StepBytes};
+use super::erased::Operations;
+use super::ops::{Extent, StepBytes};
 use super::plan::halvings;
 use super::slots::Slots;
 use crate::error::Result;
-use crate::scalar::Scalar;
 use crate::shape::{to_i64, to_u64};
 use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Method, Options};
@@ -41,18 +41,13 @@ impl Share {
     /// # Errors
     /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
     /// that there is.
-    pub fn new<T: Scalar, O: OperatorOps<T>>(
-        chain: &Chain<'_>,
-        ops: &O,
-        options: &Options,
-        kind: Kind,
-    ) -> Result<Self> {
+    pub fn new(chain: &Chain<'_>, ops: &dyn Operations, options: &Options, kind: Kind) -> Result<Self> {
         let (d, pairs) = (chain.len(), chain.pairs());
         let limit = options.workspace_limit;
         if limit == 0 {
-            return Self::usual::<T>(chain, kind);
+            return Self::usual(chain, kind);
         }
-        let bytes = |block, width, narrow| Need::new::<T>(chain, block)?.bytes::<T, O>(ops, kind, width, narrow);
+        let bytes = |block, width, narrow| Need::new(chain, block)?.bytes(ops, kind, width, narrow);
         let mut least = 0.0;
         for narrow in [false, true] {
             for block in halvings(pairs) {
@@ -71,8 +66,8 @@ impl Share {
     }
 
     /// Block sizes without a limit of the caller: environments of all bonds, and sites, that fit the default workspace.
-    fn usual<T: Scalar>(chain: &Chain<'_>, kind: Kind) -> Result<Self> {
-        let one = Need::new::<T>(chain, 1)?;
+    fn usual(chain: &Chain<'_>, kind: Kind) -> Result<Self> {
+        let one = Need::new(chain, 1)?;
         let kept = if kind.is_local() { 1.0 } else { 3.0 };
         let block = ((WORKSPACE / (one.all * kept)) as usize).clamp(1, chain.pairs());
         let width = (WORKSPACE / (4.0 * one.largest * block as f64)) as usize;
@@ -83,13 +78,7 @@ impl Share {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for sizes beyond those of memory.
-    pub fn info<T: Scalar, O: OperatorOps<T>>(
-        &self,
-        chain: &Chain<'_>,
-        ops: &O,
-        kind: Kind,
-        wanted: &[bool],
-    ) -> Result<Info> {
+    pub fn info(&self, chain: &Chain<'_>, ops: &dyn Operations, kind: Kind, wanted: &[bool]) -> Result<Info> {
         let pairs = chain.pairs();
         let method = match (pairs, self.block) {
             (1, _) => Method::Open,
@@ -104,8 +93,8 @@ impl Share {
                 format!("{order}, {} first sites at a time", self.width)
             }
         };
-        let each = self.multiplications(chain, kind, wanted) * if T::IS_COMPLEX { 8.0 } else { 2.0 };
-        let bytes = Need::new::<T>(chain, self.block)?.bytes::<T, O>(ops, kind, self.width, self.narrow)?;
+        let each = self.multiplications(chain, kind, wanted) * if chain.dtype.is_complex() { 8.0 } else { 2.0 };
+        let bytes = Need::new(chain, self.block)?.bytes(ops, kind, self.width, self.narrow)?;
         Ok(Info {
             method,
             kernel: Kernel::Products,
@@ -184,11 +173,11 @@ struct Need<'c, 'a> {
 }
 
 impl<'c, 'a> Need<'c, 'a> {
-    fn new<T: Scalar>(chain: &'c Chain<'a>, pairs: usize) -> Result<Self> {
+    fn new(chain: &'c Chain<'a>, pairs: usize) -> Result<Self> {
         let slots = Slots::identity(chain.len())?;
         let (mut all, mut largest) = (0.0, 0.0f64);
         for t in 0..=chain.len() {
-            let bytes = chain.extent(t, &slots, pairs).elements()? as f64 * size_of::<T>() as f64;
+            let bytes = chain.extent(t, &slots, pairs).elements()? as f64 * chain.dtype.size() as f64;
             (all, largest) = (all + bytes, largest.max(bytes));
         }
         Ok(Self { chain, slots, pairs, all, largest })
@@ -198,15 +187,15 @@ impl<'c, 'a> Need<'c, 'a> {
         Extent { slots, ..self.chain.extent(t, &self.slots, self.pairs) }
     }
 
-    fn size<T>(&self, t: usize) -> f64 {
+    fn size(&self, t: usize) -> f64 {
         let Extent { bra, pairs, ket, .. } = self.extent(t, 1);
-        bra as f64 * pairs as f64 * ket as f64 * size_of::<T>() as f64
+        bra as f64 * pairs as f64 * ket as f64 * self.chain.dtype.size() as f64
     }
 
     /// The largest workspace of a step, over all sites in one direction.
-    fn workspace<T: Scalar, O: OperatorOps<T>>(
+    fn workspace(
         &self,
-        ops: &O,
+        ops: &dyn Operations,
         (halves, narrow, mirrored): (usize, bool, bool),
         slots: usize,
     ) -> StepBytes {
@@ -220,16 +209,16 @@ impl<'c, 'a> Need<'c, 'a> {
     }
 
     /// Peak bytes of environments and workspace together.
-    fn bytes<T: Scalar, O: OperatorOps<T>>(&self, ops: &O, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
+    fn bytes(&self, ops: &dyn Operations, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
         let d = self.chain.len();
-        let back = self.workspace::<T, O>(ops, (1, narrow, true), 1);
+        let back = self.workspace(ops, (1, narrow, true), 1);
         let steps = |weight: [f64; 2]| {
-            (0..d).map(|t| weight[0] * self.size::<T>(t) + weight[1] * self.size::<T>(t + 1)).fold(0.0, f64::max)
+            (0..d).map(|t| weight[0] * self.size(t) + weight[1] * self.size(t + 1)).fold(0.0, f64::max)
         };
         if kind.is_local() {
             // All environments from the right; from the left the last one, the next one, and the next one with the
             // operator.
-            let workspaces = 2.0 * self.workspace::<T, O>(ops, (2, narrow, false), 1).bytes();
+            let workspaces = 2.0 * self.workspace(ops, (2, narrow, false), 1).bytes();
             return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + workspaces));
         }
         // One workspace serves all steps. In addition there are the environments with an operator after or before, and
@@ -241,7 +230,7 @@ impl<'c, 'a> Need<'c, 'a> {
             .max(self.workspace(ops, (1, narrow, false), slots))
             .bytes();
         let carried = if d > 1 { slots as f64 * steps([1.0, 1.0]) } else { 0.0 };
-        let ends = self.all - self.size::<T>(d);
+        let ends = self.all - self.size(d);
         Ok(2.0 * self.all + (ends + carried).max(self.largest) + workspace)
     }
 }

@@ -4,10 +4,12 @@
 //! the type's range, the step uses cores that are balanced for this step only, and the powers become part of the
 //! environment: see [`super::gauge`]. The powers depend only on the data that the environment itself depends on.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::chain::{self, Chain, Held};
-use super::device::{Environment, Ops, Work, core_sizes_here};
+use super::device::{Ops, core_sizes_here};
+use super::erased::{Environment, Typed, Work};
 use super::gather::Gather;
 use super::gauge::{self, BRA, Gauge, KET, PAIR, SLOT, Sizes, budget, spread};
 use super::ops::{CoreView, Extent, OperatorOps, Site};
@@ -26,7 +28,8 @@ const LOST: i64 = i64::MAX / 8;
 
 /// An environment that is stored for later calls, and the powers by which its entries must be multiplied.
 pub(super) struct Stored<T> {
-    pub held: Held<Environment<T>>,
+    pub held: Held,
+    element: PhantomData<fn() -> T>,
     gauge: Option<Gauge>,
     /// Exponent difference between the largest entry and the least that the values of all its bonds may have together.
     apart: i64,
@@ -41,8 +44,8 @@ pub(super) struct Stored<T> {
 
 impl<T> Stored<T> {
     /// An environment without such powers.
-    pub(super) fn plain(held: Held<Environment<T>>) -> Self {
-        Self { held, gauge: None, apart: 0, has_unused: true, loss: 0, lost: false }
+    pub(super) fn plain(held: Held) -> Self {
+        Self { held, element: PhantomData, gauge: None, apart: 0, has_unused: true, loss: 0, lost: false }
     }
 
     pub(super) fn extent(&self) -> Extent {
@@ -75,7 +78,8 @@ fn sides(ops: &Ops, view: &CoreView<'_>, mirrored: bool) -> Result<[Vec<f64>; 2]
 
 impl Step<'_, '_> {
     /// Runs the step into `to`.
-    pub(super) fn run<T: Scalar>(&self, work: &mut Work<T>, from: &Stored<T>, to: Environment<T>) -> Result<Stored<T>> {
+    pub(super) fn run<T: Scalar>(&self, work: &mut Work, from: &Stored<T>, to: Environment) -> Result<Stored<T>> {
+        let ops = Typed::<T, _>::new(self.ops);
         let site = self.chain.between(self.t, self.gather, self.mirrored);
         let may_be_plain = from.gauge.is_none() && (!self.chain.scaled || self.is_within(from, &site)?);
         if !may_be_plain {
@@ -84,16 +88,17 @@ impl Step<'_, '_> {
         let (limited, copy_lost) = flags::watch(|| self.gather.limited(site.limit));
         let limited = limited?;
         let site = Site { gather: limited.as_ref().unwrap_or(self.gather), ..site };
-        let (stepped, lost) = flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &site, self.split, to));
+        let (stepped, lost) = flags::watch(|| self.chain.step_over(&ops, work, &from.held, &site, self.split, to));
         let ((held, peaks), lost) = (stepped?, lost || copy_lost || from.lost);
         if !self.chain.scaled {
             return Ok(Stored::plain(held));
         }
-        let sizes = self.ops.sizes(&held.data, held.extent)?;
+        let sizes = self.ops.sizes::<T>(held.data.of()?, held.extent)?;
         // Numbers that are not finite stay so.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
-        let stored = Stored { held, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
+        let stored =
+            Stored { held, element: PhantomData, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
         if apart > budget(self.chain.dtype) / 2 { self.balanced_or_applied(stored) } else { Ok(stored) }
     }
 
@@ -134,7 +139,7 @@ impl Step<'_, '_> {
         }
         // Large numbers of a core that are multiplied by zeros of the environment say nothing about the numbers that
         // count, and hide how small these are.
-        let used = if from.has_unused { Some(self.ops.sizes(&from.held.data, from.extent())?) } else { None };
+        let used = if from.has_unused { Some(self.ops.sizes::<T>(from.held.data.of()?, from.extent())?) } else { None };
         let most = |sizes: &[f64]| exponent_of(sizes.iter().copied().fold(0.0, f64::max));
         for ([near, far], view, layer) in [(&x, &site.ket, KET), (y, &site.bra, BRA)] {
             let is_used = |at: usize| used.as_ref().is_none_or(|used| used.is_used(layer, at));
@@ -175,13 +180,13 @@ impl Step<'_, '_> {
     /// The step over cores whose bonds are balanced for this step.
     fn balanced<T: Scalar>(
         &self,
-        work: &mut Work<T>,
+        work: &mut Work,
         from: &Stored<T>,
         site: &Site<'_>,
-        to: Environment<T>,
+        to: Environment,
     ) -> Result<Stored<T>> {
         let extent = from.extent();
-        let sizes = self.ops.sizes(&from.held.data, extent)?;
+        let sizes = self.ops.sizes::<T>(from.held.data.of()?, extent)?;
         let mut near = match &from.gauge {
             Some(gauge) => gauge.copied()?,
             None => Gauge::zeros(extent)?,
@@ -210,15 +215,25 @@ impl Step<'_, '_> {
             gather: &gather,
             ..*site
         };
-        let (stepped, lost) =
-            flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &balanced, self.split, to));
+        let (stepped, lost) = flags::watch(|| {
+            self.chain.step_over(&Typed::<T, _>::new(self.ops), work, &from.held, &balanced, self.split, to)
+        });
         let ((held, _), lost) = (stepped?, lost || copy_lost || from.lost);
         let mut gauge = Gauge::zeros(held.extent)?;
         *gauge.layer_mut(KET) = ket;
         *gauge.layer_mut(BRA) = bra;
         *gauge.layer_mut(SLOT) = slots;
         *gauge.layer_mut(PAIR) = alloc::copied(WHAT, near.layer(PAIR))?;
-        self.balanced_or_applied(Stored { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
+        let gauge = Some(gauge);
+        self.balanced_or_applied(Stored {
+            held,
+            element: PhantomData,
+            gauge,
+            apart: 0,
+            has_unused: true,
+            loss: LOST,
+            lost,
+        })
     }
 
     /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
@@ -244,7 +259,7 @@ impl Step<'_, '_> {
         let Stored { mut held, gauge, loss, lost, .. } = stored;
         let extent = held.extent;
         let mut values = alloc::filled(WHAT, extent.elements()?, T::default())?;
-        self.ops.read(&held.data, &mut values)?;
+        self.ops.read(held.data.of()?, &mut values)?;
         let mut gauge = match gauge {
             Some(gauge) => gauge,
             None => Gauge::zeros(extent)?,
@@ -257,28 +272,29 @@ impl Step<'_, '_> {
             let (exponent, copy_lost) = flags::watch(|| gauge.unfold(extent, &mut values));
             held.exponent[group] += exponent;
             lost |= copy_lost;
-            self.ops.write(&mut held.data, &values)?;
+            self.ops.write(held.data.of_mut()?, &values)?;
             let [rows, columns] =
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;
             let sizes = Sizes::new(extent, &rows, &columns)?;
             let (apart, has_unused) = (sizes.apart(), sizes.has_unused());
-            return Ok(Stored { held, gauge: None, apart, has_unused, loss, lost });
+            return Ok(Stored { held, element: PhantomData, gauge: None, apart, has_unused, loss, lost });
         }
-        self.ops.write(&mut held.data, &values)?;
-        Ok(Stored { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
+        self.ops.write(held.data.of_mut()?, &values)?;
+        let gauge = Some(gauge);
+        Ok(Stored { held, element: PhantomData, gauge, apart: 0, has_unused: true, loss: LOST, lost })
     }
 }
 
 /// The entries on the host.
 fn entries<T: Scalar>(ops: &Ops, stored: &Stored<T>) -> Result<Vec<T>> {
     let mut values = alloc::filled(WHAT, stored.extent().elements()?, T::default())?;
-    ops.read(&stored.held.data, &mut values)?;
+    ops.read(stored.held.data.of()?, &mut values)?;
     Ok(values)
 }
 
 /// Reads an environment, and returns the exponent to add to its own.
 pub(super) fn read<T: Scalar>(ops: &Ops, stored: &Stored<T>, out: &mut [T]) -> Result<i64> {
-    ops.read(&stored.held.data, out)?;
+    ops.read(stored.held.data.of()?, out)?;
     Ok(stored.gauge.as_ref().map_or(0, |gauge| gauge.unfold(stored.extent(), out)))
 }
 
@@ -304,7 +320,7 @@ pub(super) fn meet<T: Scalar>(
     let exponent = left.held.exponent[group] + right.held.exponent[group];
     let mut sums = [Scaled::ZERO; 2];
     if !left.is_graded() && !right.is_graded() {
-        let (met, lost) = flags::watch(|| chain::meet::<T, _>(ops, &left.held, &right.held, split));
+        let (met, lost) = flags::watch(|| chain::meet(&Typed::<T, _>::new(ops), &left.held, &right.held, split));
         sums = met?;
         let near = sums[group].exponent.saturating_sub(exponent);
         // Products that became 0 are nothing beside a sum near 1.
@@ -338,7 +354,7 @@ fn largest<T: Scalar>(values: &[T]) -> f64 {
 /// multiplied by, without those of the environments. The operator has not been scaled. `None` where [`meet`] returns it.
 pub(super) fn apply<T: Scalar>(
     ops: &Ops,
-    work: &mut Work<T>,
+    work: &mut Work,
     (chain, memory): (&Chain<'_>, &Arc<Budget>),
     (left, right): (&Stored<T>, &Stored<T>),
     gathers: &[Gather],
@@ -370,8 +386,9 @@ pub(super) fn apply<T: Scalar>(
             };
             let v = scaled.as_deref().unwrap_or(v);
             let list = if list.is_empty() { gathers } else { &list };
-            let (done, lost) =
-                flags::watch(|| ops.apply(work, (&left.held.data, l), list, (&right.held.data, r), v, out));
+            let (from, to) = ((left.held.data.of()?, l), (right.held.data.of()?, r));
+            let work = work.of_mut()?;
+            let (done, lost) = flags::watch(|| ops.apply(work, from, list, to, v, out));
             done?;
             let most = largest(out);
             // What became 0 on the way is nothing beside a result near 1.

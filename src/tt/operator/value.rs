@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::chain::{Chain, Half, meet};
 use super::device::{Ops, on_device};
-use super::ops::OperatorOps;
+use super::erased::{Operations, Work, both};
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::{Trains, are_finite};
@@ -13,7 +13,7 @@ use super::unread;
 use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance::{self, Risk};
@@ -229,7 +229,7 @@ fn contract_as_given(
     let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
     let (sums, info, leaves_out) =
-        with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))?;
+        ops.with_type("x", dtype, |ops| context.pool().run(|| where_they_are(ops, options, &chain, identity)))?;
     let Trains { bra, operator, ket } = *trains;
     let [with, without] = sums;
     let is_cut = bra.shape().ranks()[chain.cut] * ket.shape().ranks()[chain.cut] > 1;
@@ -254,23 +254,23 @@ fn foresee(
 ) -> Result<Info> {
     let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, &unwatched(context))?;
     let ops = Ops::of(context, None, &chain.trains)?;
-    with_scalar!(dtype, "x", T => Ok(Plan::new::<T, _>(&chain, &ops, options, identity)?.info(&chain)))
+    ops.with_type("x", dtype, |ops| Ok(Plan::new(&chain, ops, options, identity)?.info(&chain)))
 }
 
 /// <y|H|x> and <y|x>, the report, and whether the operator leaves out numbers of the ket.
-fn where_they_are<T: Scalar>(
-    ops: &Ops,
+fn where_they_are(
+    ops: &dyn Operations,
     options: &Options,
     chain: &Chain<'_>,
     identity: bool,
 ) -> Result<([Scaled; 2], Info, bool)> {
-    let plan = Plan::new::<T, _>(chain, ops, options, identity)?;
+    let plan = Plan::new(chain, ops, options, identity)?;
     chain.watch.expect(plan.steps(chain.len()));
     let mut sums = [Scaled::ZERO; 2];
     for slots in &plan.runs {
         for first in (0..plan.pairs).step_by(plan.block) {
             let count = plan.block.min(plan.pairs - first);
-            let parts = block::<T, _>(chain, ops, &plan, slots, first, count)?;
+            let parts = block(chain, ops, &plan, slots, first, count)?;
             sums = [sums[0].plus(parts[0]), sums[1].plus(parts[1])];
         }
     }
@@ -282,9 +282,9 @@ fn where_they_are<T: Scalar>(
 }
 
 /// The contribution of `count` pairs from `first` on.
-fn block<T: Scalar, O: OperatorOps<T>>(
+fn block(
     chain: &Chain<'_>,
-    ops: &O,
+    ops: &dyn Operations,
     plan: &Plan,
     slots: &Slots,
     first: usize,
@@ -294,26 +294,26 @@ fn block<T: Scalar, O: OperatorOps<T>>(
         return Ok([Scaled::ZERO; 2]);
     }
     let halves = if plan.two_ended { 2 } else { 1 };
-    let half = |way, work: &mut O::Work| chain.half::<T, O>(ops, work, slots, way, (first, count));
+    let half = |way, work: &mut Work| chain.half(ops, work, slots, way, (first, count));
     let [from_left, from_right] = plan.ways(chain.len());
     let (left, right) = if plan.two_ended && ops.is_concurrent() {
         // Both keep their memory until the later one has ended. Otherwise a busy thread decides whether both are there at once,
         // and a limit of memory is enough in one call and too little in the next.
         let mut works = [ops.work(halves, plan.narrow), ops.work(halves, plan.narrow)];
         let [left_work, right_work] = &mut works;
-        let (left, right) = ops.both(|| half(from_left, left_work), || half(from_right, right_work));
+        let (left, right) = both(ops, || half(from_left, left_work), || half(from_right, right_work))?;
         let ((left, _), (right, _)) = (left?, right?);
         (left, right)
     } else {
         let one = |way| half(way, &mut ops.work(halves, plan.narrow)).map(|finished| finished.0);
         (one(from_left)?, one(from_right)?)
     };
-    let ended = |half: &Half<O::Environment>| match half {
+    let ended = |half: &Half| match half {
         Half::Value(_) => None,
         Half::Ended(values) => Some(values.map(Scaled::real)),
     };
     match (&left, &right) {
-        (Half::Value(left), Half::Value(right)) => meet::<T, O>(ops, left, right, slots.operator(plan.middle).len()),
+        (Half::Value(left), Half::Value(right)) => meet(ops, left, right, slots.operator(plan.middle).len()),
         // If one half is 0 and the other NaN, the sum is NaN.
         _ => {
             let (left, right) = (ended(&left), ended(&right));

@@ -10,7 +10,8 @@ use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 use crate::stream::Stream;
 use crate::tt::operator::chain::Chain;
-use crate::tt::operator::device::{Ops, Work};
+use crate::tt::operator::device::Ops;
+use crate::tt::operator::erased::Work;
 use crate::tt::operator::gather::Gather;
 use crate::tt::operator::slots::Slots;
 use crate::tt::operator::stored::{self, Stored};
@@ -131,7 +132,8 @@ impl Environments {
                 }
                 let (list, exponent) = stored::limited(gathers, chain.limit())?;
                 let gathers = if list.is_empty() { gathers } else { &list };
-                ops.apply_in_order(work, (&l.held.data, l.extent()), gathers, (&r.held.data, r.extent()), v, out)?;
+                let (from, to) = ((l.held.data.of()?, l.extent()), (r.held.data.of()?, r.extent()));
+                ops.apply_in_order::<T>(work.of_mut()?, from, gathers, to, v, out)?;
                 Ok(Some(exponent))
             })?
             .ok_or_else(|| Error::Internal("no result of environments".into()))
@@ -178,7 +180,7 @@ impl Environments {
         run: R,
     ) -> Result<Option<i64>>
     where
-        R: FnOnce(&mut Work<T>, &Stored<T>, &[Gather], &Stored<T>) -> Result<Option<i64>> + Send,
+        R: FnOnce(&mut Work, &Stored<T>, &[Gather], &Stored<T>) -> Result<Option<i64>> + Send,
     {
         if (self.valid[0] < k || self.valid[1] > k + sites) && ops.is_captured()? {
             let problem =

@@ -8,11 +8,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::chain::Chain;
-use super::device::{Ops, Work, on_device};
+use super::device::{Ops, on_device};
+use super::erased::{Operations as _, Typed, Work};
 use super::exact::{Exact, Sites};
 use super::gather::Gather;
 use super::layers::{Layer, layers};
-use super::ops::OperatorOps;
 use super::side::Side;
 use super::slots::Slots;
 use super::stored::{self, Step, Stored};
@@ -41,7 +41,7 @@ struct Store<T: Scalar> {
     right: Vec<Option<Stored<T>>>,
     /// Those of rings whose bonds are far from balanced, once there is such a ring.
     exact: Option<Exact<T::Wide>>,
-    work: Work<T>,
+    work: Work,
 }
 
 /// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. An environment is built when it is needed, and stored
@@ -93,7 +93,7 @@ impl Environments {
                 list.resize_with(d + 1, || None);
                 Ok(list)
             };
-            let work = OperatorOps::<T>::work(&ops, 1, false);
+            let work = Typed::<T, _>::new(&ops).work(1, false);
             let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, exact: None, work });
             Ok(store)
         })?;
@@ -426,8 +426,8 @@ impl Environments {
             let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
             let with = (chain, self.context.host_budget());
             met = self.context.pool().run(|| {
-                let mut work = OperatorOps::<T>::work(ops, 1, false);
-                let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
+                let typed = Typed::<T, _>::new(ops);
+                let (mut work, to) = (typed.work(1, false), typed.environment(right.extent().elements()?)?);
                 let step = Step { chain, ops, t: k, gather, mirrored: false, split: 0 };
                 let next = step.run(&mut work, left, to)?;
                 stored::meet::<T>(ops, with, &next, right, 0)
@@ -506,6 +506,7 @@ impl Environments {
     }
 
     fn extend<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
+        let typed = Typed::<T, _>::new(ops);
         let d = chain.len();
         let pairs = chain.pairs();
         let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
@@ -517,8 +518,8 @@ impl Environments {
         let slots = &self.slots;
         let expected = |bond: usize| chain.extent(bond, slots, pairs);
         if *valid == end && list[end].as_ref().is_none_or(|h| h.extent() != expected(end)) {
-            let data = OperatorOps::<T>::environment(ops, expected(end).elements()?)?;
-            list[end] = Some(Stored::plain(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?));
+            let data = typed.environment(expected(end).elements()?)?;
+            list[end] = Some(Stored::plain(chain.boundary(&typed, end, slots, 0, pairs, data)?));
         }
         while if side == Side::Left { *valid < k } else { *valid > k } {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
@@ -534,7 +535,7 @@ impl Environments {
             let stepped = self.context.pool().run(|| {
                 let to = match old {
                     Some(to) => to,
-                    None => OperatorOps::<T>::environment(ops, expected(next).elements()?)?,
+                    None => typed.environment(expected(next).elements()?)?,
                 };
                 Step { chain, ops, t, gather: &gather, mirrored, split }.run(work, from, to)
             })?;
