@@ -51,6 +51,17 @@ impl DType {
         Self::U32,
     ];
 
+    /// Refuses another type than `needed` for the elements of `argument`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`, with both types.
+    pub fn expect(self, argument: &str, needed: Self) -> Result<()> {
+        if self == needed {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {}, {} is needed", self.name(), needed.name())))
+    }
+
     /// The type whose value is `code`.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
         Self::ALL

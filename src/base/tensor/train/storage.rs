@@ -209,10 +209,7 @@ impl TensorTrain {
 
     /// Refuses another element type than `dtype`.
     pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
-        if self.dtype == dtype {
-            return Ok(());
-        }
-        Err(Error::invalid(argument, format!("is {}, {} is needed", self.dtype.name(), dtype.name())))
+        self.dtype.expect(argument, dtype)
     }
 
     /// Refuses a train of another context.
