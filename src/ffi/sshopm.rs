@@ -61,76 +61,45 @@ pub(super) struct LockedResults {
 }
 
 impl LockedResults {
-    pub(super) fn new(r: &purlin_sshopm_results) -> Result<Self> {
-        let lock = |name, handle| Ok((name, tensor::output_or_null(name, handle)?));
-        Ok(Self {
-            members: [
-                lock("count", r.count)?,
-                lock("values", r.values)?,
-                lock("vectors", r.vectors)?,
-                lock("residuals", r.residuals)?,
-                lock("classes", r.classes)?,
-                lock("hessian", r.hessian)?,
-                lock("basins", r.basins)?,
-                lock("status", r.status)?,
-                lock("start_values", r.start_values)?,
-                lock("start_vectors", r.start_vectors)?,
-                lock("start_residuals", r.start_residuals)?,
-                lock("start_iterations", r.start_iterations)?,
-                lock("start_shifts", r.start_shifts)?,
-                lock("start_status", r.start_status)?,
-                lock("start_violations", r.start_violations)?,
-                lock("trace", r.trace)?,
-                lock("found", r.found)?,
-            ],
-        })
-    }
-
     pub(super) fn ranges(&self) -> Vec<Range<'static>> {
         self.members.iter().filter_map(|(name, t)| t.as_deref().map(|t| Range::of(name, t))).collect()
     }
-
-    pub(super) fn as_results(&mut self) -> Results<'_> {
-        let [
-            count,
-            values,
-            vectors,
-            residuals,
-            classes,
-            hessian,
-            basins,
-            status,
-            start_values,
-            start_vectors,
-            start_residuals,
-            start_iterations,
-            start_shifts,
-            start_status,
-            start_violations,
-            trace,
-            found,
-        ] = self.members.each_mut().map(|(_, t)| t.as_deref_mut());
-        Results {
-            count,
-            values,
-            vectors,
-            residuals,
-            classes,
-            hessian,
-            basins,
-            status,
-            start_values,
-            start_vectors,
-            start_residuals,
-            start_iterations,
-            start_shifts,
-            start_status,
-            start_violations,
-            trace,
-            found,
-        }
-    }
 }
+
+macro_rules! locked_results {
+    ($($name:ident),*) => {
+        impl LockedResults {
+            pub(super) fn new(r: &purlin_sshopm_results) -> Result<Self> {
+                let lock = |name, handle| Ok((name, tensor::output_or_null(name, handle)?));
+                Ok(Self { members: [$(lock(stringify!($name), r.$name)?),*] })
+            }
+
+            pub(super) fn as_results(&mut self) -> Results<'_> {
+                let [$($name),*] = self.members.each_mut().map(|(_, t)| t.as_deref_mut());
+                Results { $($name),* }
+            }
+        }
+    };
+}
+locked_results!(
+    count,
+    values,
+    vectors,
+    residuals,
+    classes,
+    hessian,
+    basins,
+    status,
+    start_values,
+    start_vectors,
+    start_residuals,
+    start_iterations,
+    start_shifts,
+    start_status,
+    start_violations,
+    trace,
+    found
+);
 
 pub(super) fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'static>> {
     std::iter::once(Range::of("tensors", tensors)).chain(starts.map(|s| Range::of("starts", s))).collect()
