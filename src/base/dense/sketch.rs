@@ -74,6 +74,17 @@ impl Sketch {
         }
     }
 
+    /// Standard normal numbers.
+    pub fn gaussian(seed: u64, stream: u32) -> Self {
+        Self { distribution: Distribution::Gaussian, seed, stream }
+    }
+
+    /// This sketch, with Gaussian numbers if it [may be singular](Self::may_be_singular).
+    #[must_use]
+    pub fn never_singular(self) -> Self {
+        if self.may_be_singular() { Self::gaussian(self.seed, self.stream) } else { self }
+    }
+
     /// Whether columns may depend on each other, or multiply a matrix that is not 0 to 0, with a probability that is not 0.
     #[inline]
     pub fn may_be_singular(&self) -> bool {

@@ -3,7 +3,7 @@
 //! or ||A||_F is an estimate, the product of the residual with the next block's sketch estimates it.
 
 use super::{ErrorFigures, Factors, Run, estimate, finish};
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::erased::{Dense, Tall};
@@ -160,8 +160,7 @@ fn next_block(run: &mut Run<'_>, basis: &mut Basis, width: usize, must: bool) ->
         return Ok(drawn);
     }
     // Signs may add up to 0 in every row of a residual that is not 0.
-    let sketch = Sketch { distribution: Distribution::Gaussian, ..sketch };
-    sampled(run, basis, width, &sketch, must)
+    sampled(run, basis, width, &sketch.never_singular(), must)
 }
 
 /// [`next_block`] by a sketch of its own.

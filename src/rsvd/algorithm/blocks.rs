@@ -3,7 +3,7 @@
 
 use super::run::SIGN_ROWS;
 use super::{Factors, Phase, Run, finish, power};
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rsvd::erased::Dense;
@@ -13,10 +13,7 @@ use crate::rsvd::ops::BlockParameters;
 /// depend on each other.
 fn numbers(run: &Run<'_>) -> Sketch {
     let sketch = run.task.sketch;
-    if run.ops.rows() <= SIGN_ROWS && sketch.may_be_singular() {
-        return Sketch { distribution: Distribution::Gaussian, ..sketch };
-    }
-    sketch
+    if run.ops.rows() <= SIGN_ROWS { sketch.never_singular() } else { sketch }
 }
 
 /// Published block method: W = orth of the sum of A_J^H (A_J A_J^H)^q Omega_J; two passes. A block of larger norm

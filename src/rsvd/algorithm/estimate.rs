@@ -3,7 +3,7 @@
 
 use super::{ErrorFigures, Run};
 use crate::dense::Op;
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::erased::{Dense, Tall};
@@ -41,7 +41,7 @@ pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorF
         // The probes are made orthonormal, so they cannot be more than the dimension of the space.
         probes = probes.min(run.ops.rows()).min(run.ops.columns());
     }
-    let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
+    let sketch = Sketch::gaussian(run.task.sketch.seed, stream::PROBES);
     let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
     // Fresh ones each time: those that contradicted an estimate once must not test the next.
     run.ops.fill(&mut w, &sketch, 0, run.probed)?;

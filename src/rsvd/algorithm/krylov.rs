@@ -2,7 +2,7 @@
 
 use super::{Factors, Run, direct, power};
 use crate::dense::Op;
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::erased::Dense;
@@ -69,8 +69,7 @@ const ROUNDS: usize = 5;
 
 /// Numbers that complete a basis: continuous, as signs could lie in it.
 fn fresh_numbers(run: &Run<'_>) -> Sketch {
-    let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
-    if sketch.may_be_singular() { Sketch { distribution: Distribution::Gaussian, ..sketch } } else { sketch }
+    Sketch { stream: stream::TEST, ..run.task.sketch }.never_singular()
 }
 
 /// Index of the first random column that a block may draw for a basis of `columns`. Blocks must not draw the same columns,

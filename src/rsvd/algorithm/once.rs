@@ -3,7 +3,7 @@
 //! A - Q Q^H A. Values may therefore be larger than those of A, whereas those of Q^H A never are.
 
 use super::{Factors, Run, finish};
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rng::stream;
@@ -19,10 +19,7 @@ pub fn one_pass(run: &mut Run<'_>) -> Result<Factors> {
     let mut z = run.ops.zeros("A^H Psi", n, tests)?;
     // Rows of signs are equal now and then, which would lose one of the directions that they multiply. There is no pass
     // left to find that.
-    let mut psi = Sketch { stream: stream::TEST, ..run.task.sketch };
-    if psi.may_be_singular() {
-        psi.distribution = Distribution::Gaussian;
-    }
+    let psi = Sketch { stream: stream::TEST, ..run.task.sketch }.never_singular();
     run.ops.pass_two_sketches(&w, &mut p, &psi, &mut z)?;
     run.pass_done(None)?;
     drop(w);

@@ -4,7 +4,7 @@ use super::erased::{AnyMatrix, Operations};
 use super::{BasisMethod, Counts};
 use crate::alloc;
 use crate::dense::Step;
-use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::sketch::Sketch;
 use crate::erased::Value;
 use crate::error::{Error, Result};
 use crate::rng::stream;
@@ -165,7 +165,7 @@ pub fn complete(
     let missing = order - basis.width;
     if missing > 0 {
         let mut fresh = basis.columns.create(x, missing)?;
-        let sketch = Sketch { distribution: Distribution::Gaussian, seed: how.seed, stream: stream::FRESH };
+        let sketch = Sketch::gaussian(how.seed, stream::FRESH);
         // Wrapping is harmless, because columns need not be unique.
         let first = how.draw.wrapping_mul(crate::shape::to_u64(order)) % (1 << 30);
         basis.columns.fill(&mut fresh, &sketch, first as u32)?;
