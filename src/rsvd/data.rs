@@ -48,6 +48,13 @@ pub struct Problem<'a, T: Scalar> {
     pub data: Data<'a, T>,
 }
 
+impl<'a, T: Scalar> Problem<'a, T> {
+    /// The caller's matrix of `rows` and `columns`, not transposed.
+    pub fn new(rows: usize, columns: usize, data: Data<'a, T>) -> Self {
+        Self { rows, columns, transposed: false, data }
+    }
+}
+
 /// The means that are subtracted from the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Center {

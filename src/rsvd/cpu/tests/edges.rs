@@ -13,8 +13,7 @@ fn block_methods<T: Scalar>() {
         let treated = a.treated(&s);
         let (memory, row_stride, column_stride) = laid_out(&a, Number::of("a", T::DTYPE).unwrap(), Order::RowMajor, 1);
         let data = Data::Dense { memory: &memory, dtype: T::DTYPE, row_stride, column_stride };
-        let mut ops =
-            CpuOps::<T>::new(&c, Problem { rows: m, columns: n, transposed: false, data }, s, &progress).unwrap();
+        let mut ops = CpuOps::<T>::new(&c, Problem::new(m, n, data), s, &progress).unwrap();
         assert_eq!((ops.traffic().blocks, ops.traffic().block_rows), (4, 17));
         for iterations in [0, 2] {
             let local = BlockParameters { width: 4, iterations, sketch: sketch(stream::SKETCH) };
@@ -68,7 +67,7 @@ fn methods_on_blocks() {
     block_methods::<Complex<f64>>();
     let csr = sparse::<f64>(&whole(5, 4, false), 0, true);
     let (c, progress) = (context(1, 0), Progress::none());
-    let problem = Problem { rows: 5, columns: 4, transposed: false, data: Data::Csr(&csr) };
+    let problem = Problem::new(5, 4, Data::Csr(&csr));
     let mut ops = CpuOps::<f64>::new(&c, problem, setting(), &progress).unwrap();
     let mut y = ops.zeros("test", 4, 2).unwrap();
     let local = BlockParameters { width: 2, iterations: 0, sketch: sketch(stream::SKETCH) };
@@ -86,8 +85,7 @@ fn centring_by_panels_cancels_nothing() {
     let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
     let (c, progress) = (context(2, 0), Progress::none());
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 301, columns: 9, transposed: false, data }, s, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(301, 9, data), s, &progress).unwrap();
     let mut g = ops.zeros("test", 9, 9).unwrap();
     ops.pass_gram(&mut g).unwrap();
     let exact = want.adjoint().times(&want);
@@ -119,7 +117,7 @@ fn numbers_that_are_not_finite_are_refused_with_their_place() {
                 assert_eq!(e, want, "{center:?}");
             }
             let csr = sparse::<f64>(&a, 0, true);
-            let problem = Problem { rows: 50, columns: 4, transposed: false, data: Data::Csr(&csr) };
+            let problem = Problem::new(50, 4, Data::Csr(&csr));
             let mut ops = CpuOps::<f64>::new(&c, problem, s, &progress).unwrap();
             let w = filled(&mut ops, 4, 2, 1);
             let mut p = ops.tall("test", 2).unwrap();
@@ -137,17 +135,14 @@ fn squares_may_overflow_where_entries_do_not() {
     let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
     let (c, progress) = (context(1, 0), Progress::none());
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 20, columns: 3, transposed: false, data }, setting(), &progress)
-            .unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(20, 3, data), setting(), &progress).unwrap();
     let w = filled(&mut ops, 3, 2, 1);
     let mut p = ops.tall("test", 2).unwrap();
     ops.pass_multiply(&w, &mut p).unwrap();
     assert_eq!(ops.statistics().unwrap().max_abs, 1e200);
     let small = Setting { factor: 2f64.powi(-664), center: Center::Columns, ..setting() };
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 20, columns: 3, transposed: false, data }, small, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(20, 3, data), small, &progress).unwrap();
     ops.pass_multiply(&w, &mut p).unwrap();
     // One entry of twenty in its column, beside which the others vanish.
     let (norm2, want) = (ops.statistics().unwrap().norm2, (1e200 * small.factor).powi(2) * 0.95);
@@ -171,8 +166,7 @@ fn readers_errors_and_cancellation_end_a_pass() {
     let progress = Progress::none();
     let data = Data::Streamed { source: &mut source as &mut dyn Source, order: Order::RowMajor };
     let s = Setting { block_rows: 10, ..setting() };
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 50, columns: 4, transposed: false, data }, s, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(50, 4, data), s, &progress).unwrap();
     let w = filled(&mut ops, 4, 2, 1);
     let mut p = ops.tall("test", 2).unwrap();
     assert_eq!(ops.pass_multiply(&w, &mut p), Err(error()));
@@ -188,8 +182,7 @@ fn readers_errors_and_cancellation_end_a_pass() {
     };
     let mut source = CallbackSource::new(info, Box::new(read));
     let data = Data::Streamed { source: &mut source as &mut dyn Source, order: Order::RowMajor };
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 50, columns: 4, transposed: false, data }, s, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(50, 4, data), s, &progress).unwrap();
     assert_eq!(ops.pass_multiply(&w, &mut p), Err(Error::Cancelled));
 }
 
@@ -202,8 +195,7 @@ fn a_source_is_cut_as_the_plan_says() {
     let progress = Progress::none();
     let data = Data::Streamed { source: &mut source, order: Order::RowMajor };
     let s = Setting { block_rows: 312, panel_rows: 100, ..setting() };
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 4000, columns: 20, transposed: false, data }, s, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(4000, 20, data), s, &progress).unwrap();
     assert_eq!(ops.traffic().block_rows, 312);
     assert_eq!(c.host_memory_used(), 2 * 312 * 160);
     let w = filled(&mut ops, 20, 3, 1);
@@ -223,8 +215,7 @@ fn copies_of_panels_are_as_long_as_the_plan_says() {
     let progress = Progress::none();
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
     let s = Setting { center: Center::Columns, panel_rows: 150, ..setting() };
-    let mut ops =
-        CpuOps::<f64>::new(&c, Problem { rows: 4000, columns: 40, transposed: false, data }, s, &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(4000, 40, data), s, &progress).unwrap();
     let w = filled(&mut ops, 40, 3, 1);
     let mut t = ops.zeros("test", 40, 3).unwrap();
     ops.pass_fused(&w, None, &mut t).unwrap();
@@ -242,8 +233,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
         let progress = Progress::none();
         let s = Setting { center: Center::Columns, scale: true, ..setting() };
-        let mut ops =
-            CpuOps::<f64>::new(&c, Problem { rows: 700, columns: 30, transposed: false, data }, s, &progress).unwrap();
+        let mut ops = CpuOps::<f64>::new(&c, Problem::new(700, 30, data), s, &progress).unwrap();
         let w = filled(&mut ops, 30, 6, 1);
         let mut t = ops.zeros("test", 30, 6).unwrap();
         ops.pass_fused(&w, None, &mut t).unwrap();
@@ -258,8 +248,7 @@ fn callers_matrices<T: Scalar>() {
     let a = whole(7, 3, T::IS_COMPLEX);
     let (memory, row_stride, column_stride) = laid_out(&a, Number::of("a", T::DTYPE).unwrap(), Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: T::DTYPE, row_stride, column_stride };
-    let mut ops =
-        CpuOps::<T>::new(&c, Problem { rows: 7, columns: 3, transposed: false, data }, setting(), &progress).unwrap();
+    let mut ops = CpuOps::<T>::new(&c, Problem::new(7, 3, data), setting(), &progress).unwrap();
     let p = filled(&mut ops, 7, 4, 1);
     for adjoint in [false, true] {
         for conjugate in [false, true] {
@@ -307,8 +296,7 @@ fn empty_problems_have_empty_products() {
         for center in [Center::None, Center::Columns, Center::Rows] {
             let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
             let s = Setting { center, ..setting() };
-            let mut ops =
-                CpuOps::<f64>::new(&c, Problem { rows: m, columns: n, transposed: false, data }, s, &progress).unwrap();
+            let mut ops = CpuOps::<f64>::new(&c, Problem::new(m, n, data), s, &progress).unwrap();
             let w = filled(&mut ops, n, 2, 1);
             let (mut p, mut t) = (poisoned(&mut ops, m, 2), poisoned(&mut ops, n, 2));
             ops.pass_fused(&w, Some(&mut p), &mut t).unwrap();

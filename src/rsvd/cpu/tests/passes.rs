@@ -96,13 +96,7 @@ fn dense_passes<T: Scalar>() {
                 let (memory, row_stride, column_stride) = laid_out(&a, Number::of("a", T::DTYPE).unwrap(), order, 3);
                 let data = Data::Dense { memory: &memory, dtype: T::DTYPE, row_stride, column_stride };
                 let name = format!("{} {m} {n} {order:?} {s:?}", T::DTYPE.name());
-                let traffic = check_passes::<T>(
-                    (&c, &progress),
-                    Problem { rows: m, columns: n, transposed: false, data },
-                    &a,
-                    s,
-                    &name,
-                );
+                let traffic = check_passes::<T>((&c, &progress), Problem::new(m, n, data), &a, s, &name);
                 let extra = u64::from(s.scale || s.center == Center::Columns);
                 assert_eq!((traffic.passes, traffic.bytes_read), (6 + extra, 0), "{name}");
             }
@@ -130,13 +124,7 @@ fn passes_over_converted_data() {
                 macro_rules! check {
                     ($t:ty) => {
                         let data = Data::Dense { memory: &memory, dtype: number.dtype(), row_stride, column_stride };
-                        check_passes::<$t>(
-                            (&c, &progress),
-                            Problem { rows: 53, columns: 11, transposed: false, data },
-                            &a,
-                            s,
-                            &name,
-                        );
+                        check_passes::<$t>((&c, &progress), Problem::new(53, 11, data), &a, s, &name);
                     };
                 }
                 check!(f32);
@@ -158,13 +146,7 @@ fn streamed_passes<T: Scalar>(number: Number) {
                 let mut source = HostSource::new(info, &bytes).unwrap();
                 let data = Data::Streamed { source: &mut source, order };
                 let name = format!("{number:?} {m} {n} {order:?} {s:?}");
-                let traffic = check_passes::<T>(
-                    (&c, &progress),
-                    Problem { rows: m, columns: n, transposed: false, data },
-                    &a,
-                    s,
-                    &name,
-                );
+                let traffic = check_passes::<T>((&c, &progress), Problem::new(m, n, data), &a, s, &name);
                 let passes = 6 + u64::from(s.scale || s.center == Center::Columns);
                 assert_eq!(traffic.bytes_read, passes * to_u64(m * n * number.size()), "{name}");
                 assert_eq!((traffic.blocks, traffic.block_rows), (to_u64(m.div_ceil(17)), 17), "{name}");
@@ -189,13 +171,7 @@ fn sparse_passes<T: Scalar>() {
         let csr = sparse::<T>(&a, base, long);
         for s in settings() {
             let name = format!("sparse {} {m} {n} {s:?}", T::DTYPE.name());
-            check_passes(
-                (&c, &progress),
-                Problem { rows: m, columns: n, transposed: false, data: Data::<T>::Csr(&csr) },
-                &a,
-                s,
-                &name,
-            );
+            check_passes((&c, &progress), Problem::new(m, n, Data::<T>::Csr(&csr)), &a, s, &name);
         }
     }
 }
@@ -214,12 +190,6 @@ fn passes_over_operators() {
         let mut operator = Known(a.clone(), 0);
         let data = Data::Operator(&mut operator);
         let (c, progress) = (context(2, 0), Progress::none());
-        check_passes::<Complex<f64>>(
-            (&c, &progress),
-            Problem { rows: 31, columns: 17, transposed: false, data },
-            &a,
-            s,
-            &format!("operator {s:?}"),
-        );
+        check_passes::<Complex<f64>>((&c, &progress), Problem::new(31, 17, data), &a, s, &format!("operator {s:?}"));
     }
 }

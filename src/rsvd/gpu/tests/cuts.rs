@@ -114,7 +114,7 @@ fn merging_blocks_finds_the_row_space() {
         let mut source = Bytes { info: info.clone(), bytes: data.clone(), left: usize::MAX };
         let data = Data::Streamed { source: &mut source, order: Order::RowMajor };
         let setting = Setting { block_rows, resident: Resident::AtMost(1000), ..setting() };
-        let problem = Problem { rows: m, columns: n, transposed: false, data };
+        let problem = Problem::new(m, n, data);
         let mut ops = GpuOps::<f64>::new(&contexts, &queue, problem, setting, &progress).unwrap();
         let mut r: GpuMatrix<f64> = ops.zeros("test", n, 12).unwrap();
         let local = BlockParameters { width: 12, iterations: 1, sketch: sketch(2) };

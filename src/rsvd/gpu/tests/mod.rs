@@ -187,7 +187,7 @@ fn problem<'a, T: Scalar>(case: &Case, held: &'a mut Held, order: Order) -> Prob
             Data::Dense { memory, dtype: case.dtype, row_stride, column_stride }
         }
     };
-    Problem { rows: case.rows, columns: case.columns, transposed: false, data }
+    Problem::new(case.rows, case.columns, data)
 }
 
 fn setting() -> Setting {

@@ -158,14 +158,7 @@ fn products<'a>(
     let (m, n, l) = (a.len(), a[0].len(), 37);
     let contexts = [Arc::clone(context)];
     let queue = context.gpu("test").unwrap().create_stream().unwrap();
-    let mut ops = GpuOps::<C64>::new(
-        &contexts,
-        &queue,
-        Problem { rows: m, columns: n, transposed: false, data },
-        setting,
-        progress,
-    )
-    .unwrap();
+    let mut ops = GpuOps::<C64>::new(&contexts, &queue, Problem::new(m, n, data), setting, progress).unwrap();
     let (w, w_here) = drawn(&mut ops, n, l, 2);
     let mut p = ops.tall("test", l).unwrap();
     let mut t: GpuMatrix<C64> = ops.zeros("test", n, l).unwrap();
