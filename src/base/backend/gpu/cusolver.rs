@@ -279,14 +279,9 @@ impl Drop for Solver {
             // exists in the parent alone.
             return;
         };
-        // An idle handle must not refer to the stream, which may be destroyed.
         // SAFETY: a handle of this device.
-        let set = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
-        let _ = self.run("cusolverDnSetStream", set);
-        // A handle in an unknown state is never used again, not even to be destroyed.
-        if !self.is_broken() {
-            self.device.solvers.put(self.handle);
-        }
+        let detach = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
+        self.device.solvers.give_back(self.handle, &self.calls, "cusolverDnSetStream", detach);
     }
 }
 

@@ -47,9 +47,15 @@ impl Handles {
         Ok(handle)
     }
 
-    /// Caches a handle that refers to no stream and no workspace any more.
-    pub(super) fn put(&self, handle: Handle) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    /// Caches the handle of an owner that is dropped. First `detach`, the library's function `call`, makes the handle forget its
+    /// stream, which may be destroyed, and its workspace, which is freed. The device's context must be current.
+    ///
+    /// A handle in an unknown state is never used again, not even to be destroyed.
+    pub(super) fn give_back(&self, handle: Handle, calls: &Calls, call: &'static str, detach: impl FnOnce() -> i32) {
+        let _ = calls.run(call, detach);
+        if !calls.is_broken() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        }
     }
 
     /// Destroys the idle handles. The device's context must be current.

@@ -551,14 +551,9 @@ impl Drop for Blas {
             // exists in the parent alone.
             return;
         };
-        // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
         // SAFETY: a handle of this device.
-        let set = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
-        let _ = self.run("cublasSetStream", set);
-        // A handle in an unknown state is never used again, not even to be destroyed.
-        if !self.is_broken() {
-            self.device.blas.put(self.handle);
-        }
+        let detach = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
+        self.device.blas.give_back(self.handle, &self.calls, "cublasSetStream", detach);
     }
 }
 
