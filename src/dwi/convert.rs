@@ -1,11 +1,8 @@
 //! Spherical harmonics to symmetric tensors and back.
-//!
-//! `convert.rs`, `fit.rs` and `gpu.rs` import each other: fits and conversions choose their backend, and share checks
-//! of their arguments.
 
-use super::fit::matrix_dims;
+use super::arguments::{matrix_dims, order_of};
 use super::gpu::{self, Site};
-use super::sh::{Basis, check_order, sh_to_tensor_matrix, tensor_to_sh_matrix};
+use super::sh::{Basis, sh_to_tensor_matrix, tensor_to_sh_matrix};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
 use crate::alloc;
 use crate::context::Context;
@@ -49,16 +46,6 @@ pub fn tensor_to_sh(
     let order = order_of("tensors", tensors)?;
     let matrix = context.pool().run(|| tensor_to_sh_matrix(order, basis))?;
     apply(context, site, &matrix, ("tensors", tensors), ("sh", sh))
-}
-
-/// The even order of a batch of tensors in three dimensions.
-pub(crate) fn order_of(argument: &str, tensors: &Tensor) -> Result<usize> {
-    let shape = tensors.expect_symmetric(argument)?;
-    check_order(argument, shape.order)?;
-    if shape.dimension != 3 {
-        return Err(Error::invalid(argument, format!("have dimension {}, 3 is needed", shape.dimension)));
-    }
-    Ok(shape.order)
 }
 
 /// `destination = matrix * source` for each voxel.

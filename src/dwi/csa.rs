@@ -1,55 +1,20 @@
 //! Orientation functions from signals: q-ball imaging in constant solid angle.
 
+use super::arguments::matrix_dims;
 use super::design::{csa_constant, csa_matrix};
-use super::fit::matrix_dims;
+use super::options::CsaOptions;
 use super::scheme::Scheme;
 use super::sh::{Basis, degree};
 use super::signal::{Attenuation, Range};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use crate::alloc;
-use crate::choice::with_defaults;
 use crate::context::Context;
-use crate::error::{Error, Result, real};
+use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::range;
 use crate::scalar::DType;
 use crate::sshopm::Info;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
-
-with_defaults! {
-    /// Options of orientation functions in constant solid angle.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub struct CsaOptions {
-        /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
-        pub b0_threshold: f64 = 50.0,
-        /// Weight of the Laplace-Beltrami penalty, at least 0.
-        pub smoothing: f64 = 0.006,
-        /// Smallest `S / S0`; smaller ones are raised to it. Between 0 and `maximum_signal`.
-        pub minimum_signal: f64 = 0.001,
-        /// Largest `S / S0`, below 1; larger ones are lowered to it.
-        pub maximum_signal: f64 = 0.999,
-    }
-}
-
-impl CsaOptions {
-    /// Refuses options outside their domain.
-    pub(super) fn check(&self) -> Result<()> {
-        super::scheme::check_threshold(self.b0_threshold)?;
-        range::not_negative("smoothing", self.smoothing)?;
-        // With smaller values, 1 - S/S0 or S/S0 would have no digits left in f32.
-        if !(1e-30..1.0).contains(&self.minimum_signal) {
-            let problem = format!("is {}, at least 1e-30 and less than 1 is needed", real(self.minimum_signal));
-            return Err(Error::invalid("minimum_signal", problem));
-        }
-        if !(self.minimum_signal..=0.999_999).contains(&self.maximum_signal) {
-            let (least, value) = (real(self.minimum_signal), real(self.maximum_signal));
-            let problem = format!("is {value}, outside minimum_signal = {least} to 0.999999");
-            return Err(Error::invalid("maximum_signal", problem));
-        }
-        Ok(())
-    }
-}
 
 /// The orientation function of every voxel as spherical harmonics, by q-ball imaging in constant solid angle (Aganj et
 /// al., Magn. Reson. Med. 64, 2010): a density on the sphere, integral 1, whose maxima are fibre directions.

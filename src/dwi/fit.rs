@@ -1,82 +1,21 @@
 //! Fits of diffusion tensors of any even order to signals.
 
-use super::convert::order_of;
+use super::arguments::{matrix_dims, order_of};
 use super::design::{adc_factors, adc_matrix};
+use super::options::{FitOptions, Nonpositive, Weighting};
 use super::scheme::Scheme;
 use super::sh::coefficients;
 use super::signal::{Attenuation, Range};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use super::weighted::{Design, Solver};
 use crate::alloc;
-use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
-use crate::error::{Error, Result, real};
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::DType;
 use crate::sshopm::{Info, TensorStatus};
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
-
-numbered!(Weighting, Ordinary, Signal);
-numbered!(Nonpositive, Clamp, Skip);
-
-/// Weights of the residuals. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Weighting {
-    /// All residuals of the logarithms have the same weight.
-    Ordinary = 0,
-    /// The logarithm of a signal S has a variance proportional to 1 / S^2, so its residual is weighted with S^2.
-    Signal = 1,
-}
-
-/// Treatment of signals that are not positive. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Nonpositive {
-    /// Raise them to a small fraction of S0.
-    Clamp = 0,
-    /// Exclude them from the voxel's fit.
-    Skip = 1,
-}
-
-with_defaults! {
-    /// Weights of a fit of tensors, and its treatment of small signals.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub struct FitOptions {
-        /// Weights of the residuals, if the caller passes no weights.
-        pub weighting: Weighting = Weighting::Ordinary,
-        /// Treatment of signals that are not positive.
-        pub nonpositive: Nonpositive = Nonpositive::Clamp,
-        /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
-        pub b0_threshold: f64 = 50.0,
-        /// Smallest signal, as a fraction of S0; 0 for 1e-6.
-        pub clamp: f64 = 0.0,
-    }
-}
-
-impl FitOptions {
-    /// Refuses options outside their domain.
-    pub(super) fn check(&self) -> Result<()> {
-        super::scheme::check_threshold(self.b0_threshold)?;
-        self.floor().map(|_| ())
-    }
-
-    /// The smallest signal as a fraction of S0.
-    fn floor(&self) -> Result<f64> {
-        if self.clamp == 0.0 {
-            return Ok(1e-6);
-        }
-        // The lower limit keeps logarithms in f32 away from subnormal numbers.
-        if (1e-30..1.0).contains(&self.clamp) {
-            return Ok(self.clamp);
-        }
-        Err(Error::invalid(
-            "clamp",
-            format!("is {}, 0, or at least 1e-30 and less than 1, is needed", real(self.clamp)),
-        ))
-    }
-}
 
 /// Fits a tensor A of order m to every voxel. It minimises the sum of `w_j (D_j - A g_j^m)^2` over the weighted volumes, with
 /// `D_j = -ln(S_j / S0) / b_j` and S0 the mean of the unweighted ones. m = 2 is the diffusion tensor.
@@ -166,14 +105,6 @@ pub fn fit(
         DType::F64 => task.run::<f64>(context, progress, mask, outputs),
         other => Err(Error::invalid("tensors", format!("are {}, F32 or F64 is needed", other.name()))),
     })
-}
-
-/// Rows and columns of a matrix, or an error that names the argument.
-pub(crate) fn matrix_dims(argument: &str, tensor: &Tensor) -> Result<(usize, usize)> {
-    match *tensor.dims() {
-        [rows, columns] => Ok((rows, columns)),
-        ref other => Err(Error::invalid(argument, format!("has dimensions {other:?}, two are needed"))),
-    }
 }
 
 /// The fit of one volume.

@@ -1,7 +1,7 @@
 //! Fits and conversions on a GPU, in chunks of voxels.
 
 use super::design::{adc_factors, adc_matrix};
-use super::fit::{FitOptions, Nonpositive, Weighting};
+use super::options::{FitOptions, Nonpositive, Weighting};
 use super::scheme::Scheme;
 use super::sh::coefficients;
 use super::voxels::Outputs;

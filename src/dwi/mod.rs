@@ -9,9 +9,11 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | [`options`] | the options of all calls |
 //! | [`session`] | options on a context, created once and used for many volumes |
 //! | `scheme`, `signal` | a gradient scheme; signals as fractions of the unweighted signal |
 //! | `fit`, `csa`, `peaks`, `convert` | the calls of the table above |
+//! | `arguments` | checks of arguments that several calls share |
 //! | `design`, `weighted` | the matrices that all voxels share; least squares with weights of each voxel |
 //! | [`sh`] | spherical harmonics, and their matrices to and from symmetric tensors |
 //! | `voxels`, `logarithm` | blocks of voxels on all threads; the logarithm of many values |
@@ -19,12 +21,14 @@
 //!
 //! Directions stay in the frame of the gradients; no image affine is applied anywhere.
 
+mod arguments;
 mod convert;
 mod csa;
 mod design;
 mod fit;
 mod gpu;
 mod logarithm;
+pub mod options;
 mod peaks;
 mod scheme;
 pub mod session;
@@ -34,12 +38,13 @@ mod voxels;
 mod weighted;
 
 pub use convert::{sh_to_tensor, tensor_to_sh};
-pub use csa::{CsaOptions, csa};
+pub use csa::csa;
 pub use design::{adc_matrix, csa_constant, csa_matrix};
-pub use fit::{FitOptions, Nonpositive, Weighting, fit};
-pub use peaks::{Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks};
+pub use fit::fit;
+pub use options::{CsaOptions, FitOptions, Missing, Nonpositive, Options, PeaksFormat, PeaksOptions, Weighting};
+pub use peaks::{PeaksOutputs, peaks};
 pub use scheme::Scheme;
-pub use session::{Dwi, FitOutputs, Options, Scan};
+pub use session::{Dwi, FitOutputs, Scan};
 pub use sh::Basis;
 
 #[cfg(test)]

@@ -1,110 +1,19 @@
 //! Peaks of orientation functions: their local maxima, found by the eigenpair solver.
 
-use std::f64::consts::FRAC_PI_2;
-
-numbered!(PeaksFormat, UnitValue, Mrtrix);
-numbered!(Missing, Nan, Zero);
-
-use super::convert::order_of;
-use super::fit::matrix_dims;
+use super::arguments::{matrix_dims, order_of};
+use super::options::{Missing, PeaksFormat, PeaksOptions};
 use super::sh::{Basis, check_order, degree, sh_to_tensor_matrix};
 use crate::alloc;
-use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
-use crate::error::{Error, Result, real};
+use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::range;
 use crate::scalar::{DType, Real, with_real};
 use crate::sshopm::algorithm::{self, Outputs};
 use crate::sshopm::plan::{PeakForm, Plan, SignRule};
-use crate::sshopm::resolve::{check, chord2, resolve};
-use crate::sshopm::{self, Info, Method, Options, Results, StartKind};
+use crate::sshopm::resolve::{chord2, resolve};
+use crate::sshopm::{self, Info, Results};
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor};
-
-/// Format of a peak. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum PeaksFormat {
-    /// Unit vector and value: x, y, z, lambda.
-    UnitValue = 0,
-    /// The vector times the value, as MRtrix3 writes peaks.
-    Mrtrix = 1,
-}
-
-/// Value of absent peaks. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Missing {
-    /// NaN, which no peak has.
-    Nan = 0,
-    /// 0, for programs that cannot read NaN.
-    Zero = 1,
-}
-
-with_defaults! {
-    /// Options of a search for peaks.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub struct PeaksOptions {
-        /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
-        pub basis: Option<Basis> = None,
-        /// Format of a peak: its direction and value, or their product.
-        pub format: PeaksFormat = PeaksFormat::UnitValue,
-        /// Value of the components of absent peaks.
-        pub missing: Missing = Missing::Nan,
-        /// Start vectors of each voxel's search.
-        pub start_kind: StartKind = StartKind::Auto,
-        /// Limit of the iterations of a start; 0 for 500.
-        pub max_iterations: usize = 0,
-        /// How an iterate becomes the next.
-        pub method: Method = Method::Hybrid,
-        /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a
-        /// thousand of the three highest peaks of a voxel and 96 miss none; of order 4, 32 miss none.
-        pub starts: i64 = 0,
-        /// Seed of random starts; refused with other starts unless it is 0.
-        pub seed: u64 = 0,
-        /// Smallest height of a peak, at least 0; if it is 0, a peak must be higher than 0.
-        pub absolute_threshold: f64 = 0.0,
-        /// Smallest height of a peak relative to the highest of the voxel; 0 to 1.
-        pub relative_threshold: f64 = 0.1,
-        /// Angle in radians below which the lower of two peaks is dropped; 0 keeps both; at most a right angle.
-        pub min_separation: f64 = 15f64.to_radians(),
-        /// Relative residual; 0 for 1e-10 (F64) or 1e-5 (F32).
-        pub tolerance: f64 = 0.0,
-        /// Angle in radians below which ends of starts are one peak; 0 for one degree.
-        pub merge_angle: f64 = 0.0,
-    }
-}
-
-impl PeaksOptions {
-    /// The options of the eigensolver.
-    fn solver(&self) -> Options {
-        Options {
-            method: self.method,
-            max_iterations: self.max_iterations,
-            start_kind: self.start_kind,
-            starts: self.starts,
-            seed: self.seed,
-            tolerance: self.tolerance,
-            merge_angle: self.merge_angle,
-            ..Options::default()
-        }
-    }
-
-    /// Refuses options outside their domain.
-    pub(super) fn check(&self) -> Result<()> {
-        range::not_negative("absolute_threshold", self.absolute_threshold)?;
-        if !(0.0..=1.0).contains(&self.relative_threshold) {
-            let problem = format!("is {}, outside 0 .. 1", real(self.relative_threshold));
-            return Err(Error::invalid("relative_threshold", problem));
-        }
-        if !(0.0..=FRAC_PI_2).contains(&self.min_separation) {
-            let problem = format!("is {}, outside 0 .. pi/2", real(self.min_separation));
-            return Err(Error::invalid("min_separation", problem));
-        }
-        check(&self.solver()).map(|_| ())
-    }
-}
 
 /// Output arrays. K is the largest number of peaks of a voxel, T the number of voxels.
 pub struct PeaksOutputs<'a> {

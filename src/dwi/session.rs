@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::csa::{CsaOptions, csa};
-use super::fit::{FitOptions, fit};
-use super::peaks::{PeaksOptions, PeaksOutputs, peaks, plan};
+use super::csa::csa;
+use super::fit::fit;
+use super::options::{CsaOptions, FitOptions, Options, PeaksOptions};
+use super::peaks::{PeaksOutputs, peaks, plan};
 use super::sh::Basis;
 use crate::choice::Value;
 use crate::context::Context;
@@ -15,18 +16,6 @@ use crate::session::{CancelHandle, LastInfo};
 use crate::sshopm::Info;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
-
-/// The options of all calls, each of which refuses the options that only others use. `b0_threshold` belongs to fits and
-/// orientation functions, and is the same in both.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Options {
-    /// Options of fits of tensors.
-    pub fit: FitOptions,
-    /// Options of orientation functions.
-    pub csa: CsaOptions,
-    /// Those of peaks. The basis may be that of the orientation functions as well.
-    pub peaks: PeaksOptions,
-}
 
 /// Signals with their scheme, and the voxels that count.
 #[derive(Clone, Copy)]

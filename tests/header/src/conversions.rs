@@ -57,9 +57,9 @@ fn listed() -> Vec<Mirror> {
                 "dwi_options",
                 "crate::dwi::Options",
                 &[
-                    ("dwi/fit.rs", "FitOptions", "fit."),
-                    ("dwi/csa.rs", "CsaOptions", "csa."),
-                    ("dwi/peaks.rs", "PeaksOptions", "peaks."),
+                    ("dwi/options.rs", "FitOptions", "fit."),
+                    ("dwi/options.rs", "CsaOptions", "csa."),
+                    ("dwi/options.rs", "PeaksOptions", "peaks."),
                 ],
             )
         },

@@ -69,14 +69,14 @@ fn listed() -> Vec<Keywords> {
                 "degeneracy_tolerance",
             ]),
         ),
-        class("FitOptions", "dwi_options", "", "Options of `fit`;", Core("dwi/fit.rs", "FitOptions", &[])),
-        class("CsaOptions", "dwi_options", "", "Options of `csa`;", Core("dwi/csa.rs", "CsaOptions", &[])),
+        class("FitOptions", "dwi_options", "", "Options of `fit`;", Core("dwi/options.rs", "FitOptions", &[])),
+        class("CsaOptions", "dwi_options", "", "Options of `csa`;", Core("dwi/options.rs", "CsaOptions", &[])),
         class(
             "PeaksOptions",
             "dwi_options",
             "",
             "Options of `peaks`;",
-            Core("dwi/peaks.rs", "PeaksOptions", &["basis"]),
+            Core("dwi/options.rs", "PeaksOptions", &["basis"]),
         ),
         class(
             "DwiOptions",
