@@ -46,7 +46,10 @@ pub fn share<F: FnOnce() -> Result<()> + Send>(name: &'static str, threads: usiz
                 Err(refused) => here.push(refused.work),
             }
         }
-        let own = here.into_iter().fold(Ok(()), |all, work| all.and(work()));
+        let mut own = Ok(());
+        for work in here {
+            own = own.and(work());
+        }
         started.into_iter().map(|thread| thread.join().and_then(|outcome| outcome)).fold(own, Result::and)
     })
 }
