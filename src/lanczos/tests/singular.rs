@@ -42,7 +42,9 @@ fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, op
     }
     assert_eq!(found.info.converged, options.count, "{:?}", found.info);
     let reported = found.info.orthogonality;
-    assert!(reported < 100.0 * eps && (options.count * rows < 30 || reported > 0.0), "{:?}", found.info);
+    // The norm of one vector may round to exactly 1.
+    let may_be_zero = options.count < 2 || options.count * rows < 30;
+    assert!(reported < 100.0 * eps && (may_be_zero || reported > 0.0), "{:?}", found.info);
     found
 }
 
