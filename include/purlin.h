@@ -6344,7 +6344,7 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
  * rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
  *
  * Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
- * mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32 (about 1e30), makes
+ * mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32, makes
  * its row NaN, and on a GPU the one that is filtered with it; with `sanitize` it counts as 0. The log has one warning
  * with the number of them. Arrays on a device are filtered in the order of the stream, but the call waits for that
  * number.
