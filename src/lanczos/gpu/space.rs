@@ -77,7 +77,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
     /// Allocates `columns` vectors. `inverse` is the caller's solve with the operator.
     ///
     /// # Errors
-    /// Out of memory on the device or the host; [`Error::NoDevice`] without cuBLAS.
+    /// Out of memory on the device or the host; `NoDevice` without cuBLAS.
     pub fn new(
         context: &Arc<Context>,
         operator: &'o mut Symmetric<'a, T>,
