@@ -3283,6 +3283,10 @@ typedef struct purlin_rpca_info {
    * Planned peak of device memory, bytes, in the context that needs most, likewise.
    */
   int64_t device_bytes;
+  /**
+   * Where the iterates are held, and why: in memory, or in a file or in host memory if it does not suffice; terminated.
+   */
+  char reason[128];
 } purlin_rpca_info;
 
 /**
@@ -7067,7 +7071,7 @@ PURLIN_MUST_USE
 purlin_status purlin_rpca_cancel(const struct purlin_rpca *rpca);
 
 /**
- * The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. No entry is read. A run that
+ * The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`, `reason`. No entry is read. A run that
  * the plan accepts stays inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part
  * of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come
  * on top.
@@ -7075,7 +7079,7 @@ purlin_status purlin_rpca_cancel(const struct purlin_rpca *rpca);
  * @param      rpca  the robust PCA.
  * @param      m     as for purlin_rpca_compute.
  * @param      mask  likewise; NULL: all entries are observed.
- * @param[out] info  the five members above; the rest is 0. May be NULL.
+ * @param[out] info  the members above; the rest is 0. May be NULL.
  * @return as purlin_rpca_compute; a run that does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
  *

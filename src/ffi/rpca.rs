@@ -170,7 +170,7 @@ pub extern "C" fn purlin_rpca_cancel(rpca: *const purlin_rpca) -> purlin_status 
     })
 }
 
-/// The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. No entry is read. A run that
+/// The plan of a run: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`, `reason`. No entry is read. A run that
 /// the plan accepts stays inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part
 /// of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come
 /// on top.
@@ -178,7 +178,7 @@ pub extern "C" fn purlin_rpca_cancel(rpca: *const purlin_rpca) -> purlin_status 
 /// @param      rpca  the robust PCA.
 /// @param      m     as for purlin_rpca_compute.
 /// @param      mask  likewise; NULL: all entries are observed.
-/// @param[out] info  the five members above; the rest is 0. May be NULL.
+/// @param[out] info  the members above; the rest is 0. May be NULL.
 /// @return as purlin_rpca_compute; a run that does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
 ///

@@ -1,6 +1,6 @@
 //! Constants and structs of robust PCA.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
 use super::group::purlin_group;
@@ -131,6 +131,8 @@ pub struct purlin_rpca_info {
     pub host_bytes: i64,
     /// Planned peak of device memory, bytes, in the context that needs most, likewise.
     pub device_bytes: i64,
+    /// Where the iterates are held, and why: in memory, or in a file or in host memory if it does not suffice; terminated.
+    pub reason: [c_char; 128],
 }
 
 versioned!(purlin_rpca_info, first = std::mem::offset_of!(Self, contexts));

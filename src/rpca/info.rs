@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 
 /// The report of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Info {
     /// Whether the tolerance was met; otherwise the outputs hold the last iterate.
     pub converged: bool,
@@ -61,6 +61,8 @@ pub struct Info {
     pub host_bytes: u64,
     /// Planned peak of device memory, on the device that needs most.
     pub device_bytes: u64,
+    /// Where the iterates X and Y are held, and why.
+    pub reason: String,
 }
 
 impl Info {
@@ -94,6 +96,7 @@ impl Info {
             contexts: 1,
             host_bytes: 0,
             device_bytes: 0,
+            reason: String::new(),
         }
     }
 

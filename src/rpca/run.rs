@@ -177,12 +177,14 @@ impl<'c> Call<'c> {
                 let fit =
                     memory::fit::<T>(self.context(), &self.shape::<T>(&entries, mask.as_ref(), size), self.options)?;
                 info.host_bytes = fit.expected;
+                info.reason = reason(fit.cut.in_memory, "memory", "an unnamed file");
                 fit.cut.panels(size.0)
             }
             Backend::Gpu(_) => {
                 let planned = gpu::plan::<T>(self.contexts, &entries, mask.as_ref(), size, self.options)?;
                 (info.host_bytes, info.device_bytes) = planned.bytes;
                 info.contexts = planned.contexts;
+                info.reason = reason(planned.is_resident, "device memory", "host memory");
                 planned.panels
             }
         };
@@ -217,6 +219,7 @@ impl<'c> Call<'c> {
                 ops.set_transposed(transposed);
                 let Solution { mut info, unit, bound } = solve::<T::Wide, CpuAlgebra>(&mut ops, self.options)?;
                 info.host_bytes = fit.expected;
+                info.reason = reason(fit.cut.in_memory, "memory", "an unnamed file");
                 (info.block_rows, info.blocks) = ops.blocks();
                 (info.bytes_read, info.seconds_read) = ops.reading();
                 self.expect_held::<T>(unit, bound, |take| ops.results(take))?;
@@ -241,6 +244,7 @@ impl<'c> Call<'c> {
                 (info.host_bytes, info.device_bytes) = ops.planned_bytes();
                 (info.bytes_to_device, info.bytes_read, info.seconds_read) = ops.traffic();
                 info.contexts = ops.contexts();
+                info.reason = reason(ops.is_resident(), "device memory", "host memory");
                 Ok(info)
             }
         }
@@ -330,6 +334,15 @@ impl<'c> Call<'c> {
         })?;
         **csr = Some(builder.finish(context)?);
         Ok(())
+    }
+}
+
+/// Where the iterates are held: in `memory`, or `elsewhere` where it does not suffice.
+fn reason(fits: bool, memory: &str, elsewhere: &str) -> String {
+    if fits {
+        format!("X and Y fit in {memory}")
+    } else {
+        format!("X and Y do not fit in {memory} beside the rest: they are in {elsewhere}")
     }
 }
 

@@ -140,7 +140,7 @@ impl Rpca {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         let info = self.call(given, low_rank, sparse).run(stream, &self.cancel, report)?;
-        self.last.set(info);
+        self.last.set(info.clone());
         Ok(info)
     }
 

@@ -144,6 +144,7 @@ class RpcaInfo:
     contexts: int
     host_bytes: int
     device_bytes: int
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -251,6 +251,7 @@ class RpcaInfo(Struct):
         *fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm seconds_svd"),
         *fields(c_double, "seconds_elementwise seconds_read seconds"),
         *fields(c_int64, "contexts host_bytes device_bytes"),
+        ("reason", c_char * 128),
     ]
 
 

@@ -2,7 +2,7 @@
 
 use crate::choice::{FromC, ToC as _};
 use crate::error::Result;
-use crate::ffi::options::expect_zero;
+use crate::ffi::options::{expect_zero, fill_text};
 use crate::ffi::rpca_types::{purlin_rpca_info, purlin_rpca_options};
 use crate::shape;
 
@@ -80,5 +80,6 @@ impl purlin_rpca_info {
         self.contexts = from.contexts.to_c();
         self.host_bytes = from.host_bytes.to_c();
         self.device_bytes = from.device_bytes.to_c();
+        self.reason = fill_text(&from.reason);
     }
 }

@@ -151,7 +151,7 @@ impl<M> SpectrumMethod<M> {
 }
 
 /// The result of a run; L and S are in the backend's arrays.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// Figures of the run, as far as the method knows them.
     pub info: Info,

@@ -183,6 +183,11 @@ impl<'a, T: Scalar> Member<'a, T> {
         (to_u64(self.cut.rows.min(self.cut.m)), to_u64(self.cut.panels()))
     }
 
+    /// Whether X and Y stay in device memory.
+    pub(super) fn is_resident(&self) -> bool {
+        matches!(self.x, Store::Device(_))
+    }
+
     /// Planned bytes of host and of device memory.
     pub(super) fn planned(&self) -> (u64, u64) {
         self.planned

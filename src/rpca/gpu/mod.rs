@@ -74,6 +74,8 @@ pub struct Planned {
     pub panels: (u64, u64),
     /// Devices that share the rows.
     pub contexts: u64,
+    /// Whether X and Y stay in the memory of their devices, on all of them.
+    pub is_resident: bool,
 }
 
 /// The rows of each device. Data in the memory of the first device are processed on it alone.
@@ -107,7 +109,7 @@ pub fn plan<T: Scalar>(
     options: &Options,
 ) -> Result<Planned> {
     let shares = shares_of(contexts, entries, mask, m, options);
-    let mut planned = Planned { bytes: (0, 0), panels: (0, 0), contexts: to_u64(shares.len()) };
+    let mut planned = Planned { bytes: (0, 0), panels: (0, 0), contexts: to_u64(shares.len()), is_resident: true };
     if n == 0 {
         return Ok(planned);
     }
@@ -119,6 +121,7 @@ pub fn plan<T: Scalar>(
         let plan = Plan::new::<T>(context, free, entries, mask, (share.rows, n), options)?;
         let device = plan.fit.expected.saturating_add(algebra.blas().own_workspace_bytes());
         let (rows, panels) = (plan.fit.rows.min(share.rows), share.rows.div_ceil(plan.fit.rows.max(1)));
+        planned.is_resident &= plan.fit.is_resident;
         planned.bytes = (planned.bytes.0.max(plan.host), planned.bytes.1.max(device));
         planned.panels = (planned.panels.0.max(to_u64(rows)), planned.panels.1.saturating_add(to_u64(panels)));
     }
@@ -170,6 +173,11 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// Rows of a panel (largest of all devices), and the number of panels of a pass.
     pub fn blocks(&self) -> (u64, u64) {
         self.members.iter().map(Member::blocks).fold((0, 0), |(rows, panels), (r, p)| (rows.max(r), panels + p))
+    }
+
+    /// Whether X and Y stay in the memory of their devices, on all of them.
+    pub fn is_resident(&self) -> bool {
+        self.members.iter().all(Member::is_resident)
     }
 
     /// Planned bytes of host and of device memory, of the context that needs most.

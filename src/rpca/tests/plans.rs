@@ -54,6 +54,8 @@ fn sweep(name: &str, options: &Options, make: impl Fn(&Arc<Context>) -> Matrix) 
     let again = compute(from_ref(&context), None, &m, None, options, None, None, None).unwrap_err();
     assert_eq!(again, e, "{name}");
     assert_eq!(context.host_memory_used(), 0, "{name}");
+    let (unlimited, ..) = under(0);
+    assert_eq!(unlimited.unwrap().reason, "X and Y fit in memory", "{name}");
     for eighths in [8, 9, 12, 16, 40] {
         let limit = bytes * eighths / 8;
         let (planned, context, m) = under(limit);
@@ -62,6 +64,8 @@ fn sweep(name: &str, options: &Options, make: impl Fn(&Arc<Context>) -> Matrix) 
         let info = info.unwrap_or_else(|e| panic!("{name}: limit {limit}, planned {}: {e}", planned.host_bytes));
         assert!(info.host_bytes_used <= limit, "{name}: {} of {limit}", info.host_bytes_used);
         assert_eq!((planned.host_bytes, planned.blocks), (info.host_bytes, info.blocks), "{name}");
+        assert_eq!(planned.reason, info.reason, "{name}");
+        assert!(eighths > 8 || info.reason.contains("an unnamed file"), "{name}: {}", info.reason);
         if info.rank < 10 && m.rows() > 20 * m.cols() {
             let ratio = info.host_bytes as f64 / info.host_bytes_used as f64;
             assert!((0.9..=1.1).contains(&ratio), "{name}: limit {limit}: {info:?}");

@@ -23,7 +23,7 @@ fn an_object_splits_matrices_of_any_size_and_keeps_the_last_report() {
         let given = Observed { m: &m, mask: None };
         let planned = rpca.plan(given).unwrap();
         let done = rpca.compute(None, given, None, None, None).unwrap();
-        assert_eq!((last.get("rpca").unwrap(), done.host_bytes), (done, planned.host_bytes));
+        assert_eq!((last.get("rpca").unwrap(), done.host_bytes), (done.clone(), planned.host_bytes));
         let alone = compute(from_ref(&context), None, &m, None, &Options::default(), None, None, None).unwrap();
         assert_eq!((done.iterations, done.residual.to_bits()), (alone.iterations, alone.residual.to_bits()));
     }

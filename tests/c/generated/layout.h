@@ -394,7 +394,7 @@ PLACE(purlin_rpca_options, progress, 128);
 PLACE(purlin_rpca_options, progress_user, 136);
 PLACE(purlin_rpca_options, group, 144);
 
-SIZE(purlin_rpca_info, 216);
+SIZE(purlin_rpca_info, 344);
 PLACE(purlin_rpca_info, struct_size, 0);
 PLACE(purlin_rpca_info, converged, 8);
 PLACE(purlin_rpca_info, dtype, 12);
@@ -423,6 +423,7 @@ PLACE(purlin_rpca_info, seconds, 184);
 PLACE(purlin_rpca_info, contexts, 192);
 PLACE(purlin_rpca_info, host_bytes, 200);
 PLACE(purlin_rpca_info, device_bytes, 208);
+PLACE(purlin_rpca_info, reason, 216);
 
 SIZE(purlin_tt_info, 64);
 PLACE(purlin_tt_info, struct_size, 0);

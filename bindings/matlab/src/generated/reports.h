@@ -114,6 +114,7 @@
 
 #define REPORT_RPCA_INFO(to, i) \
   do { \
+    add_text(to, "reason", (i)->reason); \
     add_number(to, "converged", (double)(i)->converged); \
     add_number(to, "iterations", (double)(i)->iterations); \
     add_number(to, "rank", (double)(i)->rank); \
