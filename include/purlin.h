@@ -9295,7 +9295,7 @@ purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
  * MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
  *
  * @param      a       sparse, square, on the host.
- * @param      how     PURLIN_SYMMETRIZE_*.
+ * @param      rule    PURLIN_SYMMETRIZE_*.
  * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
  * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
  * and with MIRROR entries in both triangles.
@@ -9304,7 +9304,7 @@ purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_symmetrize(const struct purlin_matrix *a,
-                                       int32_t how,
+                                       int32_t rule,
                                        struct purlin_matrix **matrix);
 
 /**
@@ -9509,9 +9509,9 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  * matrix is row `order[i]` of `a`. purlin_matrix_permute makes that matrix with this list for rows and columns. By
  * degree O(rows log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
  *
- * @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
- * @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
- * @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
+ * @param a       sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
+ * @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
+ * @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
  * is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
@@ -9519,7 +9519,7 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_order(const struct purlin_matrix *a,
-                                  int32_t how,
+                                  int32_t method,
                                   struct purlin_tensor *order);
 
 /**
@@ -10197,16 +10197,16 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
 /**
  * Clusters of a graph, from an embedding: as many as `count` of the solver's options.
  *
- * @param      lanczos   the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
- *                       and `shift` are not to be set; k-means has the same seed.
- * @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      graph     as for purlin_graph_embed.
- * @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
- * @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
- *                       has none.
- * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
- * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
- * @param[out] info      report of the eigensolver; may be NULL.
+ * @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
+ *                         and `shift` are not to be set; k-means has the same seed.
+ * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      graph       as for purlin_graph_embed.
+ * @param      assignment  PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
+ * @param      starts      starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
+ *                         has none.
+ * @param      labels      n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+ * @param[out] inertia     sum of the squared distances of the coordinates from their centres; may be NULL.
+ * @param[out] info        report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
  * has k pairs, and as they were if not.
  *
@@ -10216,7 +10216,7 @@ PURLIN_MUST_USE
 purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
                                    const struct purlin_matrix *graph,
-                                   int32_t how,
+                                   int32_t assignment,
                                    int64_t starts,
                                    struct purlin_tensor *labels,
                                    double *inertia,
@@ -10297,7 +10297,7 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
  *
  * @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
  * @param      vector          n finite elements of PURLIN_F64 on the host.
- * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
+ * @param      method          PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
  *                             infinite.
  * @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
  * @param[out] cut             weight of the edges between the sides, each once; may be NULL.
@@ -10312,7 +10312,7 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
 PURLIN_MUST_USE
 purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
                                   const struct purlin_tensor *vector,
-                                  int32_t how,
+                                  int32_t method,
                                   struct purlin_tensor *sides,
                                   double *cut,
                                   double *normalized_cut);

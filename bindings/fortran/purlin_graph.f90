@@ -61,31 +61,31 @@ contains
     type(c_ptr) :: key
     type(purlin_matrix) :: places
     type(purlin_tensor) :: found
-    integer(c_int32_t) :: how
+    integer(c_int32_t) :: chosen
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    how = PURLIN_GRAPH_SCALING_NONE
-    if (present(scaling)) how = scaling
+    chosen = PURLIN_GRAPH_SCALING_NONE
+    if (present(scaling)) chosen = scaling
     call prepare(settings, size(coordinates, 2, c_int64_t), options, info)
     call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, settings, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(key, stream_key(stream), graph%handle(), &
-      how, places%handle(), found%handle(), info))
+      chosen, places%handle(), found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR, which
   !> has no starts. After PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
-  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, solver, &
+  subroutine purlin_graph_cluster(context, graph, clusters, labels, assignment, starts, inertia, options, info, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
-    integer(c_int32_t), intent(in), optional :: how
+    integer(c_int32_t), intent(in), optional :: assignment
     integer(c_int64_t), intent(in), optional :: starts
     real(c_double), intent(inout), optional :: inertia
     type(purlin_lanczos_options), intent(in), optional :: options
@@ -102,7 +102,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     way = PURLIN_GRAPH_LABELS_K_MEANS
-    if (present(how)) way = how
+    if (present(assignment)) way = assignment
     call prepare(settings, clusters, options, info)
     if (present(starts) .and. way == PURLIN_GRAPH_LABELS_PIVOTED_QR) call refuse(o, &
       'starts: is set, pivoted QR has none')
@@ -254,13 +254,13 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Sides 1 and 2 of a graph, by a vector; `how` is one of PURLIN_GRAPH_CUT_*, SWEEP unless given.
-  subroutine purlin_graph_bisect(context, graph, vector, sides, how, cut, normalized_cut, stat, errmsg)
+  !> Sides 1 and 2 of a graph, by a vector; `method` is one of PURLIN_GRAPH_CUT_*, SWEEP unless given.
+  subroutine purlin_graph_bisect(context, graph, vector, sides, method, cut, normalized_cut, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(in), contiguous, target :: vector(:)
     integer(c_int64_t), intent(inout), contiguous, target :: sides(:)
-    integer(c_int32_t), intent(in), optional :: how
+    integer(c_int32_t), intent(in), optional :: method
     real(c_double), intent(inout), optional :: cut, normalized_cut
     type(purlin_tensor) :: given, found
     integer(c_int32_t) :: way
@@ -268,7 +268,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     way = PURLIN_GRAPH_CUT_SWEEP
-    if (present(how)) way = how
+    if (present(method)) way = method
     call given%borrow(context, vector, flags=PURLIN_READ_ONLY, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call found%borrow(context, sides, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_bisect(graph%handle(), given%handle(), way, found%handle(), &

@@ -137,17 +137,17 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> A symmetric matrix from a square one; `how` is one of PURLIN_SYMMETRIZE_*.
-  subroutine purlin_symmetrize(a, matrix, how, stat, errmsg)
+  !> A symmetric matrix from a square one; `rule` is one of PURLIN_SYMMETRIZE_*.
+  subroutine purlin_symmetrize(a, matrix, rule, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     type(purlin_matrix), intent(inout) :: matrix
-    integer(c_int32_t), intent(in) :: how
+    integer(c_int32_t), intent(in) :: rule
     type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    call absorb(o, c_matrix_symmetrize(a%handle(), how, made))
+    call absorb(o, c_matrix_symmetrize(a%handle(), rule, made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine
@@ -389,17 +389,17 @@ contains
 
   !> An order of the vertices, from 1, that brings together the entries that products gather: PURLIN_ORDERING_DEGREE or
   !> CUTHILL_MCKEE. purlin_permute with it for rows and columns has it.
-  subroutine purlin_order(context, a, how, order, stat, errmsg)
+  subroutine purlin_order(context, a, method, order, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
-    integer(c_int32_t), intent(in) :: how
+    integer(c_int32_t), intent(in) :: method
     integer(c_int64_t), intent(inout), contiguous, target :: order(:)
     type(purlin_tensor) :: found
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call found%borrow(context, order, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_order(a%handle(), how, found%handle()))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_order(a%handle(), method, found%handle()))
     if (o%status == PURLIN_SUCCESS) order = order + 1
     call finish(o, stat, errmsg)
   end subroutine

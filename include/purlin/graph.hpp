@@ -80,10 +80,10 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
 namespace detail {
 
 inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                             std::int32_t how, std::int64_t starts, const stream& queue) {
+                             std::int32_t assignment, std::int64_t starts, const stream& queue) {
   labels.assign(purlin::detail::size(w.properties().rows), -1);
   const tensor target = borrow(solver, labels);
-  return purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(), nullptr, &report);
+  return purlin_graph_cluster(solver.get(), queue.get(), w.get(), assignment, starts, target.get(), nullptr, &report);
 }
 
 }  // namespace detail
@@ -92,36 +92,36 @@ inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::
 /// if the last iterate has as many pairs, else -1. `starts` are those of k-means, of which the best stays; pivoted QR
 /// does not use them.
 inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                    std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                    std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
-  solver.finish(w, detail::cluster(solver, w, labels, report, how, starts, queue));
+  solver.finish(w, detail::cluster(solver, w, labels, report, assignment, starts, queue));
 }
 
 /// The same with options of its own.
 inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                    const options& settings, std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                    const options& settings, std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
   session solver(on, settings);
-  solver.finish(w, on, detail::cluster(solver, w, labels, report, how, starts, queue));
+  solver.finish(w, on, detail::cluster(solver, w, labels, report, assignment, starts, queue));
 }
 
 /// Labels, 0 to `count` - 1, of the vertices.
 inline std::vector<std::int64_t> cluster(session& solver, const matrix& w,
-                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                                          const stream& queue = {}) {
   std::vector<std::int64_t> labels;
   info report;
-  cluster(solver, w, labels, report, how, starts, queue);
+  cluster(solver, w, labels, report, assignment, starts, queue);
   return labels;
 }
 
 /// The same with options of its own.
 inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
-                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                                          const stream& queue = {}) {
   std::vector<std::int64_t> labels;
   info report;
-  cluster(on, w, labels, report, settings, how, starts, queue);
+  cluster(on, w, labels, report, settings, assignment, starts, queue);
   return labels;
 }
 
@@ -200,11 +200,11 @@ struct bisection {
 };
 
 inline bisection bisect(const context& on, const matrix& w, const std::vector<double>& vector,
-                        std::int32_t how = PURLIN_GRAPH_CUT_SWEEP) {
+                        std::int32_t method = PURLIN_GRAPH_CUT_SWEEP) {
   bisection found{std::vector<std::int64_t>(purlin::detail::size(w.properties().rows)), 0.0, 0.0};
   const tensor given = tensor::borrow(on, vector);
   const tensor target = tensor::borrow(on, found.sides);
-  on.finish(purlin_graph_bisect(w.get(), given.get(), how, target.get(), &found.cut, &found.normalized_cut));
+  on.finish(purlin_graph_bisect(w.get(), given.get(), method, target.get(), &found.cut, &found.normalized_cut));
   return found;
 }
 

@@ -102,10 +102,10 @@ inline matrix transpose(const context& on, const matrix& a, bool conjugate = fal
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
-/// A symmetric matrix from a square one; `how` is one of `PURLIN_SYMMETRIZE_*`.
-inline matrix symmetrize(const context& on, const matrix& a, std::int32_t how = PURLIN_SYMMETRIZE_UNION) {
+/// A symmetric matrix from a square one; `rule` is one of `PURLIN_SYMMETRIZE_*`.
+inline matrix symmetrize(const context& on, const matrix& a, std::int32_t rule = PURLIN_SYMMETRIZE_UNION) {
   purlin_matrix* made = nullptr;
-  const purlin_status status = purlin_matrix_symmetrize(a.get(), how, &made);
+  const purlin_status status = purlin_matrix_symmetrize(a.get(), rule, &made);
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
@@ -133,10 +133,10 @@ inline matrix scale(const context& on, const matrix& a, const tensor& rows, cons
 }
 
 /// An order of the vertices, one of `PURLIN_ORDERING_*`: `permute(on, a, list, list)` has it.
-inline std::vector<std::int64_t> order(const context& on, const matrix& a, std::int32_t how) {
+inline std::vector<std::int64_t> order(const context& on, const matrix& a, std::int32_t method) {
   std::vector<std::int64_t> list(purlin::detail::size(a.properties().rows));
   const tensor out = tensor::borrow(on, list);
-  on.finish(purlin_matrix_order(a.get(), how, out.get()));
+  on.finish(purlin_matrix_order(a.get(), method, out.get()));
   return list;
 }
 

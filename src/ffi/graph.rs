@@ -82,16 +82,16 @@ pub unsafe extern "C" fn purlin_graph_embed(
 
 /// Clusters of a graph, from an embedding: as many as `count` of the solver's options.
 ///
-/// @param      lanczos   the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
-///                       and `shift` are not to be set; k-means has the same seed.
-/// @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      graph     as for purlin_graph_embed.
-/// @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
-/// @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
-///                       has none.
-/// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
-/// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
-/// @param[out] info      report of the eigensolver; may be NULL.
+/// @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
+///                         and `shift` are not to be set; k-means has the same seed.
+/// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
+/// @param      graph       as for purlin_graph_embed.
+/// @param      assignment  PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
+/// @param      starts      starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
+///                         has none.
+/// @param      labels      n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+/// @param[out] inertia     sum of the squared distances of the coordinates from their centres; may be NULL.
+/// @param[out] info        report of the eigensolver; may be NULL.
 /// @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
 /// has k pairs, and as they were if not.
 ///
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
     lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
     graph: *const purlin_matrix,
-    how: i32,
+    assignment: i32,
     starts: i64,
     labels: *mut purlin_tensor,
     inertia: *mut f64,
@@ -113,16 +113,16 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
         let _stream = stream::before(lanczos.context(), stream)?;
         let graph = alive("graph", graph)?;
-        let how = Assignment::from_code("how", how)?;
+        let assignment = Assignment::from_code("assignment", assignment)?;
         // As an array's length where there is no array, the number is not looked at where there are no starts.
-        let starts = if how == Assignment::KMeans { at_least_one("starts", starts)? } else { 1 };
+        let starts = if assignment == Assignment::KMeans { at_least_one("starts", starts)? } else { 1 };
         let mut labels = tensor::output("labels", labels)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (found, from) =
-            object.run(|report| session::clusters(&lanczos, &graph, how, starts, &mut labels, report))?;
+            object.run(|report| session::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
         put_number(inertia, found);
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 ///
 /// @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
 /// @param      vector          n finite elements of PURLIN_F64 on the host.
-/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
+/// @param      method          PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
 ///                             infinite.
 /// @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
 /// @param[out] cut             weight of the edges between the sides, each once; may be NULL.
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 pub unsafe extern "C" fn purlin_graph_bisect(
     graph: *const purlin_matrix,
     vector: *const purlin_tensor,
-    how: i32,
+    method: i32,
     sides: *mut purlin_tensor,
     cut: *mut f64,
     normalized_cut: *mut f64,
@@ -285,14 +285,14 @@ pub unsafe extern "C" fn purlin_graph_bisect(
     guard::run(|| {
         let graph = alive("graph", graph)?;
         let vector = tensor::input("vector", vector)?;
-        let how = Cut::from_code("how", how)?;
+        let method = Cut::from_code("method", method)?;
         let mut sides = tensor::output("sides", sides)?;
         // SAFETY: the caller promises NULL or places for the numbers.
         let (cut, normalized_cut) = unsafe {
             let cut = super::pointer::output_or_null("cut", cut)?;
             (cut, super::pointer::output_or_null("normalized_cut", normalized_cut)?)
         };
-        let (between, normalized) = session::bisect(&graph, &vector, how, &mut sides)?;
+        let (between, normalized) = session::bisect(&graph, &vector, method, &mut sides)?;
         put_number(cut, Some(between));
         put_number(normalized_cut, Some(normalized));
         Ok(())

@@ -339,7 +339,7 @@ pub unsafe extern "C" fn purlin_matrix_transpose(
 /// MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
 ///
 /// @param      a       sparse, square, on the host.
-/// @param      how     PURLIN_SYMMETRIZE_*.
+/// @param      rule    PURLIN_SYMMETRIZE_*.
 /// @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
 /// @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
 /// and with MIRROR entries in both triangles.
@@ -350,13 +350,13 @@ pub unsafe extern "C" fn purlin_matrix_transpose(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_symmetrize(
     a: *const purlin_matrix,
-    how: i32,
+    rule: i32,
     matrix: *mut *mut purlin_matrix,
 ) -> purlin_status {
     guard::run(|| {
-        let how = Symmetrize::from_code("how", how)?;
+        let rule = Symmetrize::from_code("rule", rule)?;
         // SAFETY: as promised above.
-        unsafe { derive(a, matrix, |a| sparse::symmetrize(a.context(), a, how)) }
+        unsafe { derive(a, matrix, |a| sparse::symmetrize(a.context(), a, rule)) }
     })
 }
 

@@ -44,24 +44,28 @@ pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
 /// matrix is row `order[i]` of `a`. purlin_matrix_permute makes that matrix with this list for rows and columns. By
 /// degree O(rows log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
 ///
-/// @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
-/// @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
-/// @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
+/// @param a       sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
+/// @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
+/// @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
 /// is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
 /// before.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn purlin_matrix_order(a: *const purlin_matrix, how: i32, order: *mut purlin_tensor) -> purlin_status {
+pub extern "C" fn purlin_matrix_order(
+    a: *const purlin_matrix,
+    method: i32,
+    order: *mut purlin_tensor,
+) -> purlin_status {
     guard::run(|| {
         let a = alive("a", a)?;
-        let how = Ordering::from_code("how", how)?;
+        let method = Ordering::from_code("method", method)?;
         let mut order = tensor::output("order", order)?;
         order.expect_context("order", a.context())?;
         order.expect_dims("order", &[a.rows()])?;
         order.expect_dtype("order", DType::I64)?;
-        let found = sparse::order(&a, how)?;
+        let found = sparse::order(&a, method)?;
         order.view_mut::<i64>("order")?.write_column(&[], &found);
         Ok(())
     })

@@ -187,7 +187,7 @@ static void graphs(void) {
   CHECK(symmetric == 0);
   BAD_ARGUMENT("a: has row 0, column 1 (from 0) and its mirror image",
                purlin_matrix_symmetrize(a, PURLIN_SYMMETRIZE_MIRROR, &s));
-  BAD_ARGUMENT("how: is 5", purlin_matrix_symmetrize(a, 5, &s));
+  BAD_ARGUMENT("rule: is 5", purlin_matrix_symmetrize(a, 5, &s));
   BAD_ARGUMENT("tolerance: is -1", purlin_matrix_is_symmetric(a, -1, &symmetric));
   BAD_ARGUMENT("symmetric: is NULL", purlin_matrix_is_symmetric(a, 0, NULL));
 
@@ -235,7 +235,7 @@ static void orders(void) {
   OK(purlin_matrix_order(p, PURLIN_ORDERING_CUTHILL_MCKEE, t));
   OK(purlin_matrix_permute(p, order, order, &q));
   for (i = 0; i < 4; i++) CHECK(at(q, i, i + 1) == 1 && at(q, i + 1, i) == 1);
-  BAD_ARGUMENT("how: is 2, outside 0 to 1", purlin_matrix_order(star, 2, t));
+  BAD_ARGUMENT("method: is 2, outside 0 to 1", purlin_matrix_order(star, 2, t));
   OK(purlin_tensor_destroy(t));
   t = vector_of(context, PURLIN_I64, 4, order);
   BAD_ARGUMENT("order: has dimensions [4], [5] are needed", purlin_matrix_order(star, 0, t));

@@ -38,7 +38,7 @@ static void applications(void) {
     CHECK(cut == 1 && near(normalized, 2.0 / 81, 1e-12));
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
-  BAD_ARGUMENT("how: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
+  BAD_ARGUMENT("method: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
   OK(purlin_graph_fiedler(plain, NULL, a, 1, NULL, tv, NULL));
   OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, N, K, K, coordinates, &mc));
   OK(purlin_graph_embed(two, NULL, a, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
@@ -54,7 +54,7 @@ static void applications(void) {
     OK(purlin_graph_cluster(two, NULL, a, (int32_t)how, 10, tl, &inertia, &info));
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
-  BAD_ARGUMENT("how: is 2", purlin_graph_cluster(two, NULL, a, 2, 10, tl, NULL, NULL));
+  BAD_ARGUMENT("assignment: is 2", purlin_graph_cluster(two, NULL, a, 2, 10, tl, NULL, NULL));
   BAD_ARGUMENT("starts: is 0", purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
   BAD_ARGUMENT("starts: is 0", purlin_graph_k_means(mc, 2, 0, 0, tl, NULL));
   OK(purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_PIVOTED_QR, 0, tl, NULL, NULL));

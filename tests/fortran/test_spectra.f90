@@ -526,7 +526,7 @@ contains
     call purlin_permute(a, b, rows=[1_c_int64_t], stat=stat, errmsg=text)
     call check(index(text, 'rows: not as many') == 1, 'too few rows')
     call purlin_symmetrize(a, b, 9_c_int32_t, stat, text)
-    call check(index(text, 'how: is 9') == 1, 'an unknown way')
+    call check(index(text, 'rule: is 9') == 1, 'an unknown way')
     call purlin_read_market(context, b, 'no/such/file', stat=stat)
     call check(stat == PURLIN_ERROR_IO, 'no such file')
     call plan%create(a)

@@ -102,7 +102,7 @@ function test_operators()
   lengths = full(sum(P(purlin.order(P, 'degree'), :), 2));
   check(all(diff(lengths) <= 0), 'long rows first');
   for how = {'none', 'top'}
-    check_error('purlin:invalidArgument', 'how', @() purlin.order(P, how{1}));
+    check_error('purlin:invalidArgument', 'method', @() purlin.order(P, how{1}));
   end
   check_error('purlin:invalidArgument', 'square', @() purlin.order(W(:, 1:3), 'degree'));
   band = spdiags(ones(n, 2), [-1, 1], n, n);

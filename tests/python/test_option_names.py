@@ -205,7 +205,7 @@ def test_options_of_matlab_are_names_of_c() -> None:
         found = {name for cell in cells for name in re.findall(r"'(\w+)'", cell)}
         assert found <= names, f"{path.name}: {found - names}"
         seen |= found
-    assert {"dtype", "omega", "sparse", "grid", "how"} <= seen and ONLY_MATLAB <= seen
+    assert {"dtype", "omega", "sparse", "grid", "assignment"} <= seen and ONLY_MATLAB <= seen
 
 
 def test_options_of_cpp_are_names_of_c() -> None:

@@ -4,8 +4,8 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   [labels, inertia, info] = purlin.graph_cluster(W, k, name, value, ...) also has the sum of squared distances from the
 %   centres, and a report of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start',
 %   'solve', 'dtype' and 'check_symmetry', and
-%     'how'     'k_means' or 'pivoted_qr'
-%     'starts'  of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
+%     'assignment'  'k_means' or 'pivoted_qr'
+%     'starts'      of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
 %   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate,
 %   or 0 if fewer than K pairs were found (info.count).
 %
@@ -21,8 +21,8 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %     labels = purlin.graph_cluster(W, 3, 'seed', 1);
   purlin.internal.at_least(nargin, 2, 'graph_cluster');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'how', 'starts', 'devices'});
-  if isfield(opts, 'starts') && isfield(opts, 'how') && strcmp(opts.how, 'pivoted_qr')
+  opts = purlin.internal.lanczos_options(varargin, {'assignment', 'starts', 'devices'});
+  if isfield(opts, 'starts') && isfield(opts, 'assignment') && strcmp(opts.assignment, 'pivoted_qr')
     error('purlin:invalidArgument', 'starts: is set, pivoted QR has none');
   end
   [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);

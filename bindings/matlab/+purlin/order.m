@@ -1,4 +1,4 @@
-function list = order(A, how)
+function list = order(A, method)
 %ORDER  An order of the vertices of a graph that brings together the entries that products gather.
 %   list = purlin.order(A, 'degree') has the vertices with the longest rows of the sparse matrix A first, for power-law graphs;
 %   purlin.order(A, 'cuthill_mckee') gives neighbours near numbers, for meshes. A(list, list) is in that order.
@@ -13,5 +13,5 @@ function list = order(A, how)
 %     list = purlin.order(A, 'cuthill_mckee');
 %     B = A(list, list);   % spy(B) shows it
   purlin.internal.at_least(nargin, 2, 'order');
-  list = purlin_mex('matrix_order', purlin.internal.matrix(A, 'A'), how);
+  list = purlin_mex('matrix_order', purlin.internal.matrix(A, 'A'), method);
 end

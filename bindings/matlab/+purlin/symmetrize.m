@@ -1,6 +1,6 @@
-function S = symmetrize(A, how)
+function S = symmetrize(A, rule)
 %SYMMETRIZE  A symmetric matrix from a square sparse one.
-%   S = purlin.symmetrize(A, how) with HOW 'union' (entries of A or A', the larger of both; the default), 'sum', 'average',
+%   S = purlin.symmetrize(A, rule) with RULE 'union' (entries of A or A', the larger of both; the default), 'sum', 'average',
 %   'intersection' (entries of both, the smaller) or 'mirror' (A holds one triangle).
 %
 %   Errors: purlin:invalidArgument.
@@ -12,8 +12,8 @@ function S = symmetrize(A, how)
 %     W = purlin.symmetrize(directed, 'union');
   purlin.internal.at_least(nargin, 1, 'symmetrize');
   if nargin < 2
-    how = 'union';
+    rule = 'union';
   end
-  [rows, cols, values, m, n] = purlin_mex('symmetrize', purlin.internal.matrix(A, 'A'), how);
+  [rows, cols, values, m, n] = purlin_mex('symmetrize', purlin.internal.matrix(A, 'A'), rule);
   S = sparse(rows, cols, double(values), m, n);
 end

@@ -26,7 +26,7 @@ function clusters(points)
     right(labels(k), truth(k)) = right(labels(k), truth(k)) + 1;
   end
   fprintf('  in the right ring     %.2f %% by k-means\n', 100 * sum(max(right)) / points);
-  by_qr = purlin.graph_cluster(W, 3, 'basis', 80, 'how', 'pivoted_qr');
+  by_qr = purlin.graph_cluster(W, 3, 'basis', 80, 'assignment', 'pivoted_qr');
   fprintf('  pivoted QR differs at %d points\n', points - sum(max(accumarray([labels, by_qr], 1))));
   [side, cut, normalized] = purlin.graph_bisect(W, purlin.graph_fiedler(W, 'normalized', true, 'basis', 80));
   fprintf('  cut in two at weight  %.4f, %.1e of the volume: %d points and %d\n', cut, normalized, sum(side == 1), ...

@@ -54,16 +54,16 @@ static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   int64_t n = vertices_of(graph), k = integer_argument("k", prhs[1], 1, n > 0 ? n : 1), starts = 10;
   purlin_lanczos_info info = fresh_lanczos_info();
-  int32_t how = PURLIN_GRAPH_LABELS_K_MEANS;
+  int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS;
   double inertia = mxGetNaN();
   labels l = new_labels(n);
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
-  read_choice(prhs[2], "how", labellings, &how);
+  read_choice(prhs[2], "assignment", labellings, &assignment);
   read_int64(prhs[2], "starts", &starts);
   /* Where fewer pairs than clusters were found the outputs stay as they are: no labels. */
   for (int64_t i = 0; i < n; i++) l.space[i] = -1;
-  check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, how, starts, l.tensor, &inertia, &info));
+  check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, assignment, starts, l.tensor, &inertia, &info));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(inertia);
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
@@ -89,14 +89,14 @@ static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
-/* [sides, cut, normalized_cut] = graph_bisect(W, vector, how) */
+/* [sides, cut, normalized_cut] = graph_bisect(W, vector, method) */
 static void bisect(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   int64_t n = vertices_of(graph);
   purlin_tensor *vector = borrow_array("vector", prhs[1], PURLIN_F64, 1, &n);
   double cut = 0, normalized = 0;
   labels l = new_labels(n);
-  check(purlin_graph_bisect(graph, vector, choice_argument("cut", prhs[2], cuts), l.tensor, &cut, &normalized));
+  check(purlin_graph_bisect(graph, vector, choice_argument("method", prhs[2], cuts), l.tensor, &cut, &normalized));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(cut);
   if (nlhs > 2) plhs[2] = mxCreateDoubleScalar(normalized);

@@ -13,10 +13,10 @@ void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]) {
   gather_rows(made, plhs);
 }
 
-/* [i, j, values, rows, cols] = symmetrize(A, how) */
+/* [i, j, values, rows, cols] = symmetrize(A, rule) */
 static void symmetrize(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *made = NULL;
-  check(purlin_matrix_symmetrize(matrix_of("A", prhs[0]), choice_argument("how", prhs[1], symmetries), &made));
+  check(purlin_matrix_symmetrize(matrix_of("A", prhs[0]), choice_argument("rule", prhs[1], symmetries), &made));
   hand_over_rows(made, nlhs, plhs);
   (void)nrhs;
 }
@@ -51,14 +51,14 @@ static void from_coordinates(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   (void)nrhs;
 }
 
-/* list = matrix_order(A, how): a permutation that counts from 1 */
+/* list = matrix_order(A, method): a permutation that counts from 1 */
 static void order(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   int64_t n = matrix_properties_of(a).rows, *list = mxCalloc((size_t)n + 1, sizeof *list);
   purlin_tensor *target = NULL;
   check(purlin_tensor_borrow(gateway_context(), PURLIN_I64, 0, 1, &n, NULL, list, &target));
   (void)temporary(target);
-  check(purlin_matrix_order(a, choice_argument("how", prhs[1], ordering_words), target));
+  check(purlin_matrix_order(a, choice_argument("method", prhs[1], ordering_words), target));
   plhs[0] = mxCreateDoubleMatrix((mwSize)n, 1, mxREAL);
   for (int64_t k = 0; k < n; k++) ((double *)mxGetData(plhs[0]))[k] = (double)list[k] + 1;
   (void)nlhs;

@@ -171,7 +171,7 @@ def embed(
     coordinates, values = np.zeros((graph.shape[0], max(count, 0)), order="F"), np.zeros(max(count, 0))
     target = Matrix.dense(coordinates, context=graph.context)
     shown = Tensor.borrow(values, context=graph.context)
-    how = choice("scaling", scaling, _SCALINGS)
+    chosen = choice("scaling", scaling, _SCALINGS)
     with _solver(count, graph, progress, options, solver) as own:
 
         def found(info: Info) -> Embedding:
@@ -179,7 +179,7 @@ def embed(
             return Embedding(coordinates[:, :m], values[:m], info)
 
         made: Embedding = own.run(
-            graph, stream, lib.purlin_graph_embed, found, how, target.handle, shown.handle, names=("w", "k")
+            graph, stream, lib.purlin_graph_embed, found, chosen, target.handle, shown.handle, names=("w", "k")
         )
     return made
 
@@ -187,7 +187,7 @@ def embed(
 def cluster(
     w: Any,
     clusters: int | None = None,
-    how: Literal["k_means", "pivoted_qr"] = "k_means",
+    assignment: Literal["k_means", "pivoted_qr"] = "k_means",
     *,
     starts: int | None = None,
     solver: Lanczos | None = None,
@@ -199,7 +199,7 @@ def cluster(
     """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
     has no starts. Options or `solver`, and the error without convergence, as for `embed`; labels are -1 where fewer than
     `clusters` pairs were found."""
-    way = choice("how", how, _ASSIGNMENTS)
+    way = choice("assignment", assignment, _ASSIGNMENTS)
     if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
         raise ValueError("starts: is set, pivoted QR has none")
     k = _count("clusters", clusters, solver)
@@ -273,18 +273,18 @@ def fiedler(
 def bisect(
     w: Any,
     vector: npt.ArrayLike,
-    cut: Literal["sign", "median", "sweep"] = "sweep",
+    method: Literal["sign", "median", "sweep"] = "sweep",
     *,
     context: Context | None = None,
 ) -> Bisection:
     """Two sides of a graph, by a vector cut at 0, at its median, or where the normalized cut is least."""
     graph = _real(w, context)
-    how = choice("cut", cut, _CUTS)
+    chosen = choice("method", method, _CUTS)
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()
     given = Tensor.borrow(memory.converted("vector", vector, np.float64), context=graph.context)
     target = Tensor.borrow(sides, context=graph.context)
     status = lib.purlin_graph_bisect(
-        graph.handle, given.handle, how, target.handle, ctypes.byref(weight), ctypes.byref(ratio)
+        graph.handle, given.handle, chosen, target.handle, ctypes.byref(weight), ctypes.byref(ratio)
     )
     graph.context.finish(status, wording=_WORDING)
     return Bisection(sides, weight.value, ratio.value)

@@ -135,8 +135,8 @@ def to_dense(a: Any, *, context: Context | None = None) -> Array:
 def canonical(a: Any, duplicates: Duplicates = "sum", *, context: Context | None = None) -> Matrix:
     """The columns of each row ascending, every place once."""
     matrix = of(a, context)
-    how = choice("duplicates", duplicates, _DUPLICATES)
-    return _made(lib.purlin_matrix_canonical, matrix.context, matrix.handle, how)
+    chosen = choice("duplicates", duplicates, _DUPLICATES)
+    return _made(lib.purlin_matrix_canonical, matrix.context, matrix.handle, chosen)
 
 
 def pattern(a: Any, *, context: Context | None = None) -> Matrix:
@@ -165,11 +165,11 @@ def transpose(a: Any, *, conjugate: bool = False, context: Context | None = None
     return _made(lib.purlin_matrix_transpose, matrix.context, matrix.handle, int(conjugate))
 
 
-def symmetrize(a: Any, how: Symmetry = "union", *, context: Context | None = None) -> Matrix:
+def symmetrize(a: Any, rule: Symmetry = "union", *, context: Context | None = None) -> Matrix:
     """A symmetric matrix from a square one: entries of A or A^H (the larger of both), A + A^H, half of that, entries of
     both (the smaller), or of one triangle its mirror image too."""
     matrix = of(a, context)
-    return _made(lib.purlin_matrix_symmetrize, matrix.context, matrix.handle, choice("how", how, _SYMMETRIES))
+    return _made(lib.purlin_matrix_symmetrize, matrix.context, matrix.handle, choice("rule", rule, _SYMMETRIES))
 
 
 def permute(
@@ -191,12 +191,12 @@ def permute(
     return _made(lib.purlin_matrix_permute, matrix.context, matrix.handle, *addresses)
 
 
-def order(a: Any, how: Literal["degree", "cuthill_mckee"], *, context: Context | None = None) -> Array:
+def order(a: Any, method: Literal["degree", "cuthill_mckee"], *, context: Context | None = None) -> Array:
     """An order of the vertices that brings together the entries that products gather: `permute(a, order, order)` has it."""
     matrix = of(a, context)
     out = np.zeros(matrix.shape[0], np.int64)
     with Tensor.borrow(out, context=matrix.context) as tensor:
-        status = lib.purlin_matrix_order(matrix.handle, choice("how", how, _ORDERS), tensor.handle)
+        status = lib.purlin_matrix_order(matrix.handle, choice("method", method, _ORDERS), tensor.handle)
         matrix.context.finish(status)
     return out
 
