@@ -3,7 +3,7 @@
 #   make demo    a bare machine to a picture of fibre directions
 #   make test    every check, in every language
 #
-# PREFIX says where `make install` puts the library; CARGO_TARGET_DIR is respected.
+# PREFIX is the folder of `make install`; CARGO_TARGET_DIR is respected.
 
 PREFIX ?= $(CURDIR)/target/prefix
 SHELL := /bin/bash
@@ -15,7 +15,7 @@ export PREFIX
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-deps: ## bring the tools a bare machine lacks (Debian packages, nvcc, Python packages)
+deps: ## install the tools a bare machine lacks (Debian packages, nvcc, Python packages)
 	@tools/deps.sh
 
 build: ## release build of the library and its package, in target/cmake
@@ -36,11 +36,11 @@ hunt: ## an hour of random attacks on the installed library; HUNT_SECONDS bounds
 bench: ## benches, one JSON a run under benches/results/<device>
 	@tools/bench.sh
 
-gpu-bundle: ## what a GPU machine without cargo needs, in target/gpu-bundle
+gpu-bundle: ## tests, benches and data for a GPU machine without cargo, in target/gpu-bundle
 	@tools/gpu-bundle.sh
 
 docs: ## API reference from the headers, in target/docs
 	@tools/docs.sh
 
-clean: ## remove everything built; the brought tools stay (rm -r target removes them too)
+clean: ## remove build outputs; tools of `make deps` stay (rm -r target removes them too)
 	@tools/clean.sh

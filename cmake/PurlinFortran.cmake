@@ -1,6 +1,6 @@
 # Purlin::fortran from the Fortran sources in a folder. A .mod file belongs to one version of one compiler, so the
-# source is what is shipped, and whoever uses it compiles it: the build tree, and find_package where no module
-# for the compiler at hand is installed.
+# package has the source, and its user compiles it: the build tree, and find_package if no module for the user's
+# compiler is installed.
 
 function(purlin_add_fortran folder)
   if(TARGET Purlin::fortran)

@@ -1,4 +1,4 @@
-# What is installed, and where. Nothing of it names the prefix: the tree may be moved or packed afterwards.
+# The installed files and their folders. None of them contains the prefix, so the tree may be moved or packed afterwards.
 
 set(purlin_data_dir "${CMAKE_INSTALL_DATADIR}/purlin")
 set(purlin_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Purlin")

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     const purlin_matrix_info size = graph.properties();
     std::printf("%lld vertices, %lld edges\n", static_cast<long long>(size.rows), static_cast<long long>(size.nnz / 2));
 
-    // Small eigenvalues of a mesh lie close together: a larger space finds them in fewer products.
+    // Small eigenvalues of a mesh are close together: a larger basis needs fewer products to find them.
     purlin::lanczos::options settings;
     settings.basis = 100;
     settings.tolerance = 1e-8;

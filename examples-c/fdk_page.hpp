@@ -1,4 +1,4 @@
-// The page of fdk_stream: slices beside the truth, a profile, and what was measured.
+// The page of fdk_stream: slices beside the truth, a profile, and the measured times and errors.
 #ifndef FDK_PAGE_HPP
 #define FDK_PAGE_HPP
 

@@ -1,5 +1,5 @@
 // A scanner that delivers cone-beam views while they are reconstructed: a thread plays the detector and pushes one
-// 16-bit frame after the other; the volume stands a moment after the last one. A full circle, a short scan and a panel
+// 16-bit frame after the other; the volume is ready a moment after the last one. A full circle, a short scan and a panel
 // that is shifted sideways, of the Shepp-Logan head; writes fdk.html with pictures.
 //
 //   fdk_stream [FOLDER [VOXELS]]
@@ -23,7 +23,7 @@ using clock_type = std::chrono::steady_clock;
 
 double since(clock_type::time_point start) { return std::chrono::duration<double>(clock_type::now() - start).count(); }
 
-// What the detector would count: views one after the other, columns * rows each.
+// Simulated detector counts: views one after the other, columns * rows each.
 std::vector<std::uint16_t> measure(const purlin::context& on, const purlin::fdk::reconstruction& fdk,
                                    const purlin::fdk::geometry& scanner, const purlin::tensor& head) {
   const purlin_fdk_geometry g = scanner.raw();
@@ -31,7 +31,7 @@ std::vector<std::uint16_t> measure(const purlin::context& on, const purlin::fdk:
   fdk.project_ellipsoids(head, lines);
   const float* line = lines.data<const float>();
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(g.detector_columns * g.detector_rows * g.views));
-  // 0.02 per mm is about what water attenuates, and the skull is five times as dense as the tissue.
+  // Water attenuates about 0.02 per mm, and the skull is five times as dense as the tissue.
   for (std::size_t k = 0; k < counts.size(); ++k) {
     counts[k] = static_cast<std::uint16_t>(std::lround(unattenuated * std::exp(-0.02 * line[k])));
   }

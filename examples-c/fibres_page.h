@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What was computed; T = nx ny nz voxels, x fastest. */
+/* Results of the fit; T = nx ny nz voxels, x fastest. */
 typedef struct fibres {
   int64_t dims[3];
   const float *b0;      /* T: signal without diffusion weighting */

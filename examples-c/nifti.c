@@ -122,7 +122,7 @@ int nifti_read(const char *path, nifti_image *image, char *error, size_t error_s
   return result;
 }
 
-/* All numbers of a text file; `first_line` gets how many stand in its first line. */
+/* All numbers of a text file; `first_line` gets the count of those in its first line. */
 static double *numbers(const char *path, int64_t *count, int64_t *first_line) {
   FILE *file = fopen(path, "r");
   double *list = NULL;

@@ -1,4 +1,4 @@
-/* Reads what the example needs: a single-file NIfTI-1 image, and the text files of a gradient table. */
+/* Reads the example's inputs: a single-file NIfTI-1 image, and the text files of a gradient table. */
 #ifndef EXAMPLE_NIFTI_H
 #define EXAMPLE_NIFTI_H
 

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   check(purlin_lanczos_info_init(&info, sizeof info), "purlin_lanczos_info_init");
   options.count = count;
   status = purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &options, lambda, x, residual, &info);
-  /* What has been found by then is in the outputs. */
+  /* The outputs then have the pairs found so far. */
   if (status == PURLIN_ERROR_NO_CONVERGENCE)
     fprintf(stderr, "spectrum: %s\n", purlin_last_error_message());
   else

@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
           "purlin_tensor_borrow_symmetric");
   }
 
-  /* Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to. */
+  /* The usual limits: maxima at least half as high as the voxel's highest, and 25 degrees apart. */
   check(purlin_dwi_options_init(&options, sizeof options), "purlin_dwi_options_init");
   options.basis = PURLIN_SH_MRTRIX3;
   options.missing = PURLIN_MISSING_ZERO;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Gathers the figures of one bench run into one JSON file, with what is needed to repeat it.
+"""Gathers the figures of one bench run into one JSON file, with the details needed to repeat it.
 
 Sources: the JSON files that benches wrote at PURLIN_BENCH_JSON, criterion's estimates, and (on a GPU
-machine) the bundle's description and the table of steps. Standard library only: it also runs where nothing else is.
+machine) the bundle's description and the table of steps. Standard library only, so that it runs on a bare machine.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def written(folder: Path) -> dict[str, Any]:
 
 
 def printed(folder: Path) -> dict[str, Any]:
-    """Lines of the logs that are JSON objects: what benches without a JSON library print."""
+    """Lines of the logs that are JSON objects, which benches without a JSON library print."""
     figures = {}
     for path in sorted(folder.glob("*.log")):
         rows = []

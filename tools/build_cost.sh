@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What it costs to build purlin:
+# Measures the cost of building purlin:
 #
 #   tools/build_cost.sh release             CPU seconds of a release build of the project's own code
 #   tools/build_cost.sh edit FAMILY [FILE]  CPU seconds from an edit of all function bodies of a file to its unit tests
@@ -63,7 +63,7 @@ edit)
     [ -f "$file" ] || die "src/$family has no CPU backend: name a FILE"
     package=purlin features=fault-injection
     [ ! -f "src/$family/Cargo.toml" ] || package=purlin-$family
-    # What the tests of the other members enable of it.
+    # The feature of base that the tests of the other members enable.
     [ "$family" != base ] || features=$features,testing
     tests=(cargo test --locked -p "$package" --features "$features" --lib --no-run)
     say "building the tests of $package as they are"

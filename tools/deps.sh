@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings the tools a bare machine lacks: Debian packages when it may install them, nvcc and the Python packages
-# of the tests from PyPI into target/. What could not be brought is listed; the rest of the build goes on
-# without it. Quick when everything is there.
+# of the tests from PyPI into target/. Missing tools are listed at the end; the rest of the build works without
+# them. Quick when everything is installed.
 #
 #   PURLIN_APT=off    never call apt-get (or sudo)
 #   PURLIN_CUDA=off   do not fetch nvcc
@@ -12,7 +12,7 @@ LOGS=$TARGET/logs
 mkdir -p "$STAMPS" "$LOGS"
 missing=()
 
-# A stamp stands for a finished installation of exactly these requirements by exactly this Python.
+# A stamp records a finished installation of exactly these requirements by exactly this Python.
 stamp() { printf '%s/%s-%s' "$STAMPS" "$1" "$(cat "$2" <("$PYTHON" -V 2>&1) | sha256sum | cut -c1-16)"; }
 
 # Debian's own cmake and not the stand-in in the virtual environment, so that a later root run can replace it.
@@ -72,7 +72,7 @@ install_rust_components() {
     done
 }
 
-# The virtual environment keeps Debian's Python, which refuses installations of its own, untouched.
+# A virtual environment, because Debian's Python refuses installations into itself.
 make_venv() {
     [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -m pip --version >/dev/null 2>&1 && return 0
     rm -rf "$VENV"
@@ -124,7 +124,7 @@ install_cmake_stand_in() {
 
 install_toolchain() {
     [ "${PURLIN_CUDA:-auto}" != off ] || return
-    # An nvcc of the user's own is taken before ours by src/base/build.rs: nothing to bring.
+    # src/base/build.rs prefers the user's own nvcc, so none is installed.
     if [ -n "${NVCC:-}" ] || { [ -n "${CUDA_HOME:-}" ] && [ -x "$CUDA_HOME/bin/nvcc" ]; } || have nvcc; then return; fi
     # nvcc compiles the host's side of each file with g++.
     if ! have g++; then
@@ -134,7 +134,7 @@ install_toolchain() {
     local requirements=$ROOT/tools/requirements-toolchain.txt done_
     done_=$(stamp toolchain "$requirements")
     if [ -e "$done_" ] && [ -x "$TOOLCHAIN/nvidia/cu13/bin/nvcc" ]; then return; fi
-    # pip --target merges into what is there and leaves old files: start clean.
+    # pip --target merges into an existing folder and leaves old files: start clean.
     rm -rf "$TOOLCHAIN"
     if make_venv && pip_install toolchain "$requirements" --target "$TOOLCHAIN" && [ -e "$TOOLCHAIN/nvidia/cu13/bin/nvcc" ]; then
         # Wheels do not carry the executable bit of everything nvcc starts.
@@ -154,7 +154,7 @@ install_cmake_stand_in
 install_toolchain
 
 if [ ${#missing[@]} -gt 0 ]; then
-    say "deps: could not bring these; everything else goes on without them:"
+    say "deps: could not install these; everything else works without them:"
     for item in "${missing[@]}"; do say "  - $item"; done
 fi
 have cargo && have "$CC" || die "cargo and a C compiler are needed; see the list above"

@@ -1,4 +1,4 @@
-# Paths, tools and messages that the scripts beside this file share. Sourced, never run.
+# Paths, tools and messages shared by the scripts of this folder. Sourced, never run.
 # shellcheck shell=bash
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,7 +14,7 @@ package_version() {
     sed -n '/^\[workspace\.package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
 }
 
-# The name by which programs ask for the library. Before 1.0 each minor version may change the interface.
+# The SONAME that programs load. Before 1.0 each minor version may change the interface.
 package_soname() {
     local version
     version=$(package_version)
@@ -26,7 +26,7 @@ package_soname() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Progress goes to stderr: stdout belongs to what a command is asked to show.
+# Progress goes to stderr; stdout is for a command's result.
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
@@ -34,15 +34,15 @@ die() {
     exit 1
 }
 
-# A check that cannot run here says why in its last line and leaves with 77, as ctest understands it.
+# A check that cannot run here gives the reason in its last line and exits with 77, ctest's status for a skipped test.
 skip() {
     say "skipped: $*"
     exit 77
 }
 
-# together FUNCTION...: runs the functions at the same time, each in a shell of its own. When all have ended it prints what
-# they wrote, those that failed last, since the end of a log is what a reader is shown. Gives the status of the last that
-# failed. A step that takes too long is ended by a signal, and the output so far is printed then.
+# together FUNCTION...: runs the functions at the same time, each in a shell of its own. When all have ended it prints their
+# output, failed ones last, because only the end of a log is shown. Returns the status of the last that failed. A step that
+# takes too long is ended by a signal; the output so far is then printed.
 together() {
     local folder name code status=0 failed=()
     local -A process=()
@@ -89,7 +89,7 @@ have_cmake() {
     [ "${1:-0}" -gt 3 ] || { [ "${1:-0}" -eq 3 ] && [ "${2:-0}" -ge 21 ]; }
 }
 
-# Tools that pip brought (cmake, ninja) serve where the system has none.
+# Tools installed by pip (cmake, ninja) are used if the system has none.
 have cargo || PATH=$PATH:$HOME/.cargo/bin
 if [[ :$PATH: != *":$VENV/bin:"* ]] && ! { have_cmake && have ninja; }; then PATH=$PATH:$VENV/bin; fi
 export PATH

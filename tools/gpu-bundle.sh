@@ -40,7 +40,7 @@ cp -a "$TARGET"/gpu-prefix/lib/libpurlin.so* "$bundle/lib/"
 cp -R "$TARGET/gpu-prefix/include" "$bundle/include"
 
 say "gpu-bundle: tests"
-# Where the code came from is not asked of tests, and to write it takes longer than they.
+# Tests need no provenance of the code, and writing it takes longer than the tests.
 tests_profile() { env CARGO_PROFILE_RELEASE_DEBUG=false "$@"; }
 cargo=tests_profile
 # One build for both: operations can fail on request, and do where a test requests it.
@@ -63,7 +63,7 @@ for source_ in benches/gpu/*.cu; do
         -L"$bundle/lib" -lpurlin -Xlinker -rpath -Xlinker '$ORIGIN/../lib'
 done
 
-# What a bench is given on its command line, a line each; the real volume's tensors as plain doubles for the kernels.
+# Command-line arguments of the benches, a line each; the real volume's tensors as plain doubles for the kernels.
 arguments=$bundle/benches.arguments
 : >"$arguments"
 for order in 4 8; do
@@ -81,7 +81,7 @@ done
 [ ! -e "$bundle/csa4.f64" ] || echo 'sshopm_kernels both ../csa4.f64 ../csa8.f64' >>"$arguments"
 
 say "gpu-bundle: Python, peers, data"
-# What the programs read lies in the bundle as it lies in the repository.
+# Input files have the same paths in the bundle as in the repository.
 copy() {
     local path
     for path in "$@"; do
@@ -122,7 +122,7 @@ with tarfile.open(bundle / "programs.tar.xz", "w:xz", preset=9) as archive:
 for folder in folders:
     shutil.rmtree(bundle / folder)
 PY
-# The limit of what can be carried to a machine that is available for minutes.
+# The largest bundle that can be copied to a machine that is available for minutes.
 most=$((60 * 1024 * 1024))
 size=$(du -sb "$bundle" | cut -f1)
 say "gpu-bundle: $bundle, $((size / 1024 / 1024)) MiB"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
+# Runs the programs of `make gpu-bundle` on a machine with a GPU: tests, sanitizer, fault loop, benches with peers.
 #
 #   ./run.sh [OUT [STEP...]]    STEP: environment tests fault c memory python hunt benches peers sanitizer (default: all,
 #                               in this order)
@@ -7,8 +7,8 @@
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
 # PEERS="rsvd_gpu out methods; fdk_gpu one" runs these comparisons alone, with those arguments;
-# the sanitizer runs the GPU tests whose names hold SANITIZER_FILTER (default: all) and not `large`: those repeat on many
-# tensors what others do on few, and would take it hours.
+# the sanitizer runs the GPU tests whose names contain SANITIZER_FILTER (default: all) and not `large`: those repeat others
+# on many more tensors, and would take it hours.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
@@ -84,7 +84,7 @@ step() {
     [ "$word" != FAIL ] || sed 's/^/      /' <(tail -n 15 "$work/logs/$file.log")
 }
 
-# Written after each group of steps, so that a run that is cut off has left what it found.
+# Written after each group of steps, so that an interrupted run leaves its results so far.
 report() {
     local log
     for log in "$work"/logs/*.log; do
@@ -118,9 +118,9 @@ if has environment; then in_shell environment environment; fi
 # Ignored tests are those that need a GPU: here they run, and the rest too, on this processor.
 if has tests; then
     for program in "$here"/tests/*; do
-        # Faults are injected into the whole process: what does so runs after the others, one by one.
+        # Faults are injected into the whole process, so the tests that do so run after the others, one by one.
         step "test $(basename "$program")" "$program" --include-ignored --skip may_fail_once
-        # These tests choose their backend: what they ask of the CPU must hold on a GPU too.
+        # These tests choose their backend: their assertions must hold on a GPU too.
         if [ "$(basename "$program")" = sshopm ]; then
             step "test sshopm, on the GPU" env PURLIN_TEST_BACKEND=cuda "$program" sshopm::tests
         fi
@@ -227,7 +227,7 @@ if has peers; then
     report
 fi
 
-# Last, since it takes most of the time: what is left of the budget is its own.
+# Last, because it takes most of the time and may use all that is left of the budget.
 sanitize() { # TOOL PROGRAM
     # Tests that provoke an error of the driver, which is an error to the sanitizer too: a trap in a kernel, a kernel that
     # does not exist, more memory than there is. Any other error fails the step.

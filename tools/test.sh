@@ -18,8 +18,8 @@ passed=0
 failed=0
 skipped=0
 
-# name | command. Order: what fails often and fast first, then what the later steps need. To compile the library takes
-# longest: `rust` and `fuzz` share one build, in which operations can be made to fail, and all from `install` on another.
+# name | command. Order: first the steps that fail often and fast, then those that later steps need. Compiling the library
+# takes longest: `rust` and `fuzz` share a build with fault injection, and all steps from `install` on share another.
 STEPS='
 sources     | tools/checks/sources.sh
 format      | cargo fmt --all --check

@@ -30,7 +30,7 @@ Work = Callable[[], Any]
 
 
 class Rows:
-    """What is timed; `gpu` chooses sizes that keep a GPU busy."""
+    """The timed calls; on a GPU the sizes are large enough to keep it busy."""
 
     def __init__(self, backend: str) -> None:
         import numpy as np

@@ -44,8 +44,8 @@ static int64_t size_of(const char *name) {
   return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
 }
 
-/* The program's own functions stand before the C library's, for the library as well: the operation numbered `refused_at` on the
-   disk fails while `armed`, by lack of space, an error of the device, or a file system that may not be written to. */
+/* The functions below replace the C library's, in purlin too. While `armed`, the disk operation numbered `refused_at` fails:
+   no space left, a device error, or a read-only file system. */
 static volatile int armed;
 static volatile int64_t operations, refused_at;
 
@@ -55,8 +55,8 @@ static int fails(int error) {
   return 1;
 }
 
-/* What was done to the files and folders that the program wrote to or synchronised, while `watched` is not NULL. A machine that
-   loses its power keeps of a file what was written before the last synchronisation, and of a folder the names. */
+/* Writes and synchronisations of each file and folder, recorded while `watched` is not NULL. After a power failure only the data
+   written before a file's last synchronisation survive, and of a folder only the names synchronised before it. */
 struct watched {
   dev_t device;
   ino_t inode;
@@ -350,7 +350,7 @@ static int write_failing(const struct family *unused, int64_t number) {
   return end;
 }
 
-/* Whatever operation fails, the run says so, an old file stays as it was, and nothing else does. */
+/* Whichever operation fails, the run returns an error, an old file is unchanged, and no other file remains. */
 static void at_failures(void) {
   enum { MOST = 24 };
   size_t k;
@@ -422,7 +422,7 @@ static void on_the_disk_first(void) {
   watched = NULL;
 }
 
-/* What a killed run leaves is a file under a provisional name; the next run neither needs nor touches it. */
+/* A killed run leaves one file, under a provisional name. The next run neither reads nor changes it. */
 static void killed(void) {
   size_t k;
   for (k = 0; k < 3; k++) {
@@ -442,7 +442,7 @@ static void killed(void) {
   }
 }
 
-/* A restart file is whole at any time: a killed run goes on from it. */
+/* A restart file is complete at any time: a run that was killed resumes from it. */
 static void restarted(void) {
   struct ends ends = {0};
   int partial, after;

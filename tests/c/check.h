@@ -1,4 +1,4 @@
-/* What the C consumers share: checks that go on after a failure, and a last one that nothing is left behind. */
+/* Checks of the C consumers: they continue after a failure, and the last one fails if a handle is still open. */
 #ifndef PURLIN_TESTS_CHECK_H
 #define PURLIN_TESTS_CHECK_H
 
@@ -52,7 +52,7 @@ static inline void check_fails(purlin_status status, purlin_status expected, con
           purlin_status_string(status), message, purlin_status_string(expected), text);
 }
 
-/* Ends a program: nothing may be alive, and every check must have held. */
+/* Returns the exit status of the program: 0 if no handle is open and every check held. */
 static inline int finish(void) {
   CHECK(purlin_live_handles() == 0);
   printf("%d checks, %d failed\n", checks_made, checks_failed);
@@ -68,7 +68,7 @@ static inline int32_t test_backend(void) {
 /* Whether that backend is the CPU: for checks that do not hold on a GPU. */
 static inline int is_on_cpu(void) { return test_backend() == PURLIN_BACKEND_CPU; }
 
-/* Without a context a test has nothing to say. */
+/* Without a context no test can run. */
 static inline purlin_context *context_on(int32_t backend, int64_t threads) {
   purlin_context *context = NULL;
   purlin_context_options options;

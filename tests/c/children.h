@@ -1,4 +1,4 @@
-/* Calls in child processes, whose ends are counted: by success, by an error that is allowed, or by a signal. */
+/* Runs calls in child processes and counts how they end: success, an allowed error, or a signal. */
 #ifndef PURLIN_TESTS_CHILDREN_H
 #define PURLIN_TESTS_CHILDREN_H
 
@@ -10,7 +10,7 @@
 
 #include "families.h"
 
-/* `lost`: the CUDA driver failed where its own memory was refused, and may have kept the failure. */
+/* `lost`: the CUDA driver failed when its own allocation was refused, and every later call of it may fail too. */
 struct ends {
   int succeeded, refused, lost, wrong, killed;
   int signals[65];
@@ -32,12 +32,12 @@ static inline void *shared_memory(size_t bytes) {
   return memory;
 }
 
-/* What a call may say when memory is short. */
+/* Statuses that a call may return when memory is short. */
 static inline int is_refusal(purlin_status status) {
   return status == PURLIN_ERROR_OUT_OF_MEMORY || status == PURLIN_ERROR_IO || status == PURLIN_ERROR_NOT_SUPPORTED;
 }
 
-/* Runs `work` in a child, which leaves by its result: 0 for a success, 1 for a refusal, LOST, else an error. `family` may be NULL. */
+/* Runs `work` in a child, whose exit status is its result: 0 success, 1 refusal, LOST, else an error. `family` may be NULL. */
 static inline void in_child(struct ends *ends, int (*work)(const struct family *, int64_t), const struct family *family,
                             int64_t argument) {
   int status = -1;

@@ -1,4 +1,4 @@
-/* What crossing the boundary costs: lookup, locks, guard and message of calls that do almost nothing. The goal is
+/* Cost of a call through the C interface: lookup, locks, guard and message of calls that do almost nothing. The goal is
  * 0.3 us; the limit that fails is generous, since a loaded machine or an emulator measures something else. A solve also
  * resolves its options, takes memory and wakes a thread of the pool. The figures go as JSON to the file that
  * PURLIN_BENCH_JSON names. */

@@ -1,6 +1,6 @@
-/* A library that stands for the CUDA driver, for tests of what purlin calls and where. Its device memory is the host's, copies are
-   made at once, and kernels do nothing. A call in a child of the process that called cuInit ends the child: the driver's own are
-   undefined there. It has the functions that src/base/backend/gpu/driver.rs looks up. */
+/* A stand-in for the CUDA driver, to test which functions purlin calls, and where. Its device memory is host memory, copies are
+   synchronous, and kernels do nothing. A call in a forked child of the process that called cuInit ends the child, because the real
+   driver is undefined there. It exports the functions that src/base/backend/gpu/driver.rs looks up. */
 #define _DEFAULT_SOURCE
 #include <stdint.h>
 #include <stdio.h>

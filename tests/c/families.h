@@ -36,7 +36,7 @@ static inline void family_inputs(void) {
   for (k = 0; k < COUNT(family_projections); k++) family_projections[k] = (float)family_input[k % COUNT(family_input)];
 }
 
-/* Whether a call said what it says while nothing is in its way: a GPU need not support all that is called here. */
+/* Whether a call returned the status of an undisturbed run. A GPU need not support every call here. */
 static inline int family_is_usual(purlin_status status) {
   return status == PURLIN_SUCCESS || (status == PURLIN_ERROR_NOT_SUPPORTED && test_backend() != PURLIN_BACKEND_CPU);
 }

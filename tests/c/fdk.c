@@ -25,7 +25,7 @@ static purlin_tensor *volume_tensor(float *data) {
   return array3(context, PURLIN_F32, NX, NY, NZ, data);
 }
 
-/* The volumes of another program, whose README gives what a correct one may differ by: 4e-7 in f64 on orbits, 5e-5 for
+/* The volumes of another program. tests/golden/fdk/README.md bounds the difference: 4e-7 in f64 on orbits, 5e-5 for
  * the irregular one; f32 adds 1e-5 of the density, which is 1. */
 static void golden_scans(void) {
   static const char *names[] = {"full", "short", "displaced", "carm"};
@@ -344,7 +344,7 @@ struct lines {
   char last[256];
 };
 
-/* Bytes of memory that the system says are available; 0 where it does not say. */
+/* Bytes of available memory as the system reports them; 0 if it does not. */
 static double available(void) {
   FILE *file = fopen("/proc/meminfo", "r");
   char line[256];
@@ -383,7 +383,7 @@ static void remember(int32_t level, const char *message, void *user) {
   snprintf(lines->last, sizeof lines->last, "%s", message);
 }
 
-/* Pixels that are not finite: one line in the log a run, whichever way the views come. */
+/* Pixels that are not finite: one line of the log per run, whichever call reads the views. */
 static void logged(const struct scan *s) {
   const purlin_fdk_geometry *g = &s->geometry;
   struct lines lines = {0, 0, ""};

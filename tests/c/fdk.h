@@ -1,4 +1,4 @@
-/* What the cone-beam consumers share: the golden scans, their geometries and the grid of all of them. */
+/* Helpers of the cone-beam tests: the golden scans, their geometries and their common grid. */
 #ifndef PURLIN_TESTS_FDK_H
 #define PURLIN_TESTS_FDK_H
 

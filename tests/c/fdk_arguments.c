@@ -112,7 +112,7 @@ static void creation(void) {
   for (n = 0; n < 3; n++) matrices[5 * n] = matrices[12 + 5 * n] = 1, matrices[4 * n + 3] = matrices[15 + 4 * n] = 500;
   matrices[12] = NAN;
   BAD("matrices, view 1: has an entry that is not finite", (MATRICES));
-  /* A pitch of the rows beside matrices is compared with what they hold: 500 / 1000 of a pixel pitch of 3 here. */
+  /* A row pitch given with matrices is compared with theirs: 500 / 1000 of a pixel pitch of 3 here. */
   for (n = 0; n < MOST_VIEWS; n++) {
     const double b = 2 * 3.14159265358979 * n / (double)g.views, depth[4] = {-cos(b), -sin(b), 0, 500};
     int k;
@@ -322,7 +322,7 @@ static void pushing(void) {
     if (k != 4) OK(purlin_fdk_push(fdk, 1, &k, one));
   OK(purlin_fdk_finish(fdk, v, NULL));
   BAD_ARGUMENT("begin comes first", purlin_fdk_finish(fdk, v, NULL));
-  /* Cancelled between two calls: the next one says so, and the scan is gone. */
+  /* Cancelled between two calls: the next one returns CANCELLED, and the scan is ended. */
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, 1, views, one));
   OK(purlin_fdk_cancel(fdk));
@@ -340,7 +340,7 @@ static void pushing(void) {
   OK(purlin_context_destroy(foreign));
 }
 
-/* What a progress function may and may not do. */
+/* Calls that a progress function may and may not make. */
 static purlin_fdk *running;
 static int reports, mode;
 

@@ -1,5 +1,5 @@
-/* Sources and sinks: one golden scan through tensors, raw files, MetaImages, TIFF files and callers' functions; what a
- * failed, cancelled or unused run leaves behind. */
+/* Sources and sinks: one golden scan through tensors, raw files, MetaImages, TIFF files and callers' functions; the files
+ * that a failed, cancelled or unused run leaves. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <sys/stat.h>
@@ -343,7 +343,7 @@ static void run_over(purlin_source *source, float *result) {
   free(s);
 }
 
-/* What a finished file holds is the volume. */
+/* A finished file contains the volume. */
 static void holds_the_volume(int kind) {
   static float from_file[512], from_memory[512];
   unsigned char *bytes = calloc(1, sizeof wanted + 100);

@@ -13,7 +13,7 @@ static purlin_context *context;
 static double matrices[CIRCLE][12];
 static float projections[CIRCLE * ROWS * PIXELS], volume[VOLUME], masked[VOLUME];
 
-/* What is off its place: degrees, and mm along e_u and z. */
+/* Misalignments: angles of the panel in degrees, shifts of the source in mm along e_u and z. */
 struct tilt {
   double yaw, pitch, roll, source, height;
 };
@@ -208,7 +208,7 @@ static void first_view_elsewhere(void) {
   }
 }
 
-/* The mask keeps what all views see, but for the short side of a half fan. */
+/* The mask keeps the voxels that all views see, except for the short side of a half fan. */
 static void yawed_mask(void) {
   static const struct setup half = {90, CIRCLE, 55, PURLIN_FDK_REDUNDANCY_HALF_FAN, PURLIN_FDK_REDUNDANCY_HALF_FAN};
   const struct tilt yawed[] = {{2, 0, 0, 0, 0}, {-2, 0, 0, 0, 0}};
@@ -245,8 +245,8 @@ static void yawed_mask(void) {
   }
 }
 
-/* Sources that waver on a short arc lie near a plane that is no orbit's; on a helix they leave what the panel sees; and matrices have
-   any scale. */
+/* A short arc of sources that waver fits no orbit's plane well and is still accepted; the plan of a helix reports that the panel
+   misses part of the axis; and matrices may have any scale. */
 static void orbits(void) {
   static const struct setup arc = {PIXELS, 31, 0, PURLIN_FDK_REDUNDANCY_AUTO, PURLIN_FDK_REDUNDANCY_SHORT};
   static const struct setup full = {PIXELS, CIRCLE, 0, PURLIN_FDK_REDUNDANCY_AUTO, PURLIN_FDK_REDUNDANCY_FULL};

@@ -121,7 +121,7 @@ static void links_and_modes(const purlin_matrix *a) {
   CHECK(chmod(in_folder("file"), 0600) == 0);
   before = status_of("link");
   OK(purlin_matrix_write_market(a, in_folder("link"), 0));
-  /* The link stays, what it points to is new and as private as before; the other name keeps the old contents. */
+  /* The link stays. Its target is a new file of the same mode, and the other name keeps the old contents. */
   CHECK(status_of("link").st_ino == before.st_ino && S_ISLNK(status_of("link").st_mode));
   CHECK(begins("file", market) && begins("second", "old"));
   CHECK((status_of("file").st_mode & 07777) == 0600);
@@ -139,7 +139,7 @@ static void links_and_modes(const purlin_matrix *a) {
   CHECK(remove(in_folder("file")) == 0);
 }
 
-/* The name under which a sink used to write could be known beforehand. */
+/* A sink's provisional name used to be predictable. */
 static void planted(void) {
   static const int64_t dims[2] = {2, 2};
   purlin_sink *sink = NULL;
@@ -181,7 +181,7 @@ static int64_t peak(void) {
 
 #define REAL "%%MatrixMarket matrix coordinate real general\n"
 
-/* What a header claims is refused by the limit before it is allocated. */
+/* The memory limit refuses the sizes that a header claims before anything is allocated. */
 static void limits(void) {
   const int64_t limit = (int64_t)64 << 20;
   purlin_context_options o;

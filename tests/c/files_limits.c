@@ -16,8 +16,8 @@
 #endif
 #endif
 
-/* The limit counts arrays. The resident set also has code, buffers of readers and what the allocator keeps: BOUND allows a quarter.
-   A sanitizer's allocator keeps all that was freed. */
+/* The limit counts arrays. The resident set also has code, buffers of readers and memory that the allocator caches: BOUND allows a
+   quarter. A sanitizer's allocator never returns freed memory. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { N = 24, LIMIT = 64 << 20, BOUND = LIMIT * 16 };
 #else
@@ -194,7 +194,7 @@ static void shorter_matrices(void) {
 int main(void) {
   purlin_context_options o;
 #if defined(M_MMAP_THRESHOLD)
-  /* Arrays that were freed go back at once: the C library would keep up to 64 MiB of them. */
+  /* Freed arrays are returned to the system at once; otherwise the C library would cache up to 64 MiB of them. */
   mallopt(M_MMAP_THRESHOLD, 1 << 17);
 #endif
   if (!mkdtemp(folder)) return 1;

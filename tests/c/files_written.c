@@ -28,7 +28,7 @@ static int noted(int folder_descriptor, const char *path, int flags, mode_t mode
 }
 
 #ifdef __GLIBC__
-/* They stand before the C library's, for the library as well. */
+/* These replace the C library's functions, in purlin too. */
 int open64(const char *path, int flags, ...);
 int openat64(int folder_descriptor, const char *path, int flags, ...);
 
@@ -75,13 +75,13 @@ static struct stat status_of(const char *name) {
 
 static int mode_of(const char *name) { return (int)(status_of(name).st_mode & 07777); }
 
-/* Cancels at the first report of the step that `user` holds, or of a later one; never for 0. Reports within a step come by time. */
+/* Cancels at the first report of step `*user` or a later one; never if it is 0. Reports within a step depend on time. */
 static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
   (void)steps, (void)measure;
   return *(int *)user > 0 && step >= *(int *)user;
 }
 
-/* A run with a restart file that is cancelled after `steps` steps, or goes through for 0. */
+/* A run with a restart file that is cancelled after `steps` steps, or completes if `steps` is 0. */
 static purlin_status run(purlin_matrix *a, const char *path, int steps) {
   purlin_rsvd_options o;
   purlin_rsvd *rsvd = NULL;
@@ -138,7 +138,7 @@ static void restart_files(void) {
   CHECK(begins("victim", "theirs") && S_ISLNK(status_of("link").st_mode));
   CHECK(remove(in_folder("link")) == 0 && remove(in_folder("victim")) == 0);
 
-  /* What has been made private stays so when the next state takes its place, and goes at the end. */
+  /* A state file that was made private stays private when the next state replaces it, and is removed at the end. */
   umask(022);
   CHECK(run(a, in_folder("state"), 1) == PURLIN_ERROR_CANCELLED);
   CHECK(mode_of("state") == 0644);

@@ -1,5 +1,5 @@
-/* A child of fork() may not use what its parent made, gets an error at once, and can make its own on the CPU. On a GPU
-   (PURLIN_TEST_BACKEND=cuda) neither its calls nor the destruction of what it inherited enter the driver, which does not work there. */
+/* A child of fork() may not use its parent's objects and gets an error at once; it can create its own on the CPU. On a GPU
+   (PURLIN_TEST_BACKEND=cuda) neither its calls nor the destruction of inherited objects enter the driver, which does not work there. */
 #define _POSIX_C_SOURCE 200809L
 #include "families.h"
 
@@ -15,7 +15,7 @@ static double from[6] = {1, 2, 3, 4, 5, 6}, to[6];
 
 enum { COLUMNS = 32, ROWS = 24, VIEWS = 60, PUSHED = 20 };
 
-/* What the parent makes. On a GPU the memory of `owned` and `m` is the device's, and the objects of the families hold kernels, handles
+/* The parent's objects. On a GPU the memory of `owned` and `m` is the device's, and the objects of the families own kernels, handles
    of libraries, streams and a scan that is being pushed. */
 static struct {
   purlin_stream *stream, *wrapped;
@@ -77,7 +77,7 @@ static void make(purlin_context *context) {
   OK(purlin_matrix_destroy(u));
 }
 
-/* Destroys them, in an order in which the others are not the last to hold the device. */
+/* Destroys them, the solver last: until then it keeps the device alive for the other objects. */
 static void destroy_made(void) {
   OK(purlin_group_destroy(made.group));
   OK(purlin_spmv_destroy(made.plan));
@@ -183,8 +183,8 @@ static void *sleeping(void *argument) {
   return argument;
 }
 
-/* The C library gives the stacks of threads that stayed in the parent, and with these their names, to the child's next threads:
-   the destruction of the parent's context must leave those alone. */
+/* The C library reuses the stacks, and with them the identifiers, of the parent's threads for the child's next threads. The
+   destruction of the parent's context must not touch those. */
 static int destroying(purlin_context *context) {
   enum { THREADS = 6 };
   pthread_t threads[THREADS];
@@ -205,7 +205,7 @@ static int destroying(purlin_context *context) {
   return finish();
 }
 
-/* The child's life, ended by exit(): what runs at the end of a program runs, and must not hang. */
+/* The child ends by exit(), which runs exit handlers and destructors; they must not hang. */
 static int child(purlin_context *context) {
   purlin_context *own;
   purlin_tensor *c, *d;

@@ -1,5 +1,5 @@
-/* A child of fork() makes no call of the CUDA driver: not while it destroys what it inherited, not at its end, and not where its
-   parent was in the middle of cuInit. The driver is the stand-in of driver.c, which ends a child that calls it. */
+/* A child of fork() never calls the CUDA driver: not while it destroys inherited objects, not at its exit, and not if its parent
+   was inside cuInit. The driver is the stand-in of driver.c, which ends a child that calls it. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -89,7 +89,7 @@ static void inherited(purlin_context *context) {
     OK(purlin_stream_synchronize(stream));
     CHECK(memcmp(back, data, sizeof back) == 0);
   }
-  /* The context first: the others are then the last to hold the device. */
+  /* The context first, so that the other objects are the device's last owners. */
   OK(purlin_context_destroy(context));
   OK(purlin_tensor_destroy(out));
   OK(purlin_tensor_destroy(here));

@@ -30,7 +30,7 @@ static void *busy(void *unused) {
   return NULL;
 }
 
-/* Uses what it inherited, which is refused, then its own. */
+/* Uses inherited objects, which is refused, then its own. */
 static int child(void) {
   int64_t n = 6;
   double data[6] = {1, 2, 3, 4, 5, 6};

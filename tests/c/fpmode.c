@@ -110,7 +110,7 @@ int main(void) {
     for (j = 0; j < U; j++) {
       entries[t][j] = (double)(draw(&state) >> 11) / 9007199254740992.0 - 0.5;
       entries32[t][j] = (float)entries[t][j];
-      /* Below the normal numbers: what a flush to zero would lose. */
+      /* Subnormal numbers, which a flush to zero would lose. */
       tiny[t][j] = 4e-310 * entries[t][j];
     }
   for (j = 0; j < N; j++) {

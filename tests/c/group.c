@@ -1,4 +1,4 @@
-/* Groups of contexts: what is refused, any order of destruction, and two contexts of one device. */
+/* Groups of contexts: refusals, any order of destruction, and two contexts of one device. */
 #include "check.h"
 
 enum { MANY = 1025 };
@@ -88,7 +88,7 @@ static void another_kind(void) {
   OK(purlin_context_destroy(a));
 }
 
-/* A group keeps its members, and any order of destruction will do. */
+/* A group keeps its members alive, and any order of destruction works. */
 static void orders_of_destruction(void) {
   int order;
   for (order = 0; order < 6; order++) {

@@ -1,4 +1,4 @@
-/* What the process of the host may be like: without its standard streams, without keys for threads' data, with coroutines. */
+/* Unusual host processes: closed standard streams, no free keys for thread-specific data, and coroutines. */
 #define _GNU_SOURCE
 #include "children.h"
 #include "folder.h"
@@ -53,7 +53,7 @@ static int without_stream(const struct family *unused, int64_t stream) {
 
 static pthread_key_t keys[2048];
 
-/* A call where `left` keys are left, and another one where some have come back. */
+/* A call when `left` keys are free, and another one after three more were freed. */
 static int without_keys(const struct family *family, int64_t left) {
   int made = 0, k;
   purlin_status status;
@@ -73,7 +73,7 @@ static purlin_status came;
 
 static void coroutine(void) { came = called->call(); }
 
-/* A call from a coroutine, below whose stack there is a page that nobody may touch. */
+/* A call from a coroutine with a guard page below its stack. */
 static int in_coroutine(const struct family *family, int64_t bytes) {
   char *memory = mmap(NULL, (size_t)bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, 4096, PROT_NONE) != 0 || getcontext(&other) != 0) return 4;
@@ -98,8 +98,8 @@ static void one_context(void) {
   purlin_context_destroy(context);
 }
 
-/* The first call of a program, from a coroutine of `bytes` in the middle of an array on the first thread's stack, whose place the
-   system does not know either: the array below the coroutine's stack stays as it is. */
+/* The first call of a program, from a coroutine whose stack of `bytes` is in the middle of an array on the main thread's stack. The
+   system does not know the bounds of such a stack. The array below it must stay unchanged. */
 static int in_array(const struct family *unused, int64_t bytes) {
   enum { HALF = 3 << 20 };
   char array[2 * HALF];

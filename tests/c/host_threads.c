@@ -1,4 +1,4 @@
-/* What threads of the host may be like: cancelled, with small stacks, with signals blocked or handled, with traps enabled. */
+/* Unusual host threads: cancelled, with small stacks, with signals blocked or handled, with floating-point traps enabled. */
 #define _GNU_SOURCE
 #include "families.h"
 

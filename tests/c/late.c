@@ -1,4 +1,4 @@
-/* Calls from where a program ends: atexit handlers and destructors of thread-specific data. What Rust keeps for a thread is
+/* Calls while a program ends: from atexit handlers and destructors of thread-specific data. Rust's thread-local data are
    destroyed before these run. PURLIN_TEST_BACKEND=cuda makes the calls on a GPU, whose driver may end before the last handlers. */
 #define _POSIX_C_SOURCE 200809L
 #include "families.h"
@@ -8,7 +8,7 @@
 
 static purlin_context *kept;
 
-/* What each family says while nothing ends: a GPU need not support all that it does here. */
+/* The status of each family while the program runs: a GPU need not support every call here. */
 static purlin_status usual[COUNT(families)];
 
 /* Every family, an error with its message, and the destruction of an object that was created in time. */

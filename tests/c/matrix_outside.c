@@ -52,7 +52,7 @@ static void npy_files(void) {
   CHECK(array.ndim == 2 && array.dims[0] == 3 && array.dims[1] == 2 && array.flags == PURLIN_ROW_MAJOR);
   CHECK(array.dtype == PURLIN_F64 && array.bytes == 48);
   OK(purlin_matrix_from_source(context, source, array.flags, &m));
-  /* The matrix keeps what it reads from. */
+  /* The matrix keeps its source alive. */
   OK(purlin_source_destroy(source));
   info = properties(m);
   CHECK(info.storage == PURLIN_STREAMED && info.rows == 2 && info.cols == 3 && info.dtype == PURLIN_F64);

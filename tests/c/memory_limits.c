@@ -46,7 +46,7 @@ static int limited(const struct family *family, int64_t bytes) {
   return end;
 }
 
-/* Limit n of `limits`: most lie close to what the program had before, as the system reserves addresses generously. */
+/* Limit n of `limits`. Most are close to the size before the call, because the system reserves more addresses than it uses. */
 static int64_t limit_of(int64_t n, int64_t limits) {
   double part = (double)n / (double)(limits - 1);
   return sizes->before + (int64_t)((double)(sizes->peak - sizes->before) * part * part * part);

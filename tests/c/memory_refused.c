@@ -3,7 +3,7 @@
    large request must never end the process; the small ones that do are counted and bounded. On a GPU NVIDIA's libraries write
    to memory that they were refused: there the calls that end inside of them are counted, and none may end in purlin's code.
 
-   The program's own malloc stands before the C library's, for the library as well. */
+   The program's own malloc replaces the C library's, in purlin too. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -36,15 +36,15 @@ extern void *__libc_memalign(size_t, size_t);
 /* Requests of this size and more are counted while `armed`; the one numbered `refused_at` is refused, and later ones if `sticky`. */
 static size_t least, most;
 static volatile int armed, sticky;
-/* Whether the first request that was refused is one of initialisers of NVIDIA's libraries. Where these throw, nobody can catch:
-   the loader would keep its lock. */
+/* Whether the first refused request came from an initialiser of one of NVIDIA's libraries. An exception from there must not be
+   caught, because the loader would still hold its lock. */
 static volatile int is_of_loader;
 static volatile int64_t requests, refused_at;
 
 /* The exit status of a child that purlin's own code ended. */
 enum { OURS = 7, FRAMES = 64 };
 
-/* Whether the loader is under way to this call, innermost of the libraries that are neither the C library nor this program. */
+/* Whether the loader is on the call stack with no function of purlin between it and this call. */
 static int is_called_by_loader(void) {
   void *frames[FRAMES];
   int n = backtrace(frames, FRAMES), k;
@@ -90,7 +90,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   return 0;
 }
 
-/* How the library waits for memory; `slowly` stands for a busy machine, whose waiting thread is late. */
+/* purlin waits for memory by usleep(); `slowly` simulates a busy machine, on which the waiting thread wakes late. */
 static volatile int slowly;
 
 extern int usleep(unsigned microseconds);
@@ -215,7 +215,7 @@ static void sweep(const char *what, size_t from, size_t to, int and_later, int64
   }
 }
 
-/* A call is not refused because an earlier one was, whose thread still waits for its memory. */
+/* A refused call does not make the next one fail while its thread still waits for memory. */
 static void waits(void) {
   struct ends ends = {0};
   least = LARGE;

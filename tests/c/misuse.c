@@ -118,7 +118,7 @@ static void destroyed(purlin_context *context) {
   bad_tensor("was destroyed", context, t);
   bad_matrix("was destroyed", context, m);
   bad_stream("was destroyed", context, s);
-  /* The slot's next handle is another one, and the old one stays dead. */
+  /* The slot's next handle differs, and the old one stays invalid. */
   next = array2(context, PURLIN_F64, 2, 3, data);
   CHECK(next != t);
   BAD_HANDLE("was destroyed", purlin_tensor_destroy(t));
@@ -126,7 +126,7 @@ static void destroyed(purlin_context *context) {
   BAD_HANDLE("was destroyed", purlin_tensor_destroy(next));
 }
 
-/* Children keep working when their context's handle is gone, and any order of destruction will do. */
+/* Objects of a context work after its handle was destroyed, and any order of destruction works. */
 static void orders_of_destruction(void) {
   int order;
   for (order = 0; order < 24; order++) {

@@ -58,7 +58,7 @@ static void by_rows_and_columns(void) {
     o.oversampling = 14;
     OK(purlin_rsvd_create(context, &o, &rsvd));
     OK(purlin_pca_fit(rsvd, NULL, x, &p, t, &pca, &info));
-    /* The components outlive what found them. */
+    /* The components outlive the object that computed them. */
     OK(purlin_rsvd_destroy(rsvd));
     CHECK(info.rank == K && info.passes >= 1);
     found = properties(pca);
@@ -239,7 +239,7 @@ static void refusals(void) {
   OK(purlin_rsvd_create(context, &o, &other));
   UNSUPPORTED("tolerance", purlin_pca_fit(other, NULL, x, &p, t, &made, NULL));
   OK(purlin_rsvd_destroy(other));
-  /* Options of a decomposition in whose place the fit has its own. */
+  /* Options of the decomposition that a fit replaces by its own. */
 #define IDLE(text, change)                                                        \
   do {                                                                            \
     o = rsvd_options();                                                           \

@@ -1,4 +1,4 @@
-/* A host that loads the library as part of a plug-in and unloads it, with objects and threads alive: its code stays, and when
+/* A host that loads the library as part of a plug-in and unloads it while objects and threads exist: its code stays, and when
    it is loaded again it is the same library. Nothing is linked. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -93,7 +93,7 @@ static void dense_parts(void) {
   o.dtype = PURLIN_F64;
   OK(purlin_rpca_compute_once(context, NULL, f, NULL, &o, l, NULL, &info));
   CHECK(info.dtype == PURLIN_F64 && difference(got_low, low) < 1e-5);
-  /* What is not observed does not count, and is found all the same. */
+  /* Entries that are not observed have no effect, and are recovered. */
   for (i = 0; i < ENTRIES; i++)
     if (!observed[i]) matrix[i] = 1e3;
   OK(purlin_rpca_compute_once(context, NULL, m, mask, &o, l, s, &info));
@@ -212,7 +212,7 @@ static void streamed(void) {
   OK(purlin_tensor_destroy(t));
 }
 
-/* What is planned is what a run takes, and a limit below it is refused before the run. */
+/* A run takes the bytes of its plan, and a lower limit is refused before the run. */
 static void plans(void) {
   purlin_rpca_info planned = rpca_info(), info = rpca_info();
   purlin_matrix *m = borrow(PURLIN_F64, 0, matrix), *there = NULL;

@@ -145,7 +145,7 @@ static void *cancel(void *unused) {
   FAILS(PURLIN_ERROR_BUSY, "rpca: is in use",
         purlin_rpca_compute(shared, NULL, shared_matrix, NULL, NULL, NULL, NULL));
   FAILS(PURLIN_ERROR_BUSY, "rpca: is in use", purlin_rpca_plan(shared, shared_matrix, NULL, NULL));
-  /* The run before can be asked for meanwhile. */
+  /* The report of the previous run is available meanwhile. */
   OK(purlin_rpca_last_info(shared, &last));
   CHECK(last.converged == 1);
   OK(purlin_rpca_cancel(shared));
@@ -163,7 +163,7 @@ static void from_another_thread(void) {
   o.progress_user = &waits;
   shared_matrix = borrow(M, N, tall);
   OK(purlin_rpca_create(context, &o, &shared));
-  /* One that comes too early cancels nothing. */
+  /* A cancellation before the call cancels nothing. */
   OK(purlin_rpca_cancel(shared));
   OK(purlin_rpca_compute(shared, NULL, shared_matrix, NULL, NULL, NULL, &before));
   waits = 1;

@@ -132,7 +132,7 @@ static void storages(void) {
   info = factors(from(source, PURLIN_ROW_MAJOR), &o);
   good_factors("a reader of rows", 1e-7);
   CHECK(info.blocks == 9 && info.block_rows == 10 && info.transposed == 0);
-  /* A GPU keeps what it has read. */
+  /* A GPU keeps the blocks that it has read. */
   if (is_on_cpu()) CHECK(info.bytes_read == info.passes * (int64_t)sizeof rows);
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, by_columns, read_block, columns, &source));
   info = factors(from(source, 0), &o);
@@ -164,7 +164,7 @@ static void storages(void) {
   good_factors("compressed rows", 1e-7);
 }
 
-/* Entries of sparse matrices and operators are not converted: the plan says so, as the run does. */
+/* Entries of sparse matrices and operators are not converted: the plan refuses them, as the run does. */
 static void types_that_are_not_converted(void) {
   static float left[M * K], right[N * K], few[K];
   static const int32_t row_ptr[M + 1] = {0};
@@ -328,7 +328,7 @@ static void estimates(void) {
   OK(purlin_rsvd_error(rsvd, NULL, a, l, values, r, &frobenius, NULL, NULL));
   CHECK(fabs(frobenius / 1.01e-2 - 1) < 0.5);
   OK(purlin_rsvd_destroy(rsvd));
-  /* The spectral norm itself: 1e-2 stands out of what is left. */
+  /* The spectral norm itself: 1e-2 is the largest remaining singular value. */
   o.error = PURLIN_RSVD_ERROR_POWER;
   OK(purlin_rsvd_create(context, &o, &rsvd));
   OK(purlin_rsvd_error(rsvd, NULL, a, l, values, r, &frobenius, &spectral, &info));

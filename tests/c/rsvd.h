@@ -1,4 +1,4 @@
-/* What the consumers of the randomized SVD share: a matrix of known singular values and vectors, and checks of factors. */
+/* Helpers of the tests of the randomized SVD: a matrix of known singular values and vectors, and checks of factors. */
 #ifndef PURLIN_TESTS_RSVD_H
 #define PURLIN_TESTS_RSVD_H
 

@@ -260,7 +260,7 @@ static void others(void) {
   OK(purlin_rsvd_destroy(rsvd));
 }
 
-/* The user pointer is the number of blocks that are read before it gives up with 42. */
+/* `user` points to the number of blocks that are read before the function returns 42. */
 static int32_t read_some(const int64_t *first, const int64_t *count, void *block, void *user) {
   int64_t i, j;
   if ((*(int *)user)-- == 0) return 42;
@@ -405,7 +405,7 @@ static void reports_within_a_pass(void) {
   OK(purlin_tensor_destroy(ts));
 }
 
-/* What a plan accepts runs inside the context's limit; what it refuses is refused before the data are read. */
+/* If the plan succeeds, the run stays inside the context's limit. If it fails, so does the run, before it reads data. */
 static void limits(void) {
   int64_t limit, accepted = 0, refused = 0;
   for (limit = 1 << 10; limit <= 1 << 22; limit *= 2) {

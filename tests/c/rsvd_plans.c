@@ -1,4 +1,4 @@
-/* Randomized SVD under memory limits: a plan and the run agree about what fits, and about the bytes. .npy files and readers
+/* Randomized SVD under memory limits: a plan and the run agree about which limits suffice, and about the bytes. .npy files and readers
    of bytes, which are converted to double precision, and of doubles; every method, and AUTO. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
@@ -61,7 +61,7 @@ static purlin_matrix *matrix_of(const purlin_context *context, kind k) {
   return a;
 }
 
-/* What a run under `limit` bytes, 0 for none, did: PURLIN_SUCCESS or OUT_OF_MEMORY, which plan and run agree about. */
+/* The status of a run under `limit` bytes, 0 for none: PURLIN_SUCCESS or OUT_OF_MEMORY, the same for the plan and the run. */
 static purlin_status run(kind k, int method, double read_rate, int64_t limit, purlin_rsvd_info *info) {
   purlin_context_options options;
   purlin_rsvd_options o = rsvd_options();

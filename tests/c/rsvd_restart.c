@@ -9,7 +9,7 @@ static int exists(void) {
   return file != NULL;
 }
 
-/* Cancels at the first report after a state was written, if `user` says so. A slow pass reports before there is one. */
+/* Cancels at the first report after a state was written, if `cancels`. A slow pass also reports before that. */
 static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
   (void)measure;
   return step >= 0 && step <= steps && *(const int *)user && exists();
@@ -73,14 +73,14 @@ int main(void) {
   refused(PURLIN_ERROR_INVALID_ARGUMENT, "its data, or their order in memory, differ in the first MiB", &o, other);
   columns[0] = entry(0, 0);
   CHECK(exists());
-  /* What is left is made, with the same result, and the file goes. */
+  /* The remaining passes give the same result, and the file is removed. */
   info = run(&o, a, s);
   CHECK(info.restarted == 1 && info.passes_restarted >= 1 && info.passes + info.passes_restarted == complete.passes);
   CHECK(memcmp(s, whole, sizeof s) == 0 && !exists());
   info = run(&o, a, s);
   CHECK(info.restarted == 0 && info.passes == complete.passes && !exists());
 
-  /* Each pass of RANGE is saved, also the first, whose state is as long as the data. */
+  /* RANGE saves its state after each pass. The state after the first pass is as large as the data. */
   o.method = PURLIN_RSVD_METHOD_RANGE;
   o.restart_path = NULL;
   complete = run(&o, a, whole);

@@ -1,4 +1,4 @@
-/* What the consumers of sparse matrices share. */
+/* Helpers of the tests of sparse matrices. */
 #ifndef PURLIN_TESTS_SPECTRA_H
 #define PURLIN_TESTS_SPECTRA_H
 

@@ -1,4 +1,4 @@
-/* What eigenpairs say about graphs: bisections, clusters, embeddings, densities and graphs of images. */
+/* Graph functions: bisections, clusters, embeddings, spectral densities and graphs of images. */
 #include "spectra.h"
 
 static purlin_context *context;

@@ -193,7 +193,7 @@ static void densities(void) {
         purlin_graph_density_trace(4, points, weights, 16, nothing, NULL, &trace));
 }
 
-/* Filters by their interval, plans of an image's graph, copies, and what contexts would share. */
+/* Filters by interval, plans of an image's graph, copies, and shares of several contexts. */
 static void filters(void) {
   const int64_t row[] = {0, 0, 1, 2}, col[] = {1, 2, 1, 0};
   const double values[] = {2, 0, -3, 4}, x[] = {1, 2, 3};

@@ -1,4 +1,4 @@
-/* What a success promises, as the info reports it; and options that a call cannot use, each refused by its name. */
+/* Promises of a successful solve, as the info reports it; and options that a call cannot use, each refused by its name. */
 #include "spectra.h"
 
 enum { N = 120 };
@@ -128,7 +128,7 @@ static void options(void) {
   }
 }
 
-/* y = scale x, element by element, with a shift: the diagonal 0, 1, 2 .., and what solves with it. */
+/* The operator diag(0, 1, 2, ..), or the inverse of diag(0, 1, 2, ..) - sigma I if `inverts`. */
 typedef struct {
   double sigma;
   int inverts;
@@ -180,7 +180,7 @@ static void infos(void) {
     exact = way == 5 ? N - 1 : 2 * cos(pi / (N + 1));
     CHECK(near(values[0], exact, 1e-9));
   }
-  /* A solve with another matrix than is said. */
+  /* A solve with a matrix other than the declared one. */
   for (way = 0; way < 2; way++) {
     o = lanczos(3, PURLIN_LANCZOS_NEAREST, PURLIN_LANCZOS_MATRIX);
     o.sigma = 30.3;
@@ -211,7 +211,7 @@ static int32_t skewed(int32_t adjoint, int64_t count, const void *x, int64_t ldx
   return 0;
 }
 
-/* An operator that is not symmetric gives no success, in whichever way its pairs are computed. */
+/* An operator that is not symmetric never succeeds, whichever algorithm computes its pairs. */
 static void not_symmetric(void) {
   purlin_matrix *a = NULL;
   double values[3];
@@ -300,7 +300,7 @@ static void dense_eigenvalues(int n, double *a, double *values) {
   }
 }
 
-/* The plain recurrence skips no value: where it says success, its values are the outermost ones of the whole spectrum. */
+/* The plain recurrence skips no value: if it succeeds, its values are the outermost ones of the whole spectrum. */
 static void plain_recurrence(void) {
   enum { ORDER = 40, EACH = 6, SEEDS = 4 };
   static const int64_t bases[] = {0, ORDER / 2, ORDER - 1, 3 * ORDER};

@@ -1,4 +1,4 @@
-/* Singular triplets of graded matrices in both precisions, and of operators that are not what they say. */
+/* Singular triplets of graded matrices in both precisions, and of operators that violate their declared properties. */
 #include "spectra.h"
 
 enum { ROWS = 200, COLS = 150, K = 12 };

@@ -170,7 +170,7 @@ static void plans(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* Values of the path of n vertices, and what is returned with them. */
+/* Eigenvalues, vectors, residuals and the report for the path of n vertices. */
 static void eigenpairs(void) {
   enum { N = 300, K = 5 };
   purlin_matrix *a = path_graph(context, N), *mv = NULL;
@@ -200,7 +200,7 @@ static void eigenpairs(void) {
       CHECK(fabs(dot - (j == k)) <= 1e-12);
     }
   }
-  /* The first two again, kept out of the space. */
+  /* The first two again: they are deflated from the next solve. */
   {
     purlin_matrix *known = NULL;
     OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, N, 2, N, vectors, &known));
@@ -225,7 +225,7 @@ static void eigenpairs(void) {
   OK(purlin_lanczos_solve_once(context, NULL, a, ts, NULL, NULL, &o, tv, mv, tr, &info));
   CHECK(near(values[1], 12 - 2 * cos(pi / N), 1e-9));
 
-  /* One restart is not enough: what there is is returned. */
+  /* One restart is not enough: the pairs found so far are returned. */
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_LAPLACIAN);
   o.restarts = 1;
   FAILS(PURLIN_ERROR_NO_CONVERGENCE, "of 5 eigenpairs after 1 restarts",
@@ -285,7 +285,7 @@ static void operators(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* What a solve reported. */
+/* The reports of a solve to its progress function. */
 typedef struct {
   int64_t count, first, last, steps;
   double before, after;

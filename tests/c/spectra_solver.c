@@ -116,7 +116,7 @@ static void matrices(void) {
   CHECK(!memcmp(&last, &info, sizeof info));
   OK(purlin_lanczos_destroy(solver_of_three));
   BAD_HANDLE("lanczos: was destroyed", purlin_lanczos_last_info(solver_of_three, &last));
-  /* What no matrix could have is refused at once, what this one cannot have when it comes. */
+  /* A value that no matrix allows is refused by create, a value that this matrix does not allow by the call. */
   o.block = 17;
   BAD_ARGUMENT("block: is 17, outside 1 to 16", purlin_lanczos_create(context, &o, &solver_of_three));
   o.block = 1, o.count = N + 1;
@@ -196,7 +196,7 @@ static void cancelled(void) {
   OK(purlin_matrix_destroy(t.a));
 }
 
-/* A solver that is destroyed during a call: the call goes on to its end, further ones are refused. */
+/* A solver that is destroyed during a call: the call completes, further ones are refused. */
 static void destroyed(void) {
   double values[K];
   pthread_t thread;
@@ -218,7 +218,7 @@ static void destroyed(void) {
   OK(purlin_matrix_destroy(t.a));
 }
 
-/* The plan knows the known vectors and the solve: with them it accepts and refuses what the run does. */
+/* The plan takes the known vectors and the solve, and with them accepts and refuses the same calls as the run. */
 static void planned(void) {
   static double vectors[N];
   purlin_matrix *path = path_graph(context, N), *known = NULL, *inverse = NULL;

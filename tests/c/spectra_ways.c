@@ -30,7 +30,7 @@ static purlin_lanczos_options wanted(int64_t count, int32_t which) {
   return o;
 }
 
-/* Solves and multiplies what comes back, without the order of the solve. */
+/* Solves, then checks residuals and norms of the vectors by a plan that does not reorder `a` as the solve may. */
 static purlin_lanczos_info solved(const purlin_matrix *a, const purlin_lanczos_options *o, const purlin_matrix *solve,
                                   double *values) {
   static double vectors[6 * N];
@@ -225,7 +225,7 @@ static void not_finite(void) {
   plain = solver(context, NULL);
   FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_tridiagonalize(plain, NULL, a, 20, NULL, alpha, beta, &count));
   OK(purlin_lanczos_destroy(plain));
-  /* What the caller solves with is no better. */
+  /* A solve by the caller that returns NaN is reported too. */
   o = wanted(3, PURLIN_LANCZOS_NEAREST);
   o.basis = 0;
   products = 0;
@@ -250,7 +250,7 @@ static void stored_nan(void) {
   IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   IS_NAN(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, u, list, NULL, NULL, NULL));
   plain = solver(context, NULL);
-  /* Of values on a device the row alone is known. */
+  /* For values on a device only the row is reported. */
   BAD_ARGUMENT("NaN in row 1", purlin_graph_fiedler(plain, NULL, a, 0, NULL, tv, NULL));
   OK(purlin_lanczos_destroy(plain));
   o.block = 2;

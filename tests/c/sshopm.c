@@ -1,4 +1,4 @@
-/* Eigenpairs: the published tables, the iteration counts of the Tensor Toolbox, and what a batch promises. */
+/* Eigenpairs: the published tables, the iteration counts of the Tensor Toolbox, and the promises for a batch. */
 #include <math.h>
 
 #include "check.h"
@@ -165,7 +165,7 @@ static void nearly_isotropic_elsewhere(void) {
   }
 }
 
-/* Too few iterations for some starts: what was found is right, and the status says that pairs may be missing. */
+/* Too few iterations for some starts: the pairs found are right, and the status reports that some may be missing. */
 static void partial(void) {
   struct published p = published(4);
   static struct solution got;
@@ -229,7 +229,7 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   release(&r);
 }
 
-/* Without a shift the method need not converge, and says so for each start. */
+/* Without a shift the method need not converge, and reports it for each start. */
 static void unshifted(void) {
   struct published p = published(4);
   struct solution got;
@@ -269,7 +269,7 @@ static void isotropic(void) {
   release(&s);
 }
 
-/* One bad tensor of a batch gets a status; the others' results are bitwise what they are alone. */
+/* One bad tensor of a batch gets a status; the others' results have the same bits as each alone. */
 static void bad_tensors(void) {
   struct published p = published(4);
   static struct solution got, alone;

@@ -134,7 +134,7 @@ static void circles(void) {
   }
 }
 
-/* A search that ends before a round found nothing new does not say that its set is complete. */
+/* A search that ends before a round without new pairs does not report a complete set. */
 static void incomplete(void) {
   struct published p = published(4);
   purlin_sshopm_results r = over(context, &got, 1, 0);
@@ -191,8 +191,8 @@ static void few_starts(void) {
   OK(purlin_tensor_destroy(a));
 }
 
-/* Beyond a fold, where two pairs have met and are gone, starts end without a pair. Both pairs of the form are found and the
-   Morse sum is the expected one, but the status says that starts were lost. */
+/* Just beyond a fold, at which two pairs merge and vanish, some starts converge to no pair. Both remaining pairs are found and the
+   Morse sum is the expected one, but the status reports the lost starts. */
 static void lost_starts(void) {
   /* cos 4t + a cos 2t + b sin 2t on the circle; for beyond = 0 its first and second derivative vanish at z. */
   static const double z = 0.7, beyond[] = {0.1, 1e-4, 1e-6, 1e-8, 1e-2}, tolerance[] = {0, 0, 0, 0, 1e-2};
@@ -224,7 +224,7 @@ static void lost_starts(void) {
   }
 }
 
-/* Pairs beyond the caller's places are counted; an older caller's structs end before the new members. */
+/* Pairs that do not fit the caller's arrays are counted; an older caller's structs end before the new members. */
 static void truncated(void) {
   struct published p = published(4);
   double values[4];
@@ -317,7 +317,7 @@ static void arguments(void) {
   OK(purlin_tensor_destroy(a));
 }
 
-/* A bad tensor of a batch gets a status; an empty batch succeeds; where nothing is known the sum says so. */
+/* A bad tensor of a batch gets a status; an empty batch succeeds; where no sum is known, the expected one is INT32_MIN. */
 static void bad_and_empty(void) {
   struct published p = published(3);
   double batch[3][10];

@@ -1,4 +1,4 @@
-/* What happens during a call: progress, cancellation, an output in use, destruction, out of memory. */
+/* Events during a call: progress, cancellation, an output in use, destruction, out of memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>

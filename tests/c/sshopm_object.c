@@ -1,4 +1,4 @@
-/* The solver as an object: one for many batches, its plan and its report, cancellation, and what it refuses. */
+/* The solver as an object: one for many batches, its plan and its report, cancellation, and refusals. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ static void many_batches(void) {
   OK(purlin_sshopm_destroy(s));
 }
 
-/* A plan says what a solve for the count and the status then does. */
+/* The plan predicts the figures that a solve for the count and the status reports. */
 static void planned(void) {
   static int32_t count[T], status[T];
   purlin_sshopm_options o = defaults();
@@ -96,7 +96,7 @@ static void planned(void) {
   OK(purlin_sshopm_destroy(s));
 }
 
-/* All pairs by an object; an object of either kind refuses the other's call by the option that says so. */
+/* All pairs by an object. An object of either kind refuses the other's call and names the option. */
 static void all_pairs(void) {
   struct published p = published(4);
   purlin_sshopm_options o = defaults();
@@ -188,7 +188,7 @@ static void cancelled(void) {
   CHECK(pthread_join(thread, &wrong) == 0 && wrong == NULL);
   FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "sshopm: has no report yet", purlin_sshopm_last_info(s, &info));
   OK(purlin_sshopm_destroy(s));
-  /* What was cancelled before a call does not touch it. */
+  /* A cancellation before a call has no effect on it. */
   o.max_iterations = 50;
   s = solver(&o);
   OK(purlin_sshopm_cancel(s));

@@ -106,7 +106,7 @@ static void limits(void) {
   OK(purlin_tensor_destroy(b));
   OK(purlin_context_properties(context, &info));
   CHECK(info.host_memory_used == 0);
-  /* What no machine has is refused without a limit too. */
+  /* More bytes than any machine has are refused without a limit too. */
   OK(purlin_context_destroy(context));
   context = cpu_context(1);
   n = INT64_C(1) << 61;

@@ -1,4 +1,4 @@
-/* Threads that the system refuses: calls work without them or say so, and every object stays usable. The limit on
+/* Threads that the system refuses: calls work without them or fail with a message, and every object stays usable. The limit on
    processes does not hold for root, so the test runs as a user without rights. */
 #define _DEFAULT_SOURCE
 #include "families.h"
@@ -112,7 +112,7 @@ static void destroy(struct objects *o) {
   OK(purlin_context_destroy(o->context));
 }
 
-/* What needs no thread beside the pool's: the same numbers with and without others. */
+/* Calls that need only the pool's threads give the same numbers whether or not further threads can start. */
 static void without_others(const struct objects *o, double numbers[6]) {
   purlin_sshopm_results r;
   purlin_lanczos_options l;
@@ -147,14 +147,14 @@ static void without_others(const struct objects *o, double numbers[6]) {
   numbers[5] = family_output[1][0];
 }
 
-/* What reads or writes beside the work says that it cannot. */
+/* Calls that read or write on a thread of their own fail if it cannot start. */
 static void with_others(const struct objects *o, int refused) {
   purlin_rpca_options p;
   purlin_status status;
   purlin_sink *sink = NULL;
   const int64_t cube[3] = {24, 24, 24};
   int k;
-  /* A run that fails uses its sink up. Into a tensor nothing but the reader needs a thread. */
+  /* A failed run consumes its sink. For a tensor as the output, only the reader needs a thread. */
   for (k = 0; k < 2; k++) {
     if (k == 0) OK(purlin_sink_to_callback(o->context, PURLIN_F32, 3, cube, take, NULL, &sink));
     else OK(purlin_sink_to_tensor(o->context, o->volume, &sink));

@@ -16,7 +16,7 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Objects of each thread's own on the shared context. Counts what went wrong, since CHECK is for one thread. */
+/* Objects of each thread's own on the shared context. Counts failures itself, because CHECK is for one thread. */
 static void *busy_life(void *argument) {
   intptr_t wrong = 0, number = (intptr_t)argument;
   int64_t i, n = 100 + (int64_t)number;

@@ -1,4 +1,4 @@
-/* What the consumers of tensor trains share: trains of known values and contractions written out. */
+/* Helpers of the tests of tensor trains: trains of known values and contractions written out. */
 #ifndef PURLIN_TESTS_TT_H
 #define PURLIN_TESTS_TT_H
 

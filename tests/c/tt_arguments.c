@@ -33,7 +33,7 @@ static void with_any_train(void) {
   CHECK(made == NULL);
 }
 
-/* What open trains of three sites cannot use. */
+/* Options that are refused for open trains of three sites. */
 static void with_open_trains(void) {
   static made x;
   purlin_tt_matrix *h = NULL;

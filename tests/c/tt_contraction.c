@@ -62,7 +62,7 @@ static int same_plan(const purlin_tt_contraction_info *plan, const purlin_tt_con
          strcmp(plan->reason, done->reason) == 0;
 }
 
-/* What calls would do is what they do. */
+/* Plans report the figures of the calls. */
 static void plans(void) {
   static made x, y;
   purlin_tt_contraction *c = contraction(NULL);
@@ -193,7 +193,7 @@ static void little_workspace(void) {
 }
 
 /* A train with NaN in its cores: plain calls fail and set NaN; scaled calls succeed, with NaN and an outcome. */
-/* Values with operators in between, and Gram matrices, are NaN and say so. */
+/* Values with operators in between, and Gram matrices, are NaN and have the flag NONFINITE. */
 static void not_finite_operators(purlin_tt_contraction *c, purlin_tt *tt, const purlin_tensor *op) {
   enum { SITES = 400 };
   const purlin_tt *list[2];

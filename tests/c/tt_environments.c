@@ -55,7 +55,7 @@ static void environments(void) {
   }
   OK(purlin_tt_environments_local(plain, NULL, 2, op, &s));
   BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, NULL, 2, op, &s));
-  /* A core changes: what depends on it is built anew. */
+  /* A core changes: the environments that contain it are recomputed. */
   for (k = 0; k < 18; k++) ((double *)x.cores[1])[k] *= 2;
   OK(purlin_tt_environments_update_core(e, 1));
   OK(purlin_tt_environments_value(e, NULL, 3, &s));
@@ -95,7 +95,7 @@ static void environments(void) {
   BAD_ARGUMENT("dims: is NULL", purlin_tt_environments_shape(e, 1, NULL, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, NULL, 1, NULL));
   BAD_ARGUMENT("environments: is NULL", purlin_tt_environments_create(c, x.tt, h, x.tt, NULL));
-  /* Other trains, whose rank between cores 1 and 2 differs: the trains before may go. */
+  /* Other trains, whose rank between cores 1 and 2 differs. The previous ones may be destroyed. */
   make_train(context, &other, 4, 2, 3, 1, 10);
   other.ranks[2] = 2;
   memcpy(other.cores[0], x.cores[0], 6 * sizeof(double));

@@ -1,4 +1,4 @@
-/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN and say NONFINITE. The dense tensor has them
+/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN with the flag NONFINITE. The dense tensor has them
    where it depends on them alone. */
 #include "tt.h"
 

@@ -25,7 +25,7 @@ static int is_same(const purlin_tt_contraction_info *a, const purlin_tt_contract
   return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* The report of each call that has one, whether the caller asks for it or not. */
+/* Each call's report is saved whether or not the caller passes an info. */
 static void last_report(void) {
   static made x, y;
   const double z[4] = {1, 0, 0, -1};
@@ -78,7 +78,7 @@ static void last_report(void) {
   info = last;
   OK(purlin_tt_contraction_last_info(c, &last));
   CHECK(is_same(&info, &last));
-  /* A result beyond its type's range has been written, and its report kept. */
+  /* A result beyond its type's range is written, and its report saved. */
   x.data[0] = 1e300;
   FAILS(PURLIN_ERROR_NUMERICAL, "beyond the range", purlin_tt_inner(c, NULL, x.tt, x.tt, result, NULL));
   OK(purlin_tt_contraction_last_info(c, &last));

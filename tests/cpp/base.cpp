@@ -13,7 +13,7 @@ using purlin::stream;
 static_assert(sizeof(context) == sizeof(void*));
 static_assert(sizeof(stream) == sizeof(void*));
 static_assert(sizeof(purlin::tensor) == sizeof(void*));
-// A matrix also keeps the function that an implicit one calls.
+// An implicit matrix also owns the function that it calls.
 static_assert(sizeof(purlin::matrix) <= 3 * sizeof(void*));
 static_assert(!std::is_copy_constructible_v<context> && std::is_nothrow_move_constructible_v<context>);
 static_assert(!std::is_copy_constructible_v<stream> && std::is_nothrow_move_constructible_v<stream>);

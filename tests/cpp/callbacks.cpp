@@ -1,4 +1,4 @@
-// Progress and log functions: what they see, how they cancel, and that what they throw comes out of the call.
+// Progress and log functions: their arguments, cancellation, and exceptions, which the call rethrows.
 #include <cstdint>
 #include <stdexcept>
 #include <string>

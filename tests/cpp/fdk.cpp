@@ -177,7 +177,7 @@ void goes_through_files_and_functions(const context& on, const scan& s) {
   std::remove(path.c_str());
   EXPECT(largest_difference(volume, s.volume) == 0.0);
 
-  // What a function throws ends the run and comes out of the call, and the plan can be used again.
+  // An exception of a source function ends the run, the call rethrows it, and the plan can be used again.
   const source broken = source::from_function(
       on, PURLIN_F32, scan_dims, [](const std::int64_t*, const std::int64_t*, void*) { throw stop("no such view"); });
   bool stopped = false;
@@ -253,7 +253,7 @@ void goes_with_an_exception(const context& on, const scan& s) {
   EXPECT(thrown && purlin::live_handles() == before);
   EXPECT(std::fopen("cpp_gone.mha", "rb") == nullptr);
 
-  // A sink's function that throws: the scan is kept, and another finish gets the volume.
+  // A sink's function that throws: the scan stays, and a second finish writes the volume.
   fdk::reconstruction plan(on, scanner(), voxels());
   plan.begin();
   std::vector<std::int64_t> all(views);

@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<float> pixels(48 * 48, 1.0F);
 
-// What the reader has: a frame of the scanner as a tensor.
+// Stands for the reader's own function: a frame of the scanner as a tensor.
 #define frame(view) purlin::tensor::borrow(on, pixels.data() + 0 * (view), {48, 48})
 
 void chapter() {

@@ -9,7 +9,7 @@
 
 namespace {
 
-// The program is ending already: what fails here ends it at once.
+// The program is already ending, so a failure ends it at once.
 void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);
@@ -84,7 +84,7 @@ int main() {
   calls(global.on);
   calls(local().on);
   calls(of_thread().on);
-  // One thread whose object is older than what the library keeps for the thread, one whose object is younger.
+  // One thread whose thread_local object is older than the library's thread-local data, one whose object is younger.
   std::thread([] { calls(of_thread().on); }).join();
   std::thread([] {
     calls(global.on);

@@ -42,12 +42,12 @@ void dense(const context& on) {
   EXPECT_ERROR(only_read.data<float>(), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(purlin::copy(on, tensor::create<float>(on, {4}), only_read), PURLIN_ERROR_INVALID_ARGUMENT);
 
-  // What the header sees before the library could read past the end.
+  // Refused by the header, before the library could read past the end.
   EXPECT_ERROR(tensor::borrow(on, source, {7}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, source, {2, 3}, {1, 3}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, source, {2, 3}, {1}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, source, {std::int64_t{1} << 62, 4}), PURLIN_ERROR_INVALID_ARGUMENT);
-  // And what the library refuses.
+  // Refused by the library.
   EXPECT_ERROR(tensor::create<double>(on, {-1}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, source, {2}, {-1}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(purlin::copy(on, borrowed, turned), PURLIN_ERROR_INVALID_ARGUMENT);

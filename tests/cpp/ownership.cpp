@@ -1,4 +1,4 @@
-// Owners that were moved from, moved to themselves or swapped, what is const, and paths that C would cut.
+// Owners that were moved from, moved to themselves or swapped, const correctness, and paths with NUL, which C would cut.
 #include <purlin.hpp>
 
 #include <type_traits>

@@ -53,7 +53,7 @@ void fits_components(const context& on, const std::vector<double>& a) {
   const purlin_pca_info info = model.properties();
   EXPECT(info.count == rows && info.features == cols && info.rank == 4 && info.centered == 1);
   EXPECT(model.run().passes > 0);
-  // The cosines have mean 0, so that centring takes away what was added and nothing else.
+  // The cosines have mean 0, so centring subtracts exactly the mean that was added.
   const std::vector<double> values = model.singular_values(on), variance = model.explained_variance(on);
   for (std::size_t j = 0; j < 4; ++j) {
     EXPECT(near(values[j], sigma(static_cast<std::int64_t>(j)), 1e-10));

@@ -87,7 +87,7 @@ void finds_the_triplets(const context& on, const std::vector<double>& a) {
   const auto g = rsvd::compute<float>(on, {single.data(), rows, cols, 0}, settings);
   EXPECT(known(g, 5e-6));
 
-  // Through bytes: what is computed in is not what is stored.
+  // Stored as bytes, computed in float.
   std::vector<std::uint8_t> bytes(12 * 9);
   for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::uint8_t>((k % 12 + 1) * (k / 12 + 1));
   rsvd::options one(1);

@@ -235,7 +235,7 @@ void ways(const context& on) {
   for (std::int64_t k = 0; k < 3; ++k) EXPECT(near(values[static_cast<std::size_t>(k)], -exact(k), 1e-9));
   EXPECT(report.degree > 0);
 
-  // What was checked afterwards is in the report.
+  // The report has the residual and orthogonality that were measured after the solve.
   std::vector<double> vectors(static_cast<std::size_t>(3 * n));
   settings = base;
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), matrix::borrow(on, vectors, n, 3), {}, report, settings);
@@ -246,7 +246,7 @@ void ways(const context& on) {
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings);
   EXPECT(report.verified == 0);
 
-  // The nearest to what lies between two values, by a filter and by a solve, which is an elimination.
+  // The eigenvalues nearest to a shift between two of them, by a filter and by a solve, which is an elimination.
   settings = base;
   settings.which = PURLIN_LANCZOS_NEAREST;
   settings.basis = 0;
@@ -336,7 +336,7 @@ void graphs(const context& on) {
   EXPECT(near(purlin::lanczos::values(on, unformed, one)[0], purlin::lanczos::values(on, of, one)[0], 1e-13));
 }
 
-/// What else is made of sparse matrices: canonical ones, without zeros, their diagonals, copies, plans of new values.
+/// Matrices derived from sparse ones: canonical, without zeros, diagonals, copies; and plans with new values.
 void derived(const context& on) {
   const std::int64_t offsets[] = {0, 2, 5};
   const std::int32_t cols[] = {1, 0, 1, 0, 0};
@@ -359,7 +359,7 @@ void derived(const context& on) {
   EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, PURLIN_DEVICE), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, 7), PURLIN_ERROR_INVALID_ARGUMENT);
 
-  // A plan of the transpose keeps a copy, which must be updated after a change of values; (2 A^T - 4) / 4 squared, as T_2.
+  // A plan of the transpose has a copy, which must be updated after a change of values; (2 A^T - 4) / 4 squared, as T_2.
   purlin::spmv::options settings;
   settings.op = PURLIN_SPMV_TRANSPOSE;
   purlin::spmv::plan plan(on, own, settings);
@@ -428,7 +428,7 @@ void contradicted(const context& on) {
   EXPECT(text.find("not symmetric") != std::string::npos);
 }
 
-/// Operators as plans, their symmetry, singular vectors, what contexts share, and solves that do not converge.
+/// Operators as plans, their symmetry, singular vectors, shares of several contexts, and solves that do not converge.
 void operators(const context& on) {
   const std::vector<double> pixels = {0.0, 1.0, 0.5, 1.0, 0.25, 0.75};
   const matrix image = matrix::borrow(on, pixels, 2, 3, PURLIN_ROW_MAJOR);
@@ -493,7 +493,7 @@ void operators(const context& on) {
   const auto labels = purlin::graph::cluster(on, w, both);
   for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
 
-  // A long path, of which so few steps find nothing: what there is stays with the caller.
+  // A long path: so few steps find no pair, and the caller's vector has as many values as the report counts.
   const matrix long_path = path(on, 400);
   purlin::lanczos::options few;
   few.count = 3, few.basis = 7, few.restarts = 1;

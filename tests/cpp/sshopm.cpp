@@ -279,7 +279,7 @@ void circle_of_maxima(const context& on) {
   EXPECT(found.morse_expected.at(0) == INT32_MIN && found.pair_class(2) == PURLIN_PAIR_NONE);
 }
 
-/// One object for several batches: what the calls without one give, a plan, a report, and a cancellation that is over.
+/// One object for several batches gives the results of calls without one; a plan, a report, and a call after a cancellation.
 void by_object(const context& on) {
   sshopm::options options;
   options.goal = PURLIN_SSHOPM_BOTH;

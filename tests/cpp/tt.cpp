@@ -95,7 +95,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 double value(const tt::scaled& s) { return std::ldexp(s.re, static_cast<int>(s.exponent)); }
 
-/// What calls would do is what they do.
+/// Plans report the figures of the calls.
 void plans(const context& on) {
   const ring x(on, 1.3), y(on, 0.7);
   const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
@@ -160,7 +160,7 @@ void little_workspace(const context& on) {
   EXPECT(c.last_info().workspace_bytes <= needed(sandwich));
 }
 
-/// A number that is not finite makes every result NaN. Scaled calls say so in the report, plain ones throw.
+/// A number that is not finite makes every result NaN. Scaled calls report it, plain ones throw.
 void not_finite(const context& on) {
   ring x(on, 1.3), y(on, 0.7);
   x.data[9] = std::numeric_limits<double>::quiet_NaN();
@@ -261,7 +261,7 @@ void contractions(const context& on) {
   EXPECT(near(std::ldexp(dot(centre, out), static_cast<int>(power)), energy, 1e-13));
   EXPECT(near(value(plain.local(1, sz)) / dot(a, a), local[1].real(), 1e-13));
 
-  // Other trains: the environments before hold x, what is read afterwards is of y.
+  // Other trains: the environments computed before are of x, those read afterwards are of y.
   EXPECT_ERROR(sweep.set_trains(y.x, y.x, 2, 1), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT(near(value(sweep.value(1)), energy, 1e-13));
   sweep.set_trains(y.x, y.x, 0, 2);

@@ -19,7 +19,7 @@ gcc -g -shared -fPIC "$work/library.c" -o "$library" || exit 1
 abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-architecture --type-id-style hash \
     --out-file "$current.whole" "$library" || exit 1
 "$PYTHON" tools/checks/abi_trim.py "$current.whole" "$current" || exit 1
-# A comparison that sees nothing looks like an ABI that is kept.
+# Make sure that the comparison reports a change: one that reports nothing looks like an unchanged ABI.
 for struct in purlin_context_options purlin_sshopm_options; do
     "$PYTHON" tools/checks/abi_reorder.py "$current" "$current.reordered" $struct || exit 1
     abidiff "$current" "$current.reordered" >/dev/null && die "abidiff does not see that fields of $struct are swapped"

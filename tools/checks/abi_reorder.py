@@ -1,4 +1,4 @@
-"""Swaps two fields of a struct in what abidw wrote: the change that a comparison must see, to prove that it looks.
+"""Swaps two fields of a struct in abidw's output. The comparison of ABIs must report this change, or it does not work.
 
     abi_reorder.py FROM TO STRUCT
 """

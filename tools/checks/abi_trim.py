@@ -1,7 +1,7 @@
-"""Trims what abidw wrote to what the exported functions reach, so that the baseline is small and stable.
+"""Trims abidw's output to the types that the exported functions reach, so that the baseline is small and stable.
 
 abidw's own --exported-interfaces-only leaves out every Rust function. Names of compilation units hold a hash that
-changes with each build, and the standard library's units hold nothing of ours.
+changes with each build, and the standard library's units have none of purlin's types.
 """
 
 import sys

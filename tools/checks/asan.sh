@@ -23,7 +23,7 @@ consumers() {
     cmake --build "$work/$1" -j "$(nproc)"
 }
 
-# What valgrind leaves out (a forked child, a measurement of time) has no meaning here either.
+# Tests that valgrind skips (forked children, time measurements) have no meaning here either.
 run() { ctest --test-dir "$work/$1" -j "$(nproc)" --output-on-failure --no-tests=error -LE no-valgrind; }
 
 starts gcc -fsanitize=address,undefined || skip "gcc's programs with -fsanitize=address do not start here"
@@ -43,7 +43,7 @@ fi
     cargo +nightly build --locked --lib --config 'profile.dev.package."*".opt-level=1' --target x86_64-unknown-linux-gnu --target-dir "$work/cargo")
 consumers clang -fsanitize=address
 mkdir -p "$work/lib"
-# Under its SONAME, by which the loader will ask for it.
+# Under its SONAME, which is the name that the loader looks for.
 cp "$work/cargo/x86_64-unknown-linux-gnu/debug/libpurlin.so" "$work/lib/$(package_soname)"
 nm -D "$work/lib/$(package_soname)" | grep -q __asan_report_load || die "the library is not instrumented"
 LD_LIBRARY_PATH=$work/lib run clang

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The C boundary and the file readers under random input: the seeded driver for PURLIN_FUZZ_SECONDS (default 30), which
 # prints its seeds (PURLIN_FUZZ_SEED repeats one); then, where cargo-fuzz and a nightly toolchain are, each target of
-# fuzz/ with coverage and the address sanitizer, for as long together. What it finds is kept in target/fuzz.
+# fuzz/ with coverage and the address sanitizer, for as long together. Findings are saved in target/fuzz.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 cd "$ROOT"

@@ -84,7 +84,7 @@ class Crate:
         return module + parts
 
     def imports(self, module: Name, text: str) -> list[tuple[Name, str, bool]]:
-        """What `use` makes known: the path, the name here, and whether it is re-exported."""
+        """Names that `use` imports: the path, the local name, and whether it is re-exported."""
         found = []
         for public, tree in USE.findall(text):
             for path, name in leaves(tree):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A fresh installation for the steps after it: what an earlier version left behind would hide a missing file. The compiler
-# must not warn of the library that is installed; cargo repeats its warnings where nothing is compiled.
+# A fresh installation for the steps after it: files of an earlier version would hide a missing one. The build of the
+# installed library must have no warnings; cargo repeats earlier warnings even if nothing is compiled.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 [ "$PREFIX" != "$TARGET/prefix" ] || rm -rf "$PREFIX"

@@ -15,7 +15,7 @@ report() {
 
 foreign=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^purlin_')
 [ -z "$foreign" ] || report "exports other names than purlin_*:" "$foreign"
-# What the header declares is exported, and nothing else.
+# The exported symbols are exactly the functions that the header declares.
 if diff <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort) \
     <(sed -e 's|//.*||' "$PREFIX/include/purlin.h" | "$CC" -E -P -x c - 2>/dev/null | grep -oE '\bpurlin_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u); then :; else
     report "header (>) and exported names (<) differ, above"
@@ -41,7 +41,7 @@ readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | grep -q E && report "h
 size=$(stat -c %s "$library")
 echo "size: $size bytes"
 # Nine families, most of them in four number types on two backends, and kernels for three GPU targets: about 30 MiB, a
-# fifth of it kernels. What grows beyond this has been compiled once too often.
+# fifth of it kernels. A larger library has code that is compiled more often than needed.
 [ "$size" -lt $((31 * 1024 * 1024)) ] || report "is $size bytes, more than 31 MiB"
 readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
 exit $bad

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's C program, compiled as the README says and run: its figures are the published ones.
+# Compiles the README's C program by the README's command, runs it and compares its output with the published figures.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 work=$TARGET/readme

@@ -28,7 +28,7 @@ COMMENT = re.compile(r"\s*//")
 
 # Tests, in modules at a file's end or in files of their own, may start threads as they like.
 TESTS = re.compile(r".*/tests(/[a-z_]+)?\.rs|.*_tests\.rs")
-# src/base/thread.rs starts every thread, and says so where the system refuses one. Build scripts start their own.
+# src/base/thread.rs starts every thread and returns an error if the system refuses one. Build scripts start their own.
 STARTS = re.compile(
     r"(std::thread|[^:]\bthread)::Builder|std::thread::spawn|\b(s|scope)\.spawn|\bpthread_create\b"
     r"|use std::thread(;|::\{|::spawn|::Builder)"

@@ -28,7 +28,7 @@ def seconds_of(build: str) -> dict[str, float]:
 
 
 def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
-    """Whether a test went well, and what it has printed."""
+    """Whether a test passed, and its output."""
     properties = {p["name"]: p["value"] for p in test.get("properties", [])}
     environment = dict(os.environ, PURLIN_UNDER_VALGRIND="1")
     for pair in properties.get("ENVIRONMENT", []):
@@ -67,7 +67,7 @@ def main() -> int:
         tests += [(seconds.get(test["name"], 0.0), build, test) for test in tests_of(build) if wanted(test)]
     # Else the longest may start last, and run alone.
     tests.sort(key=lambda item: -item[0])
-    # Valgrind runs the threads of a program one at a time: there is a core for each program.
+    # Valgrind runs the threads of a program one at a time, so each program gets one core.
     passed = 0
     failures: list[str] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -82,7 +82,7 @@ def main() -> int:
     if total == 0:
         print("no test was found")
         return 1
-    # Once more at the end, which is what a reader of a failed step is shown.
+    # Once more at the end, because only the end of a failed step's log is shown.
     print(*failures[-5:], sep="\n", end="\n" if failures else "")
     print(f"{100 * passed // total}% tests passed, {failed} tests failed out of {total}")
     return 1 if failed else 0
