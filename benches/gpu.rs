@@ -1,5 +1,5 @@
 //! Peaks of a million voxels on a GPU, with the data on the device, in page-locked and in ordinary host memory:
-//! `cargo bench --bench gpu`. Prints a table, and writes it as JSON where `PURLIN_BENCH_JSON` says.
+//! `cargo bench --bench gpu`. Prints a table, and writes it as JSON to the file that `PURLIN_BENCH_JSON` names.
 
 use std::error::Error;
 use std::fmt::Write;

@@ -1,13 +1,13 @@
-//! Every operation that can fail is made to fail once, and then it and all later ones: each call of the C boundary must
-//! answer with a documented status, leave nothing behind, and succeed with the same objects afterwards.
+//! Fault loop: makes each operation that can fail do so once, and then together with all later ones. Each call of the C
+//! interface must return a documented status, leak nothing, and succeed with the same objects afterwards.
 //!
-//! Two ways. The library's own fault points (feature `fault-injection`) stand where memory is asked for, copies and
-//! launches are made. And a system that refuses blocks of 4 KiB and more finds what has no fault point: an allocation that
-//! cannot fail, and that the reserve cannot serve, would end the process here.
+//! There are two kinds of faults. The library has fault points (feature `fault-injection`) at allocations, copies, launches
+//! and other operations. And an allocator that refuses blocks of 4 KiB and more finds allocations without a fault point: one
+//! that aborts on failure, and that the reserve cannot serve, would end the process here.
 //!
-//! A call of very many operations does most of them again and again, in loops. There the first [`FIRST`] are tried, of each
-//! site (a line of the source and what the operation is for) the first, the middle and the last, and of all others every
-//! k-th, so that there are [`SPREAD`] of them.
+//! A call with very many operations repeats most of them in loops. Of these the test tries the first [`FIRST`]; of each site
+//! (a line of the source and the purpose of the operation) the first, the middle and the last; and of all others every k-th,
+//! [`SPREAD`] in all.
 #![cfg(feature = "fault-injection")]
 
 #[path = "fault/allocator.rs"]
@@ -42,7 +42,7 @@ use fixture::Fixture;
 use purlin::fault::{self, Kind, Site};
 use purlin::ffi::{self, purlin_status};
 
-/// More fault points than any call has; a loop that gets there does not end.
+/// More fault points than any call has; a loop that reaches it would never end.
 const ENDLESS: i64 = 10_000;
 
 /// Operations of a call up to which every one is tried.
@@ -70,7 +70,7 @@ fn alone() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says what is being tried where the test harness does not catch it: an abort would leave no other trace.
+/// Prints the current trial to stderr, which the test harness does not capture: an abort would leave no other trace.
 fn announce(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -87,7 +87,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Fails the operations on objects of their own. Gives how many there are, and how many were tried.
+    /// Fails the operations, each on new objects. Returns the number of operations and the number of those tried.
     fn on_new(&self, make: impl Fn() -> Fixture) -> (i64, usize) {
         let objects = make();
         let sites = self.sites(&(self.case.prepare)(&objects));
@@ -114,8 +114,8 @@ impl Trial<'_> {
     /// Fails each loading of a module of kernels, on new objects. Gives their number.
     fn on_loading(case: &Case, objects: &Fixture, call: &Call) -> i64 {
         let trial = |sticky| Trial { case, kinds: Kind::Load as u32, allowed: CUDA, sticky };
-        // What was loaded stays. So the module that comes after the one that failed last is the second to be asked for,
-        // and that it fails keeps it from being loaded: it can fail again, the other way.
+        // A loaded module stays loaded. So after a failure the next module is the second that is requested. A module that
+        // failed is not loaded, so it can fail again in the other trial.
         let mut loads = 0;
         while trial(true).attempt(i64::from(loads > 0), objects, call) {
             assert!(trial(false).attempt(0, objects, call), "{}: module {loads} was loaded", case.name);
@@ -138,7 +138,7 @@ impl Trial<'_> {
         (sites.len() as i64, failed)
     }
 
-    /// Makes the call with its n-th operation failing, and once more with none. Whether there was such an operation.
+    /// Makes the call with its n-th operation failing, then once more with none. Returns whether an n-th operation exists.
     fn fails(&self, n: i64, objects: &Fixture, call: &Call) -> bool {
         if !self.attempt(n, objects, call) {
             return false;
@@ -150,7 +150,7 @@ impl Trial<'_> {
         true
     }
 
-    /// Makes the call with its n-th operation failing. Whether there was such an operation.
+    /// Makes the call with its n-th operation failing. Returns whether an n-th operation exists.
     fn attempt(&self, n: i64, objects: &Fixture, call: &Call) -> bool {
         let live = ffi::purlin_live_handles();
         let used = objects.memory_used();
@@ -205,7 +205,7 @@ fn every_file_operation_fails_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
-/// Each thread is refused once. A call works without it or says which thread could not be started.
+/// Each thread is refused once. A call works without it, or its message names the thread that could not be started.
 #[test]
 fn every_thread_start_fails_once() {
     let _alone = alone();
@@ -226,7 +226,7 @@ fn every_thread_start_fails_once() {
             let checked: Call = Box::new(move || {
                 let status = call();
                 let text = fixture::message();
-                // Cases that destroy what they made have cleared the message.
+                // Cases that destroy their results have cleared the message.
                 let is_reported = text.contains("could not be started: Resource temporarily unavailable");
                 assert!(text.is_empty() || is_reported, "{status:?}: {text}");
                 status
@@ -349,7 +349,7 @@ fn every_large_allocation_is_refused_once() {
         let is_search = case.name.starts_with("purlin_sshopm_solve_all");
         let objects = Fixture::on_one_thread(if is_search { 20 } else { 600 });
         let call = (case.prepare)(&objects);
-        // The matrix products of faer keep a workspace of fixed size for each thread, which they cannot do without: it is there
+        // faer's matrix products keep a workspace of fixed size for each thread and abort without it, so this call allocates it
         // before.
         assert_eq!(call(), success, "{}: {}", case.name, fixture::message());
         let live = ffi::purlin_live_handles();
@@ -364,14 +364,14 @@ fn every_large_allocation_is_refused_once() {
             let status = call();
             let (asked, unserved) = allocator::refuse_none();
             let what = format!("{}, large block {n} of {blocks} refused", case.name);
-            // What the reserve served may be all that a call asked for.
+            // The reserve may have served all requests of the call.
             let is_right = status == short || (unserved == 0 && status == success);
             assert!(is_right, "{what}: {status:?} after {unserved} of {asked} refusals: {}", fixture::message());
-            // The last ones may be those of tables that are cached by now.
+            // The last blocks may be tables that are cached by now.
             missed += usize::from(asked <= *n);
             assert_eq!(ffi::purlin_live_handles(), live, "{what}: handles");
             assert_eq!(objects.memory_used(), used, "{what}: memory");
-            // Also for the next refusal: a run that was broken off may go on from a file.
+            // This also prepares the next refusal: an interrupted run may have left a file to resume from.
             assert_eq!(call(), success, "{what}, then again: {}", fixture::message());
         }
         assert!(missed <= 2, "{}: {missed} of {} blocks were not asked for", case.name, chosen.len());
@@ -381,10 +381,10 @@ fn every_large_allocation_is_refused_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
-/// What failures of the device other than of its memory are answered with.
+/// Status of device failures other than those of its memory.
 const CUDA: &[purlin_status] = &[purlin_status::PURLIN_ERROR_CUDA];
 
-/// What each kind of failure is answered with. Page-locked memory is allocated by the driver and is the host's.
+/// Allowed statuses of each kind of failure. Page-locked memory is allocated by the driver but is host memory.
 const ANSWERS: [(Kind, &[purlin_status]); 6] = [
     (Kind::HostMemory, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY]),
     (
@@ -397,7 +397,7 @@ const ANSWERS: [(Kind, &[purlin_status]); 6] = [
     (Kind::Thread, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, purlin_status::PURLIN_SUCCESS]),
 ];
 
-/// Fails every operation of a case, kind by kind; prints how many there are of each.
+/// Fails every operation of a case, kind by kind; prints the number of operations of each kind.
 fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
     let OnGpu { case, work, count } = given;
     let place = if is_resident { "device" } else { "host" };

@@ -1,7 +1,7 @@
 //! The C boundary under random calls: every exported function, with arguments that keep a caller's promises (true
 //! sizes, live buffers) and are otherwise arbitrary: handles of any kind and age, options of any bits, any order of
 //! creation and destruction; option structs of any bits; files of any contents. No call may crash, report a bug of
-//! purlin's, or leave anything behind. The same programs are what fuzz/ gives to a fuzzer that is led by coverage.
+//! purlin's, or leave anything behind. fuzz/ runs the same programs under a coverage-guided fuzzer.
 //!
 //! `PURLIN_FUZZ_SECONDS` (default 5) sets the time, `PURLIN_FUZZ_SEED` repeats a run. A failure prints the seed of the
 //! program that failed; `PURLIN_FUZZ_SEED=that PURLIN_FUZZ_SECONDS=0` runs it alone.

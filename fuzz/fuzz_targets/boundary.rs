@@ -1,4 +1,4 @@
-//! Calls of the C boundary in any order, with promises kept.
+//! Calls of the C interface in any order, with arguments that keep a caller's promises.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

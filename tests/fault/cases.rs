@@ -12,10 +12,10 @@ use crate::sparse;
 use crate::spectra;
 use crate::tt;
 
-/// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
+/// One call on objects of a fixture, which are created before. It destroys the objects that it creates itself.
 pub type Call = Box<dyn Fn() -> purlin_status>;
 
-/// A call and what is known of it.
+/// A call, its name and its least number of fault points.
 pub struct Case {
     pub name: &'static str,
     /// Least number of host allocations with a fault point: fewer mean that one was lost.
@@ -23,7 +23,7 @@ pub struct Case {
     pub prepare: fn(&Fixture) -> Call,
 }
 
-/// Whether a call on a GPU context uses the device although its tensors lie on the host.
+/// Whether a call on a GPU context uses the device although its tensors are on the host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Host tensors are streamed through the device.
@@ -45,7 +45,7 @@ fn is_wanted(case: &Case) -> bool {
     std::env::var("PURLIN_FAULT_CASES").map_or(true, |names| names.split(';').any(|name| case.name.starts_with(name)))
 }
 
-/// Whether all cases are tried, so that they can be counted; says so if they are not.
+/// Whether all cases are tried, so that they can be counted; prints a line if not.
 pub fn are_complete() -> bool {
     let is_chosen = std::env::var_os("PURLIN_FAULT_CASES").is_some();
     if is_chosen {
@@ -57,9 +57,9 @@ pub fn are_complete() -> bool {
 /// All calls of all families, in a fixed order.
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
-    let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
+    let scans = [fdk::on_any_backend(), fdk::where_tensors_are(), fdk::on_host()];
     let matrices = [rsvd::on_any_backend(), rsvd::on_host(), sparse::on_host(), spectra::on_any_backend()];
-    let trains = [tt::on_any_backend(), tt::where_trains_lie()];
+    let trains = [tt::on_any_backend(), tt::where_trains_are()];
     let cases = families.into_iter().chain(scans).chain(matrices).chain(trains).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).filter(is_wanted).collect()
 }
@@ -95,7 +95,7 @@ pub fn on_gpu(family: Family) -> Vec<OnGpu> {
                 .collect()
         }
         Family::Fdk => group(fdk::on_any_backend(), Work::Device, 7)
-            .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
+            .chain(group(fdk::where_tensors_are(), Work::Host, 7))
             .collect(),
         Family::Rsvd => {
             group(rsvd::on_any_backend(), Work::Device, 7).chain(group(rsvd::on_gpus(), Work::Device, 7)).collect()
@@ -104,7 +104,7 @@ pub fn on_gpu(family: Family) -> Vec<OnGpu> {
             group(spectra::on_any_backend(), Work::Device, 7).chain(group(spectra::on_gpu(), Work::Device, 7)).collect()
         }
         Family::Tt => group(tt::on_any_backend(), Work::Device, 7)
-            .chain(group(tt::where_trains_lie(), Work::Host, 7))
+            .chain(group(tt::where_trains_are(), Work::Host, 7))
             .chain(group(tt::on_gpu(), Work::Device, 7))
             .collect(),
     };
@@ -136,7 +136,7 @@ fn base() -> Vec<Case> {
     ]
 }
 
-/// Destroys what a success has made, and passes the call's status on with its message.
+/// Destroys the result of a success, and returns the call's status with its message.
 fn finish(status: purlin_status, destroy: impl FnOnce() -> purlin_status) -> purlin_status {
     if status == purlin_status::PURLIN_SUCCESS { destroy() } else { status }
 }

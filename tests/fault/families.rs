@@ -7,13 +7,13 @@ use purlin::ffi::*;
 use crate::cases::{Call, Case};
 use crate::fixture::{Fixture, c, initialised, noise};
 
-/// Pairs kept of a tensor, starts of each.
+/// Pairs returned for each tensor, and starts of each.
 const LISTED: i64 = 6;
 const STARTS: i64 = 12;
 /// Measurements of a gradient scheme.
 const MEASURED: i64 = 40;
 
-/// Calls on packed tensors, which run where the tensors lie.
+/// Calls on packed tensors, which run on the processor that holds the tensors.
 pub fn packed() -> Vec<Case> {
     vec![
         Case { name: "purlin_symmetric_convert", allocations: 1, prepare: convert },

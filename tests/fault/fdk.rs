@@ -25,12 +25,12 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
-/// What runs where its tensors lie, a GPU's too.
-pub fn where_tensors_lie() -> Vec<Case> {
+/// Calls that run on the processor that holds their tensors, a GPU too.
+pub fn where_tensors_are() -> Vec<Case> {
     vec![Case { name: "purlin_fdk_weight, filter, backproject", allocations: 4, prepare: steps }]
 }
 
-/// What runs on the host alone.
+/// Calls that run on the host only.
 pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_fdk_reconstruct, F64", allocations: 8, prepare: exact },
@@ -41,7 +41,7 @@ pub fn on_host() -> Vec<Case> {
     ]
 }
 
-/// What reads and writes files.
+/// Calls that read and write files.
 pub fn on_files() -> Vec<Case> {
     vec![
         Case { name: "raw file to raw file", allocations: 0, prepare: |f| files(f, "raw") },
@@ -144,7 +144,7 @@ unsafe extern "C" fn read(
     block: *mut std::ffi::c_void,
     _: *mut std::ffi::c_void,
 ) -> i32 {
-    // SAFETY: purlin gives three counts, and memory for their product of F32.
+    // SAFETY: purlin passes three counts, and memory for their product of F32.
     unsafe {
         let elements: i64 = std::slice::from_raw_parts(count, 3).iter().product();
         for k in 0..elements as usize {
@@ -244,7 +244,7 @@ fn ellipsoids(f: &Fixture) -> Call {
     )
 }
 
-/// A folder that goes with the value.
+/// A folder that is removed when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -309,7 +309,7 @@ fn source_from(
     }
 }
 
-/// A file to a file of the same kind. A failure must leave nothing beside what was there.
+/// A file to a file of the same kind. A failure must leave no new file.
 fn files(f: &Fixture, kind: &'static str) -> Call {
     let folder = Folder::new(kind);
     let context = f.context;

@@ -41,14 +41,14 @@ macro_rules! initialised {
 }
 pub(crate) use initialised;
 
-/// Where the tensors of a case lie.
+/// Location of a case's tensors.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Host,
     Device,
 }
 
-/// A context and what was made in it; all goes at the end.
+/// A context and its objects, all of which are destroyed when it is dropped.
 pub struct Fixture {
     pub context: *mut purlin_context,
     /// Number of symmetric tensors or voxels of a batch.
@@ -87,7 +87,7 @@ impl Fixture {
         Self { context, count, place, made: RefCell::new(Vec::new()) }
     }
 
-    /// Where trains lie, as the fixture's tensors do.
+    /// Location of the trains, which is that of the tensors.
     pub fn location(&self) -> i32 {
         if self.place == Place::Device { PURLIN_DEVICE } else { PURLIN_HOST }
     }
@@ -145,7 +145,7 @@ impl Fixture {
         }
     }
 
-    /// Remembers a tensor for the end; moves it to the device first, where the fixture's tensors lie there.
+    /// Registers a tensor for destruction; moves it to the device first if the fixture's tensors are there.
     fn keep(&self, host: *mut purlin_tensor, symmetric: Option<(i64, i64)>) -> *mut purlin_tensor {
         self.keep_in(self.place, host, symmetric)
     }
@@ -173,21 +173,21 @@ impl Fixture {
         tensor
     }
 
-    /// A dense tensor with element k `value(k)`, where the fixture's tensors lie.
+    /// A dense tensor with element k `value(k)`, at the fixture's location.
     pub fn dense(&self, dtype: i32, dims: &[i64], value: impl Fn(usize) -> f64) -> *mut purlin_tensor {
         let tensor = self.host(dtype, dims);
         self.fill(tensor, value);
         self.keep(tensor, None)
     }
 
-    /// A dense tensor on the host, wherever the others lie.
+    /// A dense tensor on the host, whatever the fixture's location.
     pub fn on_host(&self, dtype: i32, dims: &[i64], value: impl Fn(usize) -> f64) -> *mut purlin_tensor {
         let host = self.host(dtype, dims);
         self.fill(host, value);
         self.keep_in(Place::Host, host, None)
     }
 
-    /// A vector on the device, wherever the other tensors lie, and its address.
+    /// A vector on the device, whatever the fixture's location, and its address.
     pub fn on_device(&self, dtype: i32, length: i64, value: impl Fn(usize) -> f64) -> (*mut purlin_tensor, u64) {
         let host = self.host(dtype, &[length]);
         self.fill(host, value);
@@ -197,7 +197,7 @@ impl Fixture {
         (tensor, info.data as u64)
     }
 
-    /// A vector of F64 on the host, wherever the other tensors lie.
+    /// A vector of F64 on the host, whatever the fixture's location.
     pub fn vector(&self, length: i64) -> *mut purlin_tensor {
         let tensor = self.host(PURLIN_F64, &[length]);
         self.made.borrow_mut().push(tensor);

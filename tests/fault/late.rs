@@ -103,7 +103,7 @@ fn a_late_call_is_made_or_refused_without_its_thread() {
         std::thread::scope(|scope| {
             let work = move || {
                 let given = shared.get();
-                // What Rust code keeps for the thread exists, and is destroyed before the second call.
+                // This call creates Rust's thread-local data, which are destroyed before the second call.
                 assert_eq!((given.call)(), purlin_status::PURLIN_SUCCESS, "{}", given.case.name);
                 // SAFETY: the key of above, and a value that outlives the thread.
                 assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(given).cast()) }, 0);

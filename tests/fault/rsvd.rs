@@ -23,12 +23,12 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
-/// What takes several GPUs, or one several times.
+/// Calls that use several GPUs, or one several times.
 pub fn on_gpus() -> Vec<Case> {
     vec![Case { name: "purlin_rpca_compute_once, two contexts", allocations: 4, prepare: split_over_two }]
 }
 
-/// What is tried on the host alone.
+/// Calls that are tried on the host only.
 pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_rsvd_compute_once", allocations: 4, prepare: decompose_once },
@@ -43,7 +43,7 @@ pub fn on_host() -> Vec<Case> {
     ]
 }
 
-/// What reads and writes files.
+/// Calls that read and write files.
 pub fn on_files() -> Vec<Case> {
     vec![
         Case { name: "purlin_rsvd_compute, restarting", allocations: 0, prepare: restarting },
@@ -93,7 +93,7 @@ fn end_matrices(matrices: &[*mut purlin_matrix]) {
 }
 
 unsafe extern "C" fn read(_: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32 {
-    // SAFETY: purlin gives two counts, and memory for their product of F64; `user` has at least as many.
+    // SAFETY: purlin passes two counts, and memory for their product of F64; `user` has at least as many.
     unsafe {
         let elements = *count * *count.add(1);
         block.cast::<f64>().copy_from_nonoverlapping(user.cast::<f64>(), elements as usize);
@@ -115,7 +115,7 @@ unsafe extern "C" fn apply(
     for k in 0..count {
         for i in 0..long_y {
             // Diagonal: the i-th number over i + 1.
-            // SAFETY: purlin gives columns of these lengths.
+            // SAFETY: purlin passes columns of these lengths.
             unsafe {
                 let value = if i < long_x { *x.cast::<f64>().add((ldx * k + i) as usize) } else { 0.0 };
                 y.cast::<f64>().add((ldy * k + i) as usize).write(value / (i + 1) as f64);
@@ -266,7 +266,7 @@ fn restarting(f: &Fixture) -> Call {
     })
 }
 
-/// The word at `place` of a restart file.
+/// The word at byte offset `place` of a restart file.
 fn word(state: &[u8], place: usize) -> u64 {
     u64::from_le_bytes(state[place..place + 8].try_into().expect("eight bytes"))
 }
@@ -281,7 +281,7 @@ fn is_whole(state: &[u8]) -> bool {
     all.starts_with(b"PURLINRS") && word(state, all.len()) == sum
 }
 
-/// A decomposition that goes on from a saved state. A failure leaves that state or a later one, whole; an error of a
+/// A decomposition that resumes from a saved state. A failure leaves that state or a later one, complete; an error of a
 /// file names it.
 fn going_on(f: &Fixture) -> Call {
     let (context, data, folder) = (f.context, entries(), Folder::new("going-on"));
@@ -397,7 +397,7 @@ fn components(f: &Fixture) -> Call {
     })
 }
 
-/// A few iterations: what can fail in them is the same.
+/// A loose tolerance for few iterations: each has the same fault points.
 fn loose() -> purlin_rpca_options {
     let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
     o.tolerance = 0.05;
@@ -421,7 +421,7 @@ fn split(f: &Fixture) -> Call {
     })
 }
 
-/// A group that goes with the value.
+/// A group that is destroyed when the value is dropped.
 struct Group(*mut purlin_group);
 
 impl Drop for Group {
@@ -438,11 +438,11 @@ fn split_over_two(f: &Fixture) -> Call {
     good!(purlin_context_create(&raw const options, &raw mut other));
     let members = [context.cast_const(), other.cast_const()];
     good!(purlin_group_create(2, members.as_ptr(), &raw mut both.0));
-    // The group keeps it.
+    // The group keeps its member alive.
     good!(purlin_context_destroy(other));
     Box::new(move || {
         let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
-        // The group itself, not the handle alone: it goes with this closure.
+        // The group itself, not only its handle, so that it is dropped with this closure.
         let both = &both;
         let mut o = loose();
         o.group = both.0;
@@ -477,7 +477,7 @@ fn split_sparsely(f: &Fixture) -> Call {
     })
 }
 
-/// A folder that goes with the value.
+/// A folder that is removed when the value is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -504,7 +504,7 @@ impl Drop for Folder {
     }
 }
 
-/// A file's matrix is split into two files. A failure must leave nothing beside the first.
+/// A file's matrix is split into two files. A failure must leave no file but the input.
 fn files(f: &Fixture, kind: &'static str) -> Call {
     const HEADER: &str = "{'descr': '<f8', 'fortran_order': True, 'shape': (600, 120), }\n";
     let (context, folder) = (f.context, Folder::new(kind));
@@ -541,7 +541,7 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
         }
         end_matrices(&[m]);
         assert_eq!(purlin_source_destroy(source), purlin_status::PURLIN_SUCCESS, "{}", message());
-        // Two files are named one after the other: the first may be there when the second failed.
+        // The two files get their names one after the other, so the first may exist when the second fails.
         let _ = std::fs::remove_file(folder.0.join("low"));
         let _ = std::fs::remove_file(folder.0.join("sparse"));
         let left = std::fs::read_dir(&folder.0).expect("the folder").count();

@@ -9,7 +9,7 @@ use crate::fixture::{Fixture, c};
 use crate::rsvd::{Folder, in_turn};
 use crate::spectra::{Made, N, entries, graph};
 
-/// What is tried on the host alone.
+/// Calls that are tried on the host only.
 pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_from_coordinates, transpose, symmetrize", allocations: 8, prepare: make },
@@ -20,7 +20,7 @@ pub fn on_host() -> Vec<Case> {
     ]
 }
 
-/// What reads and writes files.
+/// Calls that read and write files.
 pub fn on_files() -> Vec<Case> {
     vec![
         Case { name: "Matrix Market and edges", allocations: 0, prepare: |f| files(f, "graph") },
@@ -60,7 +60,7 @@ fn cut(f: &Fixture) -> Call {
     })
 }
 
-/// Columns with a place that is stored twice, in rows without, in another order.
+/// Columns with a duplicate entry; rows without one, in another order.
 fn convert(f: &Fixture) -> Call {
     let (context, order) = (f.context, f.on_host(PURLIN_I64, &[N], |_| 0.0));
     let count = 3 * N;
@@ -105,7 +105,7 @@ fn fill(f: &Fixture) -> Call {
     })
 }
 
-/// A graph written and read in both forms. A failure must leave nothing beside the files, each of them whole.
+/// A graph written and read in both forms. A failure must leave no other file, and each of these complete.
 fn files(f: &Fixture, name: &'static str) -> Call {
     let (context, folder) = (f.context, Folder::new(name));
     let (market, edges) = (folder.path(&format!("market-{name}")), folder.path(&format!("edges-{name}")));

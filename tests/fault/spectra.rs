@@ -1,4 +1,4 @@
-//! Sparse matrices, their products, eigenpairs and graphs, all objects made on the way.
+//! Sparse matrices, their products, eigenpairs and graphs. Each call creates its objects.
 
 use std::ptr::{null, null_mut};
 
@@ -11,7 +11,7 @@ use crate::rsvd::in_turn;
 /// Vertices of the graph: two rings that an edge joins.
 pub const N: i64 = 80;
 
-/// Products, eigenpairs and what is made of them.
+/// Products, eigenpairs and functions of them.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
@@ -44,7 +44,7 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
-/// What there is on a GPU alone.
+/// Calls that exist on a GPU only.
 pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident },
@@ -65,7 +65,7 @@ pub fn entries() -> (Vec<i64>, Vec<i64>, Vec<f64>) {
     (row, col, values)
 }
 
-/// Handles of a call, destroyed at its end whatever came of it.
+/// Handles of a call, destroyed at its end whatever its status.
 pub struct Made {
     pub matrices: [*mut purlin_matrix; 4],
     pub names: *mut purlin_tensor,
@@ -78,9 +78,9 @@ impl Made {
         Self { matrices: [null_mut(); 4], names: null_mut(), plan: null_mut(), lanczos: null_mut() }
     }
 
-    /// Destroys all, NULL for what was not made.
+    /// Destroys all handles; those of objects that were not created are NULL.
     pub fn end(self, status: purlin_status) -> purlin_status {
-        // The message of a failure goes with the next call that succeeds: the status is what is passed on.
+        // The next successful call clears the message of a failure, so only the status is passed on.
         self.end_with(status, &message())
     }
 
@@ -160,7 +160,7 @@ fn plain(o: &mut purlin_lanczos_options) {
     (o.method, o.basis) = (PURLIN_LANCZOS_METHOD_PLAIN, 60);
 }
 
-/// The two largest values of a diagonal, which lie far from the rest: few steps find them.
+/// The two largest values of a diagonal, which are far from the rest: few steps find them.
 fn way(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
     let (context, values, residuals) = (f.context, f.vector(2), f.vector(2));
     Box::new(move || {
@@ -201,7 +201,7 @@ unsafe extern "C" fn invert(
 ) -> i32 {
     for k in 0..count {
         for i in 0..N {
-            // SAFETY: purlin gives columns of N numbers.
+            // SAFETY: purlin passes columns of N numbers.
             unsafe {
                 let value = *x.cast::<f64>().add((ldx * k + i) as usize);
                 y.cast::<f64>().add((ldy * k + i) as usize).write(value / (i as f64 - SIGMA));
@@ -343,7 +343,7 @@ fn ordered(f: &Fixture) -> Call {
     })
 }
 
-/// A group that goes with the call that has it.
+/// A group that is destroyed with the call that owns it.
 struct Group(*mut purlin_group);
 
 impl Group {
@@ -357,12 +357,12 @@ impl Group {
         good!(purlin_context_create(&raw const options, &raw mut another));
         let members = [f.context.cast_const(), another.cast_const()];
         good!(purlin_group_create(2, members.as_ptr(), &raw mut made));
-        // The group keeps it.
+        // The group keeps its member alive.
         good!(purlin_context_destroy(another));
         Self(made)
     }
 
-    /// Asked of the whole, so that a closure keeps all of it.
+    /// A method of the whole value, so that a closure captures all of it.
     fn handle(&self) -> *const purlin_group {
         self.0
     }
@@ -394,7 +394,7 @@ fn share(f: &Fixture) -> Call {
     })
 }
 
-/// A ring in device memory, its eigenpairs there too.
+/// A ring in device memory, with its eigenpairs.
 fn resident(f: &Fixture) -> Call {
     let (context, values) = (f.context, f.vector(2));
     let (_, row_ptr) = f.on_device(PURLIN_I32, N + 1, |i| 2.0 * i as f64);

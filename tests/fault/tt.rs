@@ -1,4 +1,4 @@
-//! Tensor trains: contractions, operators, environments and algebra, all objects made on the way.
+//! Tensor trains: contractions, operators, environments and algebra. Each call creates its objects.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -28,15 +28,15 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
-/// What runs where the trains are.
-pub fn where_trains_lie() -> Vec<Case> {
+/// Calls that run on the processor that holds the trains.
+pub fn where_trains_are() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_sandwich, rayleigh, correlation", allocations: 8, prepare: operate },
         Case { name: "purlin_tt_environments", allocations: 8, prepare: sweep },
     ]
 }
 
-/// What there is on a GPU alone.
+/// Calls that exist on a GPU only.
 pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue },
@@ -65,7 +65,7 @@ pub fn on_gpu() -> Vec<Case> {
     ]
 }
 
-/// Handles of a call, destroyed at its end whatever came of it.
+/// Handles of a call, destroyed at its end whatever its status.
 struct Made {
     trains: [*mut purlin_tt; 4],
     matrix: *mut purlin_tt_matrix,
@@ -78,9 +78,9 @@ impl Made {
         Self { trains: [null_mut(); 4], matrix: null_mut(), contraction: null_mut(), environments: null_mut() }
     }
 
-    /// Destroys all, NULL for what was not made.
+    /// Destroys all handles; those of objects that were not created are NULL.
     fn end(self, status: purlin_status) -> purlin_status {
-        // The message of a failure goes with the next call that succeeds: the status is what is passed on.
+        // The next successful call clears the message of a failure, so only the status is passed on.
         let text = message();
         let good = purlin_status::PURLIN_SUCCESS;
         assert_eq!(purlin_tt_environments_destroy(self.environments), good, "{}", message());
@@ -233,7 +233,7 @@ fn lists(f: &Fixture) -> Call {
     let (context, values, square) = (f.context, f.vector(2), f.on_host(PURLIN_F64, &[2, 2], |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
-        // Before the others: the message of a call that fails goes with the next that succeeds.
+        // Before the others: the next successful call clears the message of a failure.
         let mut info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
         let [x, y, ..] = &mut made.trains;
         let status = in_turn!(

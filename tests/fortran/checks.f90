@@ -1,4 +1,4 @@
-!> What the tests share: assertions and reading of reference numbers.
+!> Helpers of the tests: assertions and reading of reference numbers.
 module checks
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
   use purlin, only: purlin_live_handles

@@ -85,7 +85,7 @@ contains
       status, morse_sum=morse_sum, morse_expected=morse_expected, info=info)
     call check(found == n_pairs, 'as many pairs as published')
     call check(status == PURLIN_TENSOR_OK .and. morse_sum == 1 .and. morse_expected == 1, 'a complete set')
-    call check(info%tensors == 1 .and. info%starts > 0 .and. info%iterations > 0, 'the search says what it did')
+    call check(info%tensors == 1 .and. info%starts > 0 .and. info%iterations > 0, 'the report of the search')
     do i = 1, n_pairs
       call check(abs(values(i) - pairs(1, i)) < 1e-9_real64, 'lambda as published')
       sign = dot_product(vectors(:, i), pairs(2:4, i))
@@ -191,12 +191,12 @@ contains
     options%degeneracy_tolerance = 1e-12_real64
     call purlin_sshopm_solve_once(context, 4_int64, 3_int64, close, values, count=found, status=status, options=options)
     call check(found == 3 .and. status == PURLIN_TENSOR_OK, 'three maxima near the identity')
-    call check(doubles_near((values(:3) - 1) * 1e5_real64, pairs(1, [1, 2, 4]), 1e-8_real64), 'those of what is added')
+    call check(doubles_near((values(:3) - 1) * 1e5_real64, pairs(1, [1, 2, 4]), 1e-8_real64), 'those of the added tensor')
     call purlin_init(options)
     options%max_iterations = 4
     call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, status=status, options=options, info=info)
     call check(found > 0 .and. status == PURLIN_TENSOR_PARTIAL, 'a part of the starts has converged')
-    call check(info%unconverged_tensors == 1, 'which is counted')
+    call check(info%unconverged_tensors == 1, 'the tensor is counted')
   end subroutine
 
   !> |x|^4 + 1e-5 (5 x1^4 + 4 x2^4 + .. + x5^4): the maxima are the five axes.
@@ -294,7 +294,7 @@ contains
     call check(all(iterations > 0 .and. iterations <= 500), 'in some iterations')
   end subroutine
 
-  !> One solver for two batches, its plan and its report, and what it refuses.
+  !> One solver for two batches, its plan, its report and its refusals.
   subroutine by_a_solver()
     type(purlin_context) :: context
     type(purlin_sshopm) :: solver

@@ -1,4 +1,4 @@
-! Library, devices, contexts, groups and streams: what they say, how they fail, and that they go when they should.
+! Library, devices, contexts, groups and streams: their properties, failures and lifetimes.
 module log_counter
   use, intrinsic :: iso_c_binding, only: c_ptr, c_int32_t, c_associated
   use purlin
@@ -38,7 +38,7 @@ contains
   subroutine library()
     call check(purlin_version() == PURLIN_VERSION_MAJOR * 10000 + PURLIN_VERSION_MINOR * 100 + PURLIN_VERSION_PATCH, &
       'the library is of the version of the module')
-    call check(len(purlin_build_info()) > 0, 'the build says what it is')
+    call check(len(purlin_build_info()) > 0, 'a description of the build')
     call check(purlin_status_string(PURLIN_ERROR_BUSY) == 'PURLIN_ERROR_BUSY', 'a status has its name')
     call check(len(purlin_status_string(12345)) > 0, 'any number is accepted for a status')
   end subroutine

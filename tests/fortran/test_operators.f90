@@ -5,7 +5,7 @@ module operator_callbacks
 
 contains
 
-  !> 2 on the diagonal and 1 above it; beside it on both sides if what `user` points to is not 0.
+  !> 2 on the diagonal and 1 above it; also 1 below it if `user` points to a nonzero value.
   function bidiagonal(adjoint, count, x, ldx, y, ldy, cuda_stream, user) result(status) bind(c)
     integer(c_int32_t), value :: adjoint
     integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
@@ -23,7 +23,7 @@ contains
     status = merge(0_c_int32_t, 1_c_int32_t, adjoint < 2 .and. cuda_stream == 0)
   end function
 
-  !> The diagonal matrix of 1 to 200, or, where `user` is not null, the inverse of the sum with what it points to.
+  !> The diagonal matrix D of 1 to 200; if `user` is not null, the inverse of D + c I, where c is the value at `user`.
   function diagonal(adjoint, count, x, ldx, y, ldy, cuda_stream, user) result(status) bind(c)
     integer(c_int32_t), value :: adjoint
     integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
@@ -250,7 +250,7 @@ contains
     call plan%apply(a, xs, ys)
     call check(all(abs(found(:, 1) - twice) < 1e-13) .and. all(abs(found(:, 2) + 2 * twice) < 1e-12), 'of a block')
     call plan%properties(info)
-    call check(info%degree == 2 .and. info%kind == PURLIN_LANCZOS_LAPLACIAN .and. info%rows == n, 'what the plan says')
+    call check(info%degree == 2 .and. info%kind == PURLIN_LANCZOS_LAPLACIAN .and. info%rows == n, 'properties of the plan')
     options%degree = 1
     call plan%create(a, options)
     call plan%apply(context, a, x, y)
@@ -415,7 +415,7 @@ contains
     call check(stat == PURLIN_ERROR_NUMERICAL .and. index(text, 'not symmetric') > 0, text)
   end subroutine
 
-  !> A solve that contexts share finds what one finds, and the shares are those that were announced.
+  !> A solve shared by several contexts has the result of one context, and the shares of its plan.
   subroutine contexts()
     integer, parameter :: n = 200
     type(purlin_context) :: more(2)
@@ -452,7 +452,7 @@ contains
       call check(plan%contexts == info%contexts .and. plan%part_rows == info%part_rows .and. &
         plan%part_entries == info%part_entries .and. plan%product_bytes == info%product_bytes, 'the shares')
       ! Each cut of the path is crossed by one number in either direction.
-      call check(plan%halo == 2 * i .and. plan%halo == info%halo .and. plan%halo_bytes == 16 * i, 'what they exchange')
+      call check(plan%halo == 2 * i .and. plan%halo == info%halo .and. plan%halo_bytes == 16 * i, 'exchanged numbers and bytes')
       call check(plan%products == 0 .and. plan%converged == 0 .and. plan%count == 0, 'and no solve')
       if (i == 1) call check(plan%part_rows == 100 .and. plan%part_entries == 199, 'halves')
     end do

@@ -173,7 +173,7 @@ contains
     v = 7
     call purlin_rsvd_compute_once_ld(context, m, n, 4_c_int64_t, held, m + 3, s, u, m + 1, v, n + 2, exact(0))
     call check(doubles_near(s, expected(4), 1e-12_c_double), 'leading dimensions')
-    call check(all(abs(u(m + 1, :) - 7) <= 0) .and. all(abs(v(n + 1:, :) - 7) <= 0), 'what lies between is left alone')
+    call check(all(abs(u(m + 1, :) - 7) <= 0) .and. all(abs(v(n + 1:, :) - 7) <= 0), 'padding is not written')
     call check(maxval(abs(matmul(a, v(:n, :)) - u(:m, :) * spread(s, 1, int(m)))) < 1e-10, 'A v = s u')
   end subroutine
 

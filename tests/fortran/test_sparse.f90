@@ -118,7 +118,7 @@ contains
     call purlin_drop_zeros(a, b, 0.5_c_double)
     call b%properties(info)
     full = entries(b, 2, 3)
-    call check(info%nnz == 2 .and. abs(full(1, 2)) <= 0 .and. abs(full(1, 3) - 2) <= 0, 'what is at the threshold goes')
+    call check(info%nnz == 2 .and. abs(full(1, 2)) <= 0 .and. abs(full(1, 3) - 2) <= 0, 'an entry at the threshold is dropped')
     values(1) = ieee_value(values(1), ieee_quiet_nan)
     call purlin_drop_zeros(a, b, 1.0_c_double)
     call b%properties(info)

@@ -180,7 +180,7 @@ contains
     call check(symmetric .and. abs(norm - 2) <= 0, 'loops count twice in a sum')
   end subroutine
 
-  !> Compressed rows of every type, patterns among them, and what they are scaled by.
+  !> Compressed rows of every type, patterns among them, and their scale factors.
   subroutine rows()
     type(purlin_matrix) :: a, b, dense
     type(purlin_matrix_info) :: info
@@ -251,7 +251,7 @@ contains
     call check(all(abs(y(2:19) - (2 * (-2 + 0.5_c_double * x(2:19)) - 1)) <= 1e-11), 'a Laplacian and a shift')
     call check(abs(y(1) - (2 * (-3 + 0.5_c_double) - 1)) <= 1e-11, 'at its end')
     call plan%properties(info)
-    call check(info%kind == PURLIN_LANCZOS_LAPLACIAN, 'what is made of the matrix')
+    call check(info%kind == PURLIN_LANCZOS_LAPLACIAN, 'kind of the operator')
     options%kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN
     options%shift = 0
     call plan%create(a, options)
@@ -344,7 +344,7 @@ contains
     options%group = group%handle()
     call purlin_lanczos_solve_once(context, a, rest, options=options, info=info)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'two contexts')
-    call check(info%contexts == 2 .and. info%halo == 2 .and. info%halo_bytes == 16, 'what they exchange')
+    call check(info%contexts == 2 .and. info%halo == 2 .and. info%halo_bytes == 16, 'exchanged numbers and bytes')
     options%group = c_null_ptr
     options%restarts = 1
     options%basis = 0
@@ -356,7 +356,7 @@ contains
     options%verify = PURLIN_LANCZOS_VERIFY_ON
     call purlin_lanczos_singular_once(context, a, vectors(:200, :2), rest, right, residuals(:2), options, info)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'singular values')
-    ! Each value is there twice, of an eigenvalue and its negative.
+    ! Each singular value occurs twice, from an eigenvalue and its negative.
     call check(abs(rest(2) - rest(1)) < 1e-9 .and. abs(norm2(right(:, 1)) - 1) < 1e-12, 'a pair of them')
     call purlin_lanczos_singular_once(context, a, rest, options=options)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values alone')
@@ -410,7 +410,7 @@ contains
     call check(all(abs(values - exact(:3)) < 1e-9) .and. mod(info%basis, 3_c_int64_t) == 0, 'blocks')
     call purlin_lanczos_solve_once(context, a, values, vectors=vectors, options=base, info=info)
     call check(info%verified == 1 .and. len(purlin_string(info%reason)) > 0, 'no copy is missing')
-    call check(info%residual > 0 .and. info%residual < 1e-8_c_double, 'the residual of what is returned')
+    call check(info%residual > 0 .and. info%residual < 1e-8_c_double, 'the residual of the returned pairs')
     call check(info%orthogonality > 0 .and. info%orthogonality < 1e-12_c_double, 'its orthogonality')
     options = base
     options%verify = PURLIN_LANCZOS_VERIFY_OFF
@@ -430,7 +430,7 @@ contains
     options%which = PURLIN_LANCZOS_SMALLEST
     call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(all(abs(values + exact(:3)) < 1e-9) .and. info%degree > 0, 'a filter')
-    ! The nearest to what lies between two values.
+    ! The eigenvalues nearest to a shift between two of them.
     sigma = exact(151) + 0.3_c_double * (exact(150) - exact(151))
     options = base
     options%which = PURLIN_LANCZOS_NEAREST

@@ -1,4 +1,4 @@
-! Ends with an error: which one, the command line says. Getting to the end is the failure.
+! Ends with the error that the command line names. The test fails if the program reaches its end.
 program test_stops
   use, intrinsic :: iso_fortran_env, only: int64
   use purlin

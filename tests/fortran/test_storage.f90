@@ -117,7 +117,7 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another shape is refused')
     call borrowed%borrow(context, b, flags=PURLIN_READ_ONLY)
     call borrowed%copy_from(context, owned, stat=stat)
-    call check(stat /= PURLIN_SUCCESS, 'what is read-only is not written')
+    call check(stat /= PURLIN_SUCCESS, 'a read-only tensor is not written')
   end subroutine
 
   subroutine symmetric()

@@ -59,7 +59,7 @@ contains
     call u%borrow_flat(context, modes, ranks, flat)
     call u%core(2_int64, out)
     call check(all(abs(out - reshape(flat(7:24), [3, 2, 3])) <= 0), 'borrow_flat')
-    ! A core that stands at every place of a ring.
+    ! One core at every site of a ring.
     z = cmplx(1, 2, real32)
     call ring(1)%borrow(z)
     ring = ring(1)
@@ -279,7 +279,7 @@ contains
     call check(stat == PURLIN_ERROR_NUMERICAL .and. index(text, 'not finite') > 0 .and. ieee_is_nan(value), text)
   end subroutine
 
-  !> What calls would do is what they do; a workspace that is too small is refused with the bytes that are needed.
+  !> Plans report the figures of the calls; the refusal of a workspace that is too small reports the bytes needed.
   subroutine plans()
     real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
     real(real64) :: value, batch(2), gram(2, 2)
@@ -330,7 +330,7 @@ contains
     options%workspace_limit = needed
     call small%create(context, options)
     call small%inner(x, y, value, done)
-    call check(done%workspace_bytes <= needed .and. near(value, sum(dense(a) * dense(b))), 'what is needed is enough')
+    call check(done%workspace_bytes <= needed .and. near(value, sum(dense(a) * dense(b))), 'the bytes needed suffice')
     options%workspace_limit = 8
     call small%create(context, options)
     call small%sandwich(y, h, x, value, stat=stat, errmsg=text)

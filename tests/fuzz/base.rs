@@ -135,7 +135,7 @@ fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
 }
 
-/// A number of dimensions, and sizes for as many as that may say: up to 40.
+/// A number of dimensions, and sizes for the largest one that may be drawn, 40.
 fn any_dims(s: &mut Source<'_>) -> (i64, [i64; 64]) {
     let ndim = if s.once_in(20) { s.one_of(&[-1, 32, 33, i64::MIN, i64::MAX]) } else { s.below(5) as i64 };
     let mut dims = [1; 64];
@@ -288,7 +288,7 @@ struct Managed {
     offset: u64,
 }
 
-/// A capsule of ours with its arrays. Its memory is the world's. The struct of DLPack must stand first.
+/// A capsule of the test's with its arrays. The world owns its memory. The struct of DLPack must be the first field.
 #[repr(C)]
 struct Capsule {
     managed: Managed,
@@ -323,7 +323,7 @@ fn dlpack(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             status
         }
         1 if !w.capsules.is_empty() => {
-            // Ours again: purlin's own capsule, which the call takes whatever comes of it.
+            // Back to purlin: its own capsule, which the call takes over whether or not it succeeds.
             let place = s.below(w.capsules.len());
             let capsule = w.capsules.swap_remove(place);
             if s.once_in(2) {
@@ -439,7 +439,7 @@ fn csr(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
-/// Indices in the world's memory, of the integer type asked for.
+/// Indices in the world's memory, of the given integer type.
 fn indices(w: &mut World, dtype: i32, values: &[i64]) -> *mut c_void {
     w.keep(if dtype == PURLIN_I32 {
         values.iter().flat_map(|v| (*v as i32).to_ne_bytes()).collect()

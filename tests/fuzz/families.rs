@@ -29,7 +29,7 @@ pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
 }
 
-/// What a batch is about.
+/// Order, dimension, number and type of a batch of tensors.
 struct Shape {
     order: i64,
     n: i64,
@@ -162,7 +162,7 @@ fn packed(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
 }
 
-/// A solver, mostly a new one with the given options; now and then one is cancelled or goes.
+/// A solver, mostly a new one with the given options; now and then one is cancelled or destroyed.
 fn solver(
     s: &mut Source<'_>,
     w: &mut World,
@@ -352,7 +352,7 @@ fn scheme(s: &mut Source<'_>, w: &mut World, voxels: i64) -> [*mut purlin_tensor
     [signals, bvals, bvecs]
 }
 
-/// An object for diffusion MRI, mostly a new one with the given options; now and then one is cancelled or goes.
+/// An object for diffusion MRI, mostly a new one with the given options; now and then one is cancelled or destroyed.
 fn diffusion(
     s: &mut Source<'_>,
     w: &mut World,

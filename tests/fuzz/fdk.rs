@@ -1,4 +1,4 @@
-//! Sources, sinks and cone-beam CT. Sizes are small and mostly fit together; files hold what the program's bytes say.
+//! Sources, sinks and cone-beam CT. Sizes are small and mostly fit together; the program's bytes decide the files' contents.
 
 use std::ffi::{CString, c_char, c_void};
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ fn folder() -> &'static PathBuf {
     })
 }
 
-/// Removes the folder; nothing but what programs have finished is in it.
+/// Removes the folder, which must have finished files only.
 pub fn clean() {
     for entry in std::fs::read_dir(folder()).expect("the folder") {
         let path = entry.expect("an entry").path();
@@ -144,7 +144,7 @@ unsafe extern "C" fn write(_: *const i64, _: *const i64, _: *const c_void, user:
     user.addr() as i32
 }
 
-/// What a caller's function returns: mostly 0.
+/// The return value of a caller's function, as its `user` pointer: mostly 0.
 pub fn answer(s: &mut Source<'_>) -> *mut c_void {
     std::ptr::without_provenance_mut(usize::from(s.once_in(6)))
 }
@@ -308,14 +308,14 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         })
         .map(|v| if s.once_in(60) { s.float() } else { v })
         .collect();
-    // Where a size is no size, or large, there is no array of that size.
+    // For an invalid or a large size there is no array of that size.
     if g.views <= 16 {
         match s.below(6) {
             0 => {}
             1 => (g.angles, g.matrices) = (angles.as_ptr(), matrices.as_ptr()),
             2 => {
                 g.matrices = matrices.as_ptr();
-                // What the matrices hold is refused beside them.
+                // Fields that the matrices determine are refused together with them.
                 if !s.once_in(6) {
                     (g.source_to_axis, g.source_to_detector, g.row_pitch) = (0.0, 0.0, 0.0);
                     (g.column_offset, g.row_offset, g.allow_inside_panel) = (0.0, 0.0, 0);

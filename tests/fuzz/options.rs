@@ -13,7 +13,7 @@ pub struct StructMemory([u64; 160]);
 
 /// A struct in a caller's memory: its true size is that of this memory, or less.
 impl StructMemory {
-    /// Holds `value`, then says a size that is true, too small, zero or too large.
+    /// Stores `value` and a `struct_size` that is true, too small, zero or too large.
     pub fn of<T: Copy>(source: &mut Source<'_>, value: &T) -> Self {
         let mut memory = Self([0; 160]);
         let known = size_of::<T>();
@@ -22,7 +22,7 @@ impl StructMemory {
         let size = match source.below(30) {
             0 => known + source.below(64) * 8,
             1 => {
-                // A newer caller that sets what this library does not know.
+                // A newer caller that sets a field which this library does not know.
                 memory.0[known / 8] = source.bits();
                 known + 8
             }
@@ -103,6 +103,6 @@ pub fn any_context(source: &mut Source<'_>) -> purlin_context_options {
 
 /// Reads the message, as a caller's log function does.
 pub unsafe extern "C" fn log(_level: i32, message: *const c_char, _user: *mut c_void) {
-    // SAFETY: purlin gives a terminated text.
+    // SAFETY: purlin passes a terminated text.
     assert!(!unsafe { std::ffi::CStr::from_ptr(message) }.is_empty());
 }

@@ -14,7 +14,7 @@ use crate::spectra;
 use crate::tt;
 use crate::world::World;
 
-/// What came of the calls.
+/// Counts of programs, calls and successes.
 #[derive(Clone, Copy, Default)]
 pub struct Tally {
     pub programs: u64,
@@ -28,7 +28,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// A call of the C boundary whose arguments keep a caller's promises.
+/// A call of the C interface whose arguments keep a caller's promises.
 macro_rules! c {
     ($call:expr) => {{
         #[allow(unused_unsafe, reason = "some functions take handles alone and are safe")]
@@ -40,7 +40,7 @@ macro_rules! c {
 }
 pub(crate) use c;
 
-/// What holds after every call: no bug of purlin's, and a message of one line exactly for failures.
+/// Asserts that a call reported no internal error, and left a message of one line exactly if it failed.
 pub fn check(status: purlin_status) {
     // SAFETY: never NULL, valid until the next call.
     let message = unsafe { CStr::from_ptr(ffi::purlin_last_error_message()) }.to_string_lossy();

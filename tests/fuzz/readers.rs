@@ -23,7 +23,7 @@ const NUMBERS: [Number; 9] =
 /// Those that a raw file may hold besides.
 const COMPLEX: [Number; 2] = [Number::Cf32, Number::Cf64];
 
-/// A folder of this process that goes with the value.
+/// A folder of this process that is removed when the value is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -110,7 +110,7 @@ fn read_blocks(array: &mut dyn purlin::blocks::source::Source, s: &mut Source<'_
         }
         assert_eq!(block.check(&info).is_ok(), inside);
         if !inside {
-            // Its own check comes before it touches what it is given.
+            // `read` checks the block before it touches the buffer, here an empty one.
             assert!(array.read(&block, &mut []).is_err());
             continue;
         }
@@ -126,7 +126,7 @@ fn read_blocks(array: &mut dyn purlin::blocks::source::Source, s: &mut Source<'_
     Ok(())
 }
 
-/// Compares each element of a block with its place in the whole.
+/// Compares each element of a block with the same element of the whole.
 fn compare(info: &ArrayInfo, block: &Block, whole: &[u8], part: &[u8]) {
     let size = info.number.size();
     for (k, found) in part.chunks_exact(size).enumerate() {
@@ -189,7 +189,7 @@ fn npy(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
     read_blocks(&mut array, s)
 }
 
-/// What the library writes, it reads.
+/// The library reads the files that it writes.
 fn there_and_back(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
     let mut info = ArrayInfo::new(s.one_of(&NUMBERS), &dims(s))?;
     if info.bytes() > LARGEST {
@@ -212,11 +212,11 @@ fn there_and_back(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
     assert_eq!(image.info(), &info);
     let mut found = vec![0u8; info.bytes()];
     image.read(&Block::whole(&info), &mut found)?;
-    assert!(found == contents, "{info:?} is not what was written");
+    assert!(found == contents, "{info:?} differs from the contents written");
     read_blocks(&mut image, s)
 }
 
-/// A header of lines that are mostly right, and data behind or beside it.
+/// A header of lines that are mostly right, with the data behind it or in another file.
 fn assembled(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
     let wild = if s.once_in(3) { 6 } else { 60 };
     let mut header: Vec<u8> = Vec::new();

@@ -1,5 +1,4 @@
-//! Randomized SVD, principal components and robust PCA. Matrices are small, of every storage, and mostly fit what they
-//! are given to.
+//! Randomized SVD, principal components and robust PCA. Matrices are small, of every storage, and mostly fit the call.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -89,7 +88,7 @@ fn dense_or_none(s: &mut Source<'_>, w: &mut World, dtype: i32, rows: i64, cols:
 }
 
 unsafe extern "C" fn read(_: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32 {
-    // SAFETY: purlin gives two counts, and memory for their product of at least one byte each.
+    // SAFETY: purlin passes two counts, and memory for their product of at least one byte each.
     unsafe { block.cast::<u8>().write_bytes(1, (*count * *count.add(1)) as usize) };
     user.addr() as i32
 }
@@ -104,7 +103,7 @@ unsafe extern "C" fn apply(
     _cuda_stream: u64,
     user: *mut c_void,
 ) -> i32 {
-    // SAFETY: purlin gives columns of so many elements, of at least four bytes each.
+    // SAFETY: purlin passes columns of so many elements, of at least four bytes each.
     unsafe { y.cast::<u8>().write_bytes(0, (4 * ldy * (count - 1).max(0)) as usize) };
     user.addr() as i32
 }
@@ -172,7 +171,7 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         let ndim = if s.once_in(6) { s.one_of(&[0, 5, -1, i64::MAX]) } else { 1 + s.below(4) as i64 };
         let (n, d) = (name.get(), dims.as_ptr());
         let status = c!(purlin_source_from_mapped_file(context, n, offset, dtype, s.code(2), ndim, d, place));
-        // What is mapped stays mapped without its name.
+        // A mapping stays valid after its file's name is removed.
         remove_file(&file);
         status
     };

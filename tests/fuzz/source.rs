@@ -1,4 +1,4 @@
-//! Where a program's choices come from: a string of bytes, whose end makes all further choices 0.
+//! Source of a program's choices: a string of bytes. After its end all choices are 0.
 
 /// Choices drawn from the fuzzer's bytes; 0 when these are used up.
 pub struct Source<'a> {

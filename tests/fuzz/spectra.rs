@@ -127,7 +127,7 @@ fn columns(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
-/// Rows of a matrix, if there is one; at times another number.
+/// The number of rows of the matrix, if it exists; at times another number.
 fn rows_of(s: &mut Source<'_>, a: *const purlin_matrix) -> (i64, i64, i32) {
     let mut info = initialised!(purlin_matrix_info, purlin_matrix_info_init);
     if c!(purlin_matrix_properties(a, &raw mut info)) != purlin_status::PURLIN_SUCCESS || s.once_in(30) {
@@ -184,7 +184,7 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
-/// Stored entries of a matrix that there is.
+/// The number of stored entries of an existing matrix.
 fn s_count(a: *const purlin_matrix) -> i64 {
     let mut info = initialised!(purlin_matrix_info, purlin_matrix_info_init);
     match c!(purlin_matrix_properties(a, &raw mut info)) {
@@ -226,7 +226,7 @@ fn measured(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
 }
 
-/// Readers of what is no file: their own tests have files of any contents.
+/// Readers of paths without a file; tests/fuzz/readers.rs reads files of any contents.
 fn files(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (context, a) = (context(s, w), w.matrices.pick(s).cast_const());
     let path = s.one_of(&[null(), c"".as_ptr(), c"/nowhere/at/all".as_ptr()]);
@@ -273,7 +273,7 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let a = w.matrices.pick(s).cast_const();
     let mut made = null_mut();
-    // A plan of its own, mostly: few of those that there are fit.
+    // Mostly a new plan, because few of the existing ones fit.
     let plan = if s.once_in(4) {
         w.plans.pick(s).cast_const()
     } else {
@@ -293,7 +293,7 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     c!(purlin_spmv_apply_block(plan, stream, alpha, a, x, beta, y))
 }
 
-/// Any options, which ask for work that the test has time for.
+/// Any options whose work the test has time for.
 fn any_options(s: &mut Source<'_>, w: &World) -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.ordering = s.code(3).wrapping_sub(1);

@@ -13,11 +13,11 @@ use crate::world::{World, packed_count};
 
 /// Tensors, or voxels, of the problem.
 const COUNT: i64 = 3;
-/// Pairs, or peaks, that are kept.
+/// Pairs, or peaks, that are returned.
 const LISTED: i64 = 4;
 const MEASURED: i64 = 30;
 
-/// Calls the functions that take options, each struct's words kept, made small or replaced as `bytes` say.
+/// Calls the functions that take options. `bytes` decide whether each word of a struct is kept, made small or replaced.
 pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let s = &mut source;
@@ -56,10 +56,10 @@ fn disturb<T: Copy>(s: &mut Source<'_>, value: &mut T, end: usize) {
             _ => None,
         };
         if let Some(new) = new {
-            // SAFETY: word `k` lies in the struct, whose fields here are integers and floats: any bits will do.
+            // SAFETY: word `k` is in the struct, whose fields here are integers and floats: any bits are valid.
             unsafe { words.add(k).write(new as u32) };
             if wide {
-                // SAFETY: as above; `wide` says that there is another word.
+                // SAFETY: as above; `wide` means that another word follows.
                 unsafe { words.add(k + 1).write((new >> 32) as u32) };
             }
         }
@@ -67,7 +67,7 @@ fn disturb<T: Copy>(s: &mut Source<'_>, value: &mut T, end: usize) {
     }
 }
 
-/// Mostly gives members that a call does not use their defaults back: it refuses them, whatever else it is given.
+/// Mostly resets members that a call does not use to their defaults, because it would refuse them.
 macro_rules! spare {
     ($s:expr, $o:ident, $plain:expr, $($name:ident)+) => {
         if !$s.once_in(8) {
@@ -77,8 +77,8 @@ macro_rules! spare {
     };
 }
 
-/// Work that the test has time for. What is no number of iterations or starts stays, as does what is beyond all memory
-/// where the starts are in memory.
+/// Reduces counts to work that the test has time for. Invalid counts stay, and so do numbers of starts whose memory no
+/// machine has.
 fn affordable_iterations(n: &mut i64) {
     *n = if *n > 100 { *n % 100 } else { *n };
 }
@@ -89,7 +89,7 @@ fn affordable_starts(n: &mut i64, most: i64) {
 
 const BEYOND_MEMORY: i64 = 1 << 44;
 
-/// A tensor over `bytes` that live as long as the world.
+/// A tensor over `bytes`, which the world owns.
 fn holding(w: &mut World, dtype: i32, dims: &[i64], bytes: Vec<u8>) -> (*mut purlin_tensor, *const c_void) {
     let data = w.keep(bytes);
     let (mut tensor, ndim) = (null_mut(), dims.len() as i64);
@@ -294,7 +294,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
-/// Size of the matrix, and the rank that is asked for.
+/// Size of the matrix, and the requested rank.
 const ROWS: i64 = 14;
 const COLS: i64 = 9;
 const RANK: i64 = 3;
@@ -311,7 +311,7 @@ fn matrix(w: &mut World, rows: i64, cols: i64, value: impl Fn(f64) -> f64) -> (*
 /// After a success: numbers, so many.
 fn expect_numbers(status: purlin_status, values: *const f64, count: i64) {
     for k in 0..if status == purlin_status::PURLIN_SUCCESS { count as usize } else { 0 } {
-        // SAFETY: the matrix was made of so many, in memory that the world keeps.
+        // SAFETY: the matrix was made of so many, in memory that the world owns.
         let value = unsafe { values.add(k).read() };
         assert!(value.is_finite(), "value {k} is {value}");
     }
@@ -350,7 +350,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     o.max_iterations = if o.max_iterations > 100 { o.max_iterations % 100 } else { o.max_iterations };
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
     o.progress = progress(s);
-    // A bound beside a fixed rank is refused, whatever else is given: mostly one of the two goes.
+    // A fixed rank and a bound together are always refused: mostly one of the two is removed.
     if o.max_rank > 0 && o.fixed_rank > 0 && !s.once_in(8) {
         *(if s.once_in(2) { &mut o.max_rank } else { &mut o.fixed_rank }) = 0;
     }

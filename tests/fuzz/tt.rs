@@ -87,8 +87,8 @@ fn any_modes(s: &mut Source<'_>) -> [i64; SITES] {
     modes
 }
 
-/// Memory for each core; NULL for what is no size.
-fn lent_cores(
+/// Memory for each core; NULL if its sizes are invalid.
+fn borrowed_cores(
     s: &mut Source<'_>,
     w: &mut World,
     dtype: i32,
@@ -124,7 +124,7 @@ fn train(s: &mut Source<'_>, w: &mut World) -> (purlin_status, *mut purlin_tt) {
             c!(purlin_tt_product_state(context, length, m, vectors, place))
         }
         _ => {
-            let cores = lent_cores(s, w, dtype, &modes, &ranks);
+            let cores = borrowed_cores(s, w, dtype, &modes, &ranks);
             let flags = s.one_of(&[0, PURLIN_READ_ONLY, PURLIN_READ_ONLY]);
             let list = if s.once_in(40) { null() } else { cores.as_ptr() };
             c!(purlin_tt_borrow(context, dtype, flags, length, m, r, list, place))
@@ -134,7 +134,7 @@ fn train(s: &mut Source<'_>, w: &mut World) -> (purlin_status, *mut purlin_tt) {
     (status, made)
 }
 
-/// A train that is there, or a new one.
+/// An existing train, or a new one.
 fn any_train(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt {
     if w.trains.live.is_empty() || s.once_in(6) { train(s, w).1 } else { w.trains.pick(s) }
 }
@@ -214,7 +214,7 @@ fn matrix(s: &mut Source<'_>, w: &mut World) -> (purlin_status, *mut purlin_tt_m
         _ => {
             let mut pairs = rows;
             pairs.iter_mut().for_each(|n| *n = n.saturating_mul(*n));
-            let cores = lent_cores(s, w, dtype, &pairs, &ranks);
+            let cores = borrowed_cores(s, w, dtype, &pairs, &ranks);
             c!(purlin_tt_matrix_borrow(context, dtype, PURLIN_READ_ONLY, length, m, m, r, cores.as_ptr(), place))
         }
     };
@@ -494,7 +494,7 @@ fn algebra(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         9 => c!(purlin_tt_canonicalize(context, stream, x, s.size(), &raw mut exponent, place)),
         _ => truncation(s, w, context, stream, x, place),
     };
-    // What grows at every step would fill any memory: a program keeps few.
+    // Ranks that grow at every step would fill any memory, so a program keeps few such trains.
     if status == purlin_status::PURLIN_SUCCESS && s.below(2) == 0 {
         return c!(purlin_tt_destroy(made));
     }

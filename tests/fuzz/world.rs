@@ -1,4 +1,4 @@
-//! The caller's side of a program: what it made and destroyed, and its memory.
+//! The caller's side of a program: the objects that it created and destroyed, and its memory.
 
 use std::ffi::c_void;
 use std::ptr::null;
@@ -42,7 +42,7 @@ impl<T> Kind<T> {
         }
     }
 
-    /// Notes what a create function gave.
+    /// Records the result of a create function.
     pub fn made(&mut self, status: purlin_status, handle: *mut T) {
         if status == purlin_status::PURLIN_SUCCESS {
             assert!(!handle.is_null() && !self.live.contains(&handle), "a new handle is a new one");
@@ -52,7 +52,7 @@ impl<T> Kind<T> {
         }
     }
 
-    /// Notes what a destroy function did: it succeeds for NULL and for what is live.
+    /// Records the result of a destroy function, which must succeed for NULL and for live objects.
     pub fn destroyed(&mut self, status: purlin_status, handle: *mut T) {
         let place = self.live.iter().position(|h| *h == handle);
         assert_eq!(status == purlin_status::PURLIN_SUCCESS, handle.is_null() || place.is_some());
@@ -152,8 +152,8 @@ impl World {
         self.contexts.live.first().map_or(null(), |c| c.cast_const())
     }
 
-    /// Memory of at least `bytes` with arbitrary contents, at times memory that is in use already; NULL for what is too
-    /// large to give, and now and then for no reason. NULL is what purlin refuses.
+    /// Memory of at least `bytes` with arbitrary contents, at times memory that is already in use. NULL, which purlin
+    /// refuses, if `bytes` is too large, and now and then for no reason.
     pub fn buffer(&mut self, source: &mut Source<'_>, bytes: Option<usize>) -> *mut c_void {
         let Some(bytes) = bytes.filter(|b| *b <= LARGEST) else { return std::ptr::null_mut() };
         if source.once_in(40) {
@@ -210,7 +210,7 @@ impl World {
     }
 }
 
-/// Bytes of `count` elements, the sizes of dimensions and strides being what they are; `None` if they are no sizes.
+/// Bytes of an array with these dimensions and strides; `None` if one is negative or the product overflows.
 pub fn extent(dims: &[i64], strides: Option<&[i64]>, element: usize) -> Option<usize> {
     let mut last = 0i128;
     let mut packed = 1i128;

@@ -1,5 +1,5 @@
 function result = purlin_test_counter(plausible)
-% PURLIN_TEST_COUNTER  Without arguments the number of calls so far; as progress function counts and goes on.
+% PURLIN_TEST_COUNTER  Without arguments, returns the number of calls so far; as a progress function, counts and continues.
   persistent calls
   if isempty(calls)
     calls = 0;

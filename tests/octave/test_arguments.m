@@ -88,7 +88,7 @@ function texts()
   described = struct('read', @(first, count) A, 'size', [6 6], 'dtype', '');
   check_error('purlin:invalidArgument', 'dtype: is an empty char', @() purlin.rsvd(described, 2));
 
-  % Options may stand in the place of a word for the part of the spectrum.
+  % Options may replace the word for the part of the spectrum.
   d = purlin.lanczos(T, 3, 'largest', 'dtype', 'single');
   check(isequal(purlin.lanczos(T, 3, 'dtype', 'single'), d), 'a pair in the place of which');
   check(isequal(purlin.lanczos(T, 3, struct('dtype', 'single')), d), 'a struct');
@@ -220,7 +220,7 @@ function long_integers()
 end
 
 function check_error_of_package(action, what)
-% Errors of the gateway and of validateattributes say what is wrong; others come from inside.
+% Errors of the gateway and of validateattributes name the fault; any other error is a bug.
   try
     action();
   catch e

@@ -59,7 +59,7 @@ function code = example_of(path)
 end
 
 function run_alone(code)
-% RUN_ALONE  Runs code where there is no variable of the test's but its own text.
+% RUN_ALONE  Runs code in a scope without the test's variables, except for the code's own text.
   purlin.configure('backend', 'cpu');
   evalc(code);
 end

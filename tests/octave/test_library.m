@@ -1,5 +1,5 @@
 function test_library()
-% TEST_LIBRARY  Version, devices, context: what they say and how they fail.
+% TEST_LIBRARY  Version, devices, context: properties and failures.
   [number, text] = purlin.version();
   check(number >= 100 && number == floor(number), 'a version');
   check(ischar(text) && ~isempty(strfind(text, 'purlin')), 'a line about the build');
@@ -12,7 +12,7 @@ function test_library()
   check(strcmp(info.backend, 'cpu') && info.threads == 2, 'as configured');
   purlin.configure(struct('threads', 1, 'host_memory_limit', 123456789));
   info = purlin.context_info();
-  check(strcmp(info.backend, 'cpu') && info.threads == 1, 'what is not named stays');
+  check(strcmp(info.backend, 'cpu') && info.threads == 1, 'options that are not named stay');
   check(info.host_memory_limit == 123456789, 'the limit');
   purlin.configure('host_memory_limit', 0);
   check_error('purlin:invalidArgument', 'expected one of auto, cpu, cuda', @() purlin.configure('backend', 'gpu'));
@@ -47,7 +47,7 @@ function test_library()
 end
 
 function too_few()
-% TOO_FEW  Every function that needs arguments says how many when it has none.
+% TOO_FEW  Every function that needs arguments reports their number when it has none.
   files = dir(fullfile(fileparts(which('purlin.version')), '*.m'));
   count = 0;
   for k = 1:numel(files)

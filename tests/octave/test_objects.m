@@ -1,5 +1,5 @@
 function test_objects()
-% TEST_OBJECTS  Tensors and matrices of the library's own: there and back, described, refused, gone.
+% TEST_OBJECTS  Tensors and matrices of the library's own: copied both ways, described, refused, deleted.
   before = purlin.live_handles();
   arrays = {magic(4), single(rand(3, 4, 5)), int32([1 -2 3]), int64([4; 5]), uint8([1 2; 3 4]), uint16(7), ...
             [1 + 2i, 3 - 4i; 5i, 6], single([1 - 1i; 2i]), zeros(3, 0), 42};

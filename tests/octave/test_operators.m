@@ -1,5 +1,5 @@
 function test_operators()
-% TEST_OPERATORS  Filters, plans of operators, single precision, entries with duplicates, orders, and what did not converge.
+% TEST_OPERATORS  Filters, plans of operators, single precision, duplicate entries, orders, and solves that do not converge.
   purlin.configure('backend', 'cpu');
   before = purlin.live_handles();
   n = 40;
@@ -12,7 +12,7 @@ function test_operators()
   want = 4 * (t * (t * (t * X))) - 3 * (t * X);
   plan = purlin.SpmvPlan(W, 'op', 'transpose', 'shift', 0.5, 'degree', 3, 'lower', -1, 'upper', 3);
   check(max(max(abs(apply(plan, X) - want))) < 1e-12 * n, 'a filter');
-  check(max(max(abs(apply(plan, X, 2, -1, X) - (2 * want - X)))) < 1e-12 * n, 'and what was there');
+  check(max(max(abs(apply(plan, X, 2, -1, X) - (2 * want - X)))) < 1e-12 * n, 'plus a multiple of the previous result');
   check(describe(plan).degree == 3, 'its degree');
   delete(plan);
   flat = purlin.spmv(W, X, 'degree', 1, 'lower', -1, 'upper', 1);
@@ -34,12 +34,12 @@ function test_operators()
   single_one = purlin.graph_of_image(single(image), 'radius', 1.5, 'floor', 1e-3);
   check(max(max(abs(single_one - formed))) < 1e-6 && ~isequal(single_one, formed), 'in single precision');
 
-  % Single precision of matrices that MATLAB keeps in double.
+  % Single precision of matrices that MATLAB stores in double.
   for S = {W, W + 1i * sprand(W)}
     plan = purlin.SpmvPlan(S{1}, 'dtype', 'single');
     Y = apply(plan, X);
     check(isa(Y, 'single') && max(max(abs(double(Y) - S{1} * X))) < 1e-5, 'single products');
-    check(max(max(abs(double(apply(plan, X, 2, 1, X)) - 2 * S{1} * X - X))) < 1e-5, 'and what was there');
+    check(max(max(abs(double(apply(plan, X, 2, 1, X)) - 2 * S{1} * X - X))) < 1e-5, 'plus a multiple of the previous result');
     delete(plan);
   end
   A = W + W';
@@ -49,7 +49,7 @@ function test_operators()
   labels = purlin.graph_k_means(single([rand(20, 2); 5 + rand(20, 2)]), 2);
   check(all(labels(1:20) == labels(1)) && all(labels(21:40) ~= labels(1)), 'single points');
 
-  % A matrix that is known by its products is tested when asked.
+  % The symmetry of a matrix given by its products is tested on request.
   for off = [0, 1e-3]
     B = full(A);
     B(1, 7) = B(1, 7) + off;
@@ -79,7 +79,7 @@ function test_operators()
   own = struct('apply', @(V, adjoint) pick(adjoint, skewed', skewed) * V, 'size', [n, n], 'dtype', 'double');
   check_error('purlin:numerical', 'not symmetric', @() purlin.lanczos(own, 3));
 
-  % Entries that come twice, and orders.
+  % Duplicate entries, and orders.
   i = [1; 1; 2];
   j = [2; 2; 3];
   v = [5; -7; 3];
@@ -130,8 +130,8 @@ function test_operators()
       made = purlin.drop_zeros(given{1}, 0.5);
       want = S{1};
       want(abs(want) <= 0.5) = 0;
-      check(isequal(made, want) && islogical(made) == islogical(S{1}), 'what is small goes');
-      check(isequal(purlin.drop_zeros(given{1}), S{1}), 'of zeros there are none');
+      check(isequal(made, want) && islogical(made) == islogical(S{1}), 'small entries are dropped');
+      check(isequal(purlin.drop_zeros(given{1}), S{1}), 'no zeros to drop');
     end
     delete(M);
   end
@@ -192,7 +192,7 @@ function test_operators()
   L = diag(sum(cliques, 2)) - cliques;
   check(info.contexts == 2 && norm(L * vector - value * vector) < 1e-8 && value > 0, 'the Fiedler vector of two');
 
-  % What did not converge is handed over.
+  % Results that did not converge are returned.
   m = 400;
   path = spdiags(ones(m, 2), [-1, 1], m, m);
   warning('off', 'purlin:noConvergence', 'local');

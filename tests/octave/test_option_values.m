@@ -128,7 +128,7 @@ function run(family, call, values, unused)
 end
 
 function caught = attempt(call, row)
-% What CALL raised with the option of a row, or nothing.
+% The error of CALL with the option of a row, or empty.
   given = row{2};
   if ~iscell(given)
     given = {given};

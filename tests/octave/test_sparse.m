@@ -26,8 +26,8 @@ function test_sparse()
       plan = purlin.SpmvPlan(W, 'kind', kinds{k, 1}, 'shift', shift);
       want = L * V + shift * V;
       check(max(max(abs(apply(plan, V) - want))) < 1e-12 * n, kinds{k, 1});
-      check(max(max(abs(apply(plan, V, -2, 0.5, V) - (0.5 * V - 2 * want)))) < 1e-12 * n, 'and what was there');
-      check(strcmp(describe(plan).kind, kinds{k, 1}), 'what it is of');
+      check(max(max(abs(apply(plan, V, -2, 0.5, V) - (0.5 * V - 2 * want)))) < 1e-12 * n, 'plus a multiple of the previous result');
+      check(strcmp(describe(plan).kind, kinds{k, 1}), 'its kind');
       delete(plan);
     end
   end
@@ -97,7 +97,7 @@ function test_sparse()
   exact = 2 * cos(pi * (1:n)' / (n + 1));
   [alpha, beta] = purlin.lanczos_tridiagonalize(A, n, 'seed', 2);
   [values, residuals, copies] = purlin.lanczos_cullum_willoughby(alpha, beta);
-  check(~isempty(values) && all(residuals < 1e-5) && all(copies >= 1), 'what passed');
+  check(~isempty(values) && all(residuals < 1e-5) && all(copies >= 1), 'values that passed the test');
   check(max(arrayfun(@(v) min(abs(exact - v)), values)) < 1e-5 && abs(values(end) - exact(1)) < 1e-9, 'are eigenvalues');
   [ritz, first, last] = purlin.tridiagonal_eigenvalues(alpha, beta(1:end - 1));
   T = diag(alpha) + diag(beta(1:end - 1), 1) + diag(beta(1:end - 1), -1);
@@ -120,7 +120,7 @@ function test_sparse()
 end
 
 function test_counts()
-% Numbers of a file and of lists from 1 are said as they are; the places in a list, of which the library counts, are not.
+% Messages leave line numbers of files and the caller's own indices unchanged, and count positions in lists from 1.
   path = [tempname() ' row 3.mtx'];
   cleanup = onCleanup(@() delete(path));
   put = @(text) fprintf_to(path, text);

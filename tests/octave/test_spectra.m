@@ -11,12 +11,12 @@ function test_spectra(golden)
   check(max(max(abs(P * V - V * D))) < 1e-8 && max(max(abs(V' * V - eye(4)))) < 1e-12, 'vectors');
   check(info.converged == 4 && strcmp(info.stop_reason, 'converged') && all(info.residuals < 1e-8), 'report');
   check(info.verified == 1, 'no copy is missing');
-  check(info.residual > 0 && info.residual < 1e-8, 'the residual of what is returned');
+  check(info.residual > 0 && info.residual < 1e-8, 'the residual of the returned pairs');
   check(info.orthogonality > 0 && info.orthogonality < 1e-12, 'its orthogonality');
   [~, ~, loose] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'verify', 'off');
   check(loose.verified == 0, 'without the test it is not verified');
   again = purlin.lanczos(P, 2, 'largest', 'basis', 60, 'known', V(:, 1:2), 'start', sin((1:n)'.^2));
-  check(max(abs(again - exact(3:4))) < 1e-9, 'known vectors are kept out');
+  check(max(abs(again - exact(3:4))) < 1e-9, 'known vectors are excluded');
   d = purlin.lanczos(P, 3, 'smallest', 'kind', 'laplacian', 'basis', 80);
   check(max(abs(d - (2 - 2 * cos(pi * (0:2)' / n)))) < 1e-9, 'the Laplacian');
   M = P - exact(50) * speye(n) - 1e-3 * speye(n);
@@ -89,7 +89,7 @@ function test_spectra(golden)
   end
   check(max(max(abs(apply(plan, X - 2i * X) - B * (X - 2i * X)))) < 1e-12, 'of complex vectors');
   found = describe(plan);
-  check(found.rows == 40 && found.nnz == nnz(B) && strcmp(found.ordering, 'none') && ~isempty(found.reason), 'what it found');
+  check(found.rows == 40 && found.nnz == nnz(B) && strcmp(found.ordering, 'none') && ~isempty(found.reason), 'the choices of the plan');
   other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'method', 'merge');
   check(max(max(abs(apply(other, [X; X(1:10, :)]) - C' * [X; X(1:10, :)]))) < 1e-12, 'adjoint');
   check(strcmp(describe(other).method, 'merge'), 'as asked');

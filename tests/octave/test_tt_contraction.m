@@ -61,7 +61,7 @@ function test_tt_contraction()
 end
 
 function without_effect(x, y, n)
-% Each call refuses what it does not use, and takes it with the default value.
+% Each call refuses options that it does not use, except with their default values.
   h = purlin.tt_identity(n);
   op = eye(2);
   z = random_ring([2 2], [2 2 2], false);
@@ -102,7 +102,7 @@ function without_effect(x, y, n)
 end
 
 function plans(x, y)
-% What calls would do is what they do; kept contractions, exponents of lists, and a workspace that is too small.
+% Plans report the figures of the calls; contraction objects, exponents of lists, and a workspace that is too small.
   h = purlin.tt_identity([2 3 2]);
   same = @(p, q) strcmp(p.method, q.method) && strcmp(p.kernel, q.kernel) && p.flops == q.flops ...
                  && p.workspace_bytes == q.workspace_bytes && p.workspace_bytes > 0;
@@ -163,7 +163,7 @@ function plans(x, y)
 end
 
 function open_trains()
-% `cut` and `block` of open trains are refused in every function of one call; a contraction that is kept has them for rings.
+% `cut` and `block` of open trains are refused in every function of one call; a contraction object has them for rings.
   x = {rand(1, 2, 3), rand(3, 3, 2), rand(2, 2)};
   y = {rand(1, 2, 2), rand(2, 3, 4), rand(4, 2)};
   I = purlin.tt_identity([2 3 2]);

@@ -1,4 +1,4 @@
-"""What all tests share: a context on the CPU, golden data, and the check that nothing of the library is left."""
+"""Helpers of all tests: a context on the CPU, golden data, and the check that no object of the library is left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def no_live_handles(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def cpu() -> Iterator[purlin.Context]:
-    """A context on the CPU, also where there is a GPU."""
+    """A context on the CPU, even if the machine has a GPU."""
     with purlin.Context("cpu") as context:
         yield context
 

@@ -26,7 +26,7 @@ TENSORS = np.random.default_rng(6).standard_normal((4, 15))
 CORES = [np.random.default_rng(7 + k).standard_normal(s) for k, s in enumerate([(1, 2, 3), (3, 2, 1)])]
 COEFFICIENTS = np.random.default_rng(8).standard_normal((5, 15))
 
-# What each function makes of an array, as numbers to compare.
+# Each function of an array, with its result as numbers to compare.
 FUNCTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "lanczos.solve": (WEIGHTS, lambda a: lanczos.solve(a, 3, vectors=False).values),
     "lanczos.solve, start": (np.arange(1.0, N + 1), lambda x: lanczos.solve(WEIGHTS, 2, start=x).values),
@@ -103,7 +103,7 @@ def test_arrays_in_every_form_give_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_no_array_of_numbers_is_refused(name: str) -> None:
+def test_values_that_are_not_arrays_of_numbers_are_refused(name: str) -> None:
     given, function = FUNCTIONS[name]
     masked = np.ma.array(given, mask=np.arange(given.size).reshape(given.shape) == 1)
     wrong = [np.full(given.shape, "1"), np.full(given.shape, None), None, "x", np.zeros(given.shape, "M8[s]")]
@@ -364,7 +364,7 @@ def test_errors_survive_copies_and_processes() -> None:
 
 
 @pytest.mark.parametrize("call", ["solve", "singular", "tridiagonalize", "fiedler", "embed", "cluster", "density"])
-def test_progress_is_what_is_documented(call: str) -> None:
+def test_progress_reports_the_documented_steps(call: str) -> None:
     seen: list[tuple[int, int, float]] = []
 
     def progress(step: int, steps: int, measure: float) -> None:
@@ -431,7 +431,7 @@ def test_elements_that_are_no_numbers_are_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("dtype", [1, "int32", "int64", "float16", "longdouble", object, "foo"])
-def test_types_to_compute_in_are_refused_with_those_that_there_are(dtype: Any) -> None:
+def test_errors_for_unknown_dtypes_list_the_valid_ones(dtype: Any) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: rsvd.compute(DENSE, 3, dtype=dtype),
         lambda: pca.PCA(2, dtype=dtype).fit(DENSE),
@@ -446,7 +446,7 @@ def test_types_to_compute_in_are_refused_with_those_that_there_are(dtype: Any) -
             call()
 
 
-def test_the_option_lambda_is_named_as_python_writes_it() -> None:
+def test_messages_name_the_option_lambda_with_its_underscore() -> None:
     with pytest.raises(TypeError, match="^lambda_: is 'a', expected a number"):
         rpca.compute(DENSE, lambda_="a")  # type: ignore[arg-type]
     with pytest.raises(purlin.InvalidArgument, match="^lambda_: is -1, "):

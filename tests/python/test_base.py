@@ -187,15 +187,15 @@ def test_fork_refuses_the_parents_context(cpu: purlin.Context) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_import_names_what_is_missing() -> None:
+def test_import_names_the_missing_library() -> None:
     environment = dict(os.environ, PURLIN_LIBRARY="/nonexistent/libpurlin.so")
     run = subprocess.run([sys.executable, "-c", "import purlin"], env=environment, capture_output=True, text=True)
     assert run.returncode != 0
     assert "PURLIN_LIBRARY" in run.stderr and "/nonexistent/libpurlin.so" in run.stderr
 
 
-def test_numpy_is_all_that_it_needs() -> None:
-    """Types for checkers alone are looked up by checkers alone."""
+def test_numpy_is_the_only_dependency() -> None:
+    """Modules that only type checkers need are not imported."""
     code = "import sys; sys.modules['typing_extensions'] = None; import purlin"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -98,14 +98,14 @@ def test_ctrl_c_ends_a_pass_over_a_matrix_between_two_blocks(cpu: purlin.Context
             rsvd.compute(source, 2, method="direct", block_rows=10, context=cpu)
         # The first pass has forty blocks, of which some are read ahead.
         assert 3 <= read <= 12
-        # The interrupt is not kept for the next call.
+        # The next call does not see the interrupt.
         read = 40
         assert rsvd.compute(source, 2, block_rows=10, context=cpu).s.shape == (2,)
 
 
 @pytest.fixture
 def interrupts() -> Iterator[list[str]]:
-    """The handler of Ctrl-C stands at the end of the test as at its beginning; the list takes what it was called for."""
+    """Checks that the test leaves the handler of Ctrl-C in place; the list gets an entry for each of its calls."""
     seen: list[str] = []
 
     def handler(_signal: int, _frame: object) -> None:
@@ -150,7 +150,7 @@ def test_a_call_of_the_same_object_inside_its_progress_leaves_the_handler(
     with sshopm.Sshopm(progress=later, context=cpu) as solver:
         later.function = nested(solver)
         assert solver.solve(TENSORS).info.tensors == len(TENSORS)
-    # A call that the library refuses inside the call that runs: its error goes through the callback to the caller.
+    # A refused call inside the progress function: its error passes through the callback to the outer call's caller.
     with rpca.Rpca(progress=later, context=cpu) as split:
         later.function = lambda *_: split.compute(np.eye(3))
         with pytest.raises(purlin.Error, match="in use by another call"):
@@ -216,7 +216,7 @@ def test_a_call_of_another_thread_leaves_the_handler_and_its_exception_there(
         later.function = lambda *_: None if found else elsewhere()
         split.compute(x)
         assert [str(error) for error in found] == ["rpca: is in use by another call"]
-        # The call of the other thread raises what its own progress function raises.
+        # The call in the other thread raises the exception of its own progress function.
         found.clear()
 
         def stop(*_: object) -> None:
@@ -250,7 +250,7 @@ def test_cancel_from_another_thread(cpu: purlin.Context) -> None:
     assert sshopm.solve(TENSORS[:2], context=cpu).info.tensors == 2
 
 
-def test_a_call_from_its_own_callback_is_answered(cpu: purlin.Context) -> None:
+def test_a_callback_may_query_its_context(cpu: purlin.Context) -> None:
     seen: list[int] = []
 
     def progress(*_: object) -> None:
@@ -318,7 +318,7 @@ time.sleep(0.1)
 
 @pytest.mark.parametrize(("progress", "reads"), [("None", False), ("step", False), ("None", True)])
 def test_a_program_ends_while_daemon_threads_are_inside_calls(progress: str, reads: bool) -> None:
-    """Python ends such threads where a callback asks for the interpreter: not inside the library, whose frames it cannot unwind."""
+    """At exit Python ends daemon threads that need the interpreter, but not in a callback: it cannot unwind the library."""
     code = f"READS = {reads}\n" + ENDS_INSIDE_A_CALL.replace("PROGRESS)", f"{progress})")
     for _ in range(3):
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

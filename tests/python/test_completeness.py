@@ -1,4 +1,4 @@
-"""Multiple eigenvalues of grids and cycles, against closed forms: default options must find every copy and say so."""
+"""Multiple eigenvalues of grids and cycles, against closed forms: default options find every copy and report it."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_spectra_make_their_page(tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-B", str(program), str(tmp_path), str(data)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("sparse spectra: 4elt is cut at 168 edges, ")
-    # The reference's thick restart needs 95 products, ARPACK 97; the test for missing copies takes some 50 more.
+    # The reference's thick restart needs 95 products, ARPACK 97; the test for missing copies needs about 50 more.
     assert 80 <= int(run.stdout.split(" products")[0].split()[-1]) <= 160
     page = (tmp_path / "spectra.html").read_text()
     assert 'href="demo.css"' in page and (tmp_path / "demo.css").read_text().startswith("/* The style of all pages")

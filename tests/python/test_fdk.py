@@ -67,7 +67,7 @@ def test_a_group_and_its_contexts_live_with_the_reconstruction() -> None:
     member = alive()
     assert member is not None and not member.closed
     session.reconstruct(lines)
-    # What the log of any member raises ends the call, and is raised by it.
+    # An exception of any member's log ends the call, which raises it.
 
     def log(level: int, text: str) -> None:
         raise Stop(text)
@@ -125,7 +125,7 @@ def test_pushed_views_make_the_same_volume(cpu: purlin.Context) -> None:
             plan.finish()
 
 
-def test_the_plan_says_what_it_chose(cpu: purlin.Context) -> None:
+def test_the_plan_reports_its_choices(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("displaced")
     with Reconstruction(geometry, grid, context=cpu) as plan:
         info = plan.plan()
@@ -209,7 +209,7 @@ def test_functions_of_any_byte_order(cpu: purlin.Context, order: str) -> None:
     assert np.array_equal(taken, whole)
 
 
-def test_what_a_function_raises_comes_out_and_leaves_no_file(cpu: purlin.Context, tmp_path: Path) -> None:
+def test_an_exception_of_a_function_is_raised_and_leaves_no_file(cpu: purlin.Context, tmp_path: Path) -> None:
     geometry, grid, projections, _ = published("full")
 
     def broken(_where: tuple[slice, ...]) -> Floats:
@@ -293,7 +293,7 @@ def test_counts_that_are_not_finite() -> None:
             assert (info.pixels_not_finite, info.pixels_clamped, info.pixels_negative) == (3, 2, 1)
 
 
-def test_what_has_no_effect_is_refused(cpu: purlin.Context) -> None:
+def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("full")
     matrices = np.load(DATA / "carm_matrices.npy")
     about = json.loads((DATA / "carm.json").read_text())
@@ -454,7 +454,7 @@ def test_messages_have_the_shapes_of_numpy(cpu: purlin.Context, tmp_path: Path) 
     angles = np.linspace(0, 2 * np.pi, 20, endpoint=False)
     panel = Geometry(16, 12, 4.0, 4.0, source_to_axis=500.0, source_to_detector=1000.0, angles=angles)
     scan, volume = np.zeros((20, 12, 16), np.float32), np.zeros((10, 12, 16), np.float32)
-    # The axes the other way round: what the library asks for, and no caller of NumPy.
+    # Axes in the C library's order, the reverse of NumPy's.
     turned, wrong = np.zeros((16, 12, 20), np.float32), np.zeros((16, 12, 10), np.float32)
     image = np.zeros((16, 12), np.float32)
     said: list[tuple[Callable[[], object], str]] = []

@@ -93,7 +93,7 @@ def test_turned_panels_have_the_density(cpu: purlin.Context, kind: str, turn: di
 
 @pytest.mark.parametrize("turn", [{}, {"yaw": 2.0}, {"yaw": -2.0, "offset": (4.0, 0.0)}, {"roll": 2.0}], ids=str)
 def test_the_mask_is_the_field_of_view_of_the_turned_panel(cpu: purlin.Context, turn: dict[str, Any]) -> None:
-    """A voxel is kept where every view sees it, and is set to 0 elsewhere."""
+    """A voxel that every view sees keeps its value; others are set to 0."""
     matrices = scanner(FULL, **turn)
     grid = Grid.centred((61, 61, 1), (4.0, 4.0, 2.0))
     geometry = Geometry(COLUMNS, ROWS, PITCH, PITCH, matrices=matrices)

@@ -1,4 +1,4 @@
-"""Arrays on a GPU, in place from CuPy or PyTorch and against the CPU. Skipped where there is no device."""
+"""Arrays on a GPU, in place from CuPy or PyTorch and against the CPU. Skipped without a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VOLUME = np.random.default_rng(41).standard_normal((4, 5, 6, 15))
 
 @pytest.fixture(params=["cupy", "torch"])
 def to_device(request: pytest.FixtureRequest) -> Any:
-    """A function that puts a NumPy array on the device, for each library that is there."""
+    """A function that copies a NumPy array to the device, for each installed library."""
     module: Any = pytest.importorskip(request.param)
     return module.asarray if request.param == "cupy" else lambda array: module.from_numpy(array.copy()).cuda()
 
@@ -69,7 +69,7 @@ def test_arrays_of_other_libraries_are_taken_in_place(gpu: purlin.Context, to_de
     assert owned.info.data == address
 
 
-def test_lends_device_memory(gpu: purlin.Context) -> None:
+def test_a_device_tensor_is_shared_with_pytorch(gpu: purlin.Context) -> None:
     torch: Any = pytest.importorskip("torch")
     tensor = purlin.Tensor.create((2, 3), location="device", context=gpu)
     purlin.Tensor.borrow(np.arange(6.0).reshape(2, 3), context=gpu).copy_to(tensor)
@@ -131,7 +131,7 @@ def test_results_of_a_device_batch_may_go_to_the_host(gpu: purlin.Context, to_de
     np.testing.assert_allclose(host.numpy()[0], expected[:, 0], rtol=1e-12)
 
 
-def test_a_device_array_is_not_made_contiguous_behind_the_back(gpu: purlin.Context, to_device: Any) -> None:
+def test_a_strided_device_array_is_refused_and_not_copied(gpu: purlin.Context, to_device: Any) -> None:
     with pytest.raises(ValueError, match="common stride"):
         sshopm.solve(to_device(VOLUME)[:, ::2, ::2], context=gpu)
 

@@ -56,7 +56,7 @@ def test_pytorch_takes_the_vectors_in_place(gpu: purlin.Context) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("block", [1, 4])
-def test_eigenpairs_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any, dtype: str, block: int) -> None:
+def test_eigenpairs_of_a_device_operator(gpu: purlin.Context, cupy: Any, dtype: str, block: int) -> None:
     full = hermitian(dtype)
     product = Counted(cupy, cupy.asarray(full))
     a = purlin.Matrix.from_device_operator(product, product, (N, N), dtype, context=gpu)
@@ -70,7 +70,7 @@ def test_eigenpairs_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any, 
     assert product.calls >= solution.info.products and all(product.streams)
 
 
-def test_a_shift_and_gram_matrices_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any) -> None:
+def test_shifts_and_gram_matrices_of_device_operators(gpu: purlin.Context, cupy: Any) -> None:
     random = np.random.default_rng(5)
     full = random.standard_normal((400, 90))
     there = cupy.asarray(full)
@@ -91,7 +91,7 @@ def test_a_shift_and_gram_matrices_of_what_is_multiplied_there(gpu: purlin.Conte
     np.testing.assert_allclose(decomposed.s, exact[:5], rtol=2e-2)
 
 
-def test_the_inner_ones_by_solves_there(gpu: purlin.Context, cupy: Any) -> None:
+def test_inner_eigenpairs_by_solves_on_the_device(gpu: purlin.Context, cupy: Any) -> None:
     full = hermitian("float64")
     product = Counted(cupy, cupy.asarray(full))
     inverse = Counted(cupy, cupy.linalg.inv(cupy.asarray(full) - 0.1 * cupy.eye(N)))
@@ -105,7 +105,7 @@ def test_the_inner_ones_by_solves_there(gpu: purlin.Context, cupy: Any) -> None:
     assert inverse.calls > 4
 
 
-def test_what_a_product_there_raises(gpu: purlin.Context, cpu: purlin.Context, cupy: Any) -> None:
+def test_an_exception_of_a_device_operator_is_raised(gpu: purlin.Context, cpu: purlin.Context, cupy: Any) -> None:
     def fails(x: Any, y: Any, stream: int) -> None:
         raise KeyError("mine")
 
@@ -124,7 +124,7 @@ def test_what_a_product_there_raises(gpu: purlin.Context, cpu: purlin.Context, c
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_filters_and_images_are_multiplied_there(gpu: purlin.Context, cpu: purlin.Context, cupy: Any, dtype: str) -> None:
+def test_filters_and_images_are_multiplied_on_the_device(gpu: purlin.Context, cpu: purlin.Context, cupy: Any, dtype: str) -> None:
     random = np.random.default_rng(3)
     image = random.random((23, 31)).astype(dtype)
     x = random.standard_normal((image.size, 3)).astype(dtype)
@@ -158,7 +158,7 @@ def test_functions_on_the_host_are_planned_in_a_context_on_a_gpu(gpu: purlin.Con
         np.testing.assert_allclose(cupy.asnumpy(cupy.asarray(gram @ given)), want, rtol=1e-12, atol=1e-12)
 
 
-def test_copies_go_there_and_back(gpu: purlin.Context) -> None:
+def test_sparse_matrices_are_copied_to_the_device_and_back(gpu: purlin.Context) -> None:
     full = np.where(np.random.default_rng(9).random((50, 50)) < 0.2, 1.5, 0.0)
     full = full + full.T
     a = sparse.from_dense(full, context=gpu)

@@ -182,7 +182,7 @@ def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, d
             for result in results:
                 result[...] = np.nan
             cupy.cuda.get_current_stream().synchronize()
-            # Other calls of the same objects do not disturb what the graph works in.
+            # Other calls of the same objects do not overwrite the graph's workspace.
             want, around, norm = halves.inner(a, b), power.inner_scaled(a, b), factors.norm(a)
             graph.launch(queue)
             queue.synchronize()

@@ -1,4 +1,4 @@
-"""What eigenpairs say about graphs: against closed forms and recorded values."""
+"""Graph functions by eigenpairs, against closed forms and recorded values."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def mutual_information(a: Any, b: Any) -> float:
 
 
 def adjusted_rand_index(found: Any, truth: Any) -> float:
-    """Pairs that both put together, above what chance has together (Hubert and Arabie, J. Classif. 2, 1985)."""
+    """Fraction of pairs grouped together by both, corrected for chance (Hubert and Arabie, J. Classif. 2, 1985)."""
     joint = np.zeros((found.max() + 1, truth.max() + 1))
     np.add.at(joint, (found, truth), 1)
     pairs = lambda counts: (counts * (counts - 1) / 2).sum()  # noqa: E731
@@ -79,7 +79,7 @@ def test_clusters_of_handwritten_digits(cpu: purlin.Context, how: Any) -> None:
     found = lanczos.run(w, 12, "smallest", kind="normalized_laplacian", basis=120, tolerance=1e-10, vectors=False)
     np.testing.assert_allclose(found.pairs.values, recorded["Nlap_smallest12"], atol=1e-12)
     labels = graph.cluster(w, 10, how).labels
-    # Of scikit-learn's labels it is 0.855, and no worse than 0.83 is asked for: as much is granted to the other measure.
+    # scikit-learn's labels have 0.855, and the bound is 0.83; the other measure has the same margin.
     assert mutual_information(labels, truth) >= 0.83
     granted = recorded["sklearn_kmeans_NMI"] - 0.83
     assert adjusted_rand_index(labels, truth) >= recorded["sklearn_ARI"] - granted

@@ -48,14 +48,14 @@ def read_as(declared: Any, returned: Any, context: purlin.Context) -> Any:
         (np.float64, np.full((30, 8), 2**64 - 1, np.uint64), "returned 18446744073709551615, which float64"),
     ],
 )
-def test_what_a_read_function_returns_is_not_truncated(
+def test_results_of_read_functions_are_not_truncated(
     cpu: purlin.Context, declared: Any, values: Any, problem: str
 ) -> None:
     with pytest.raises((TypeError, ValueError), match="read function: .*" + problem):
         read_as(declared, values, cpu)
 
 
-def test_types_that_lose_nothing_are_taken(cpu: purlin.Context) -> None:
+def test_exact_conversions_are_accepted(cpu: purlin.Context) -> None:
     whole = np.round(numbers(40, 6) * 50)
     for declared, given in [
         (np.float64, whole.astype(np.int64)),
@@ -100,7 +100,7 @@ def test_masks_are_refused_or_are_entries_that_were_not_observed(cpu: purlin.Con
 @pytest.mark.parametrize(
     "values", [np.full((20, 5), 1, object), np.full((20, 5), "a"), np.full((20, 5), np.datetime64(1, "s"))]
 )
-def test_what_is_no_number_is_refused(cpu: purlin.Context, values: Any) -> None:
+def test_values_that_are_not_numbers_are_refused(cpu: purlin.Context, values: Any) -> None:
     with pytest.raises(TypeError, match="^a: is .*, expected one of float32"):
         rsvd.compute(values, 2, context=cpu)
 
@@ -293,7 +293,7 @@ def test_progress_comes_within_a_pass(cpu: purlin.Context) -> None:
     source = Source.from_function(slow, x.shape, x.dtype, context=cpu)
     with source, pytest.raises(purlin.Cancelled):
         rsvd.compute(source, 2, method="direct", block_rows=16, progress=progress, context=cpu)
-    # One pass of ten blocks: without reports inside of it there would be one.
+    # One pass of ten blocks. Without reports within a pass there would be one report.
     assert len(calls) == 4 and calls[0][0] == 0
 
 
@@ -331,7 +331,7 @@ def test_the_unit_of_scaled_features_does_not_matter(cpu: purlin.Context, scale:
     for samples in (x * scale, sparse.csr_matrix(x * scale)):
         model = PCA(5, scale=True, context=cpu).fit(samples)
         np.testing.assert_allclose(model.singular_values_, want, rtol=1e-10)
-    # One feature whose deviation has no square beside the others.
+    # One feature whose squared deviation underflows relative to the others.
     if scale >= 1.0:
         x[:, 2] *= 1e-165
         for samples in (x * scale, sparse.csr_matrix(x * scale)):

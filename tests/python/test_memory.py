@@ -65,7 +65,7 @@ def test_strided_arrays_are_walked_in_place(cpu: purlin.Context, select: Any) ->
     ],
     ids=["backwards", "foreign byte order", "broadcast", "unaligned", "field of a record"],
 )
-def test_what_cannot_be_walked_is_copied_once(cpu: purlin.Context, array: Any) -> None:
+def test_arrays_that_cannot_be_borrowed_are_copied_once(cpu: purlin.Context, array: Any) -> None:
     tensor = purlin.Tensor.borrow(array, context=cpu)
     np.testing.assert_array_equal(tensor.numpy(), array)
     assert not np.shares_memory(tensor.numpy(), array)
@@ -156,7 +156,7 @@ def test_an_exported_array_outlives_its_tensor(cpu: purlin.Context) -> None:
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_a_capsule_that_nobody_takes_is_released(cpu: purlin.Context, version: Any) -> None:
+def test_an_unused_capsule_is_released(cpu: purlin.Context, version: Any) -> None:
     source = np.arange(3.0)
     watch = weakref.ref(source)
     capsule = purlin.Tensor.borrow(source, context=cpu).__dlpack__(max_version=version)
@@ -218,7 +218,7 @@ def test_the_library_calls_the_deleter_once(cpu: purlin.Context) -> None:
     assert watch_refused() is None
 
 
-def test_dlpack_asks_that_cannot_be_met(cpu: purlin.Context) -> None:
+def test_dlpack_requests_for_a_copy_or_another_device_are_refused(cpu: purlin.Context) -> None:
     with purlin.Tensor.create((1,), context=cpu) as tensor:
         assert tensor.__dlpack_device__() == (1, 0)
         with pytest.raises(BufferError):
@@ -387,7 +387,7 @@ def test_integers_that_floating_point_rounds_are_refused(cpu: purlin.Context, dt
         single @ np.array([2**24 + 1])
 
 
-def test_what_stands_for_a_matrix(cpu: purlin.Context) -> None:
+def test_arrays_and_operators_are_converted_to_matrices(cpu: purlin.Context) -> None:
     matrix = purlin.Matrix.of(np.eye(3, 2), context=cpu)
     assert purlin.Matrix.of(matrix) is matrix and matrix.shape == (3, 2)
     assert purlin.Matrix.of([[1, 2], [3, 4], [5, 6]], context=cpu).dtype == np.float64

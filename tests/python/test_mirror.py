@@ -1,4 +1,4 @@
-"""The generated modules say what the header says, read here by other means: fields, argument types, constants."""
+"""The generated modules agree with the header, which this file parses by itself: fields, argument types, constants."""
 
 from __future__ import annotations
 

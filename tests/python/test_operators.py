@@ -106,7 +106,7 @@ def test_copies_and_zeros(cpu: purlin.Context) -> None:
         sparse.copy_to(a, "device")
 
 
-def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
+def test_graph_functions_use_the_contexts_of_a_group(cpu: purlin.Context) -> None:
     n, other = 300, purlin.Context("cpu", threads=1)
     w, both = path(n, cpu), purlin.Group([cpu, other])
     shares = lanczos.plan(w, 1, group=both)
@@ -121,12 +121,12 @@ def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
     assert graph.cluster(w, 2, basis=60, group=both).info.contexts == 2  # type: ignore[union-attr]
     with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
         lanczos.plan(w, 1, group=purlin.Group([other]))
-    # The kind is what is refused, not an output whose size it decides.
+    # The message names the kind, and not an output whose size depends on it.
     with pytest.raises(purlin.NotSupported, match="kind: is AUGMENTED, several contexts share the rows of MATRIX to"):
         lanczos.solve(w, 2, kind="augmented", group=both)
 
 
-def test_what_graphs_found_is_handed_over(cpu: purlin.Context) -> None:
+def test_errors_of_graph_functions_have_the_partial_result(cpu: purlin.Context) -> None:
     w = path(500, cpu)
     few: dict[str, Any] = {"basis": 7, "restarts": 1}
     with pytest.raises(lanczos.Unfinished) as caught:

@@ -15,8 +15,7 @@ from purlin._context import initialised
 
 MATLAB = ROOT / "bindings" / "matlab" / "+purlin"
 
-# Python's options, the MATLAB file, and what only MATLAB takes by name: arguments of the Python function, or output on
-# request.
+# Python's options, the MATLAB file, and names that only MATLAB has: arguments of the Python function, or optional outputs.
 CASES = [
     (_sshopm_types.Options, "sshopm_solve.m", {"pairs", "starts", "start_count", "full", "trace", "progress"}),
     (_sshopm_types.AllOptions, "sshopm_solve_all.m", {"pairs", "progress"}),
@@ -28,7 +27,7 @@ CASES = [
 
 
 def matlab_names(file: str) -> set[str]:
-    """What stands in `names = [purlin.internal.option_names('family'), {...}]`."""
+    """The names in `names = [purlin.internal.option_names('family'), {...}]`."""
     path = MATLAB / file
     if not path.is_file():
         pytest.skip("no MATLAB package beside the tests")
@@ -174,8 +173,8 @@ def test_defaults_are_those_of_matlab(
         assert getattr(library, option) == pytest.approx(value, rel=1e-12), option
 
 
-# Names of MATLAB's options that C does not have, which docs/interface.md explains, and what only the package itself
-# passes on.
+# MATLAB's options that C does not have: those that docs/interface.md explains, and those that only the package uses
+# internally.
 ONLY_MATLAB = {"devices", "layout", "complex", "start_count"}
 
 

@@ -1,4 +1,4 @@
-"""Arrays that a caller gives for results, in every form: the results are in them, or they are refused and stay as they are."""
+"""A caller's arrays for results, in every form: either they get the results, or they are refused and stay unchanged."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def environment(out: Any) -> None:
         held.apply_to(0, np.full((1, 2, 1), 3.0, order="F"), out)
 
 
-# What writes, and the shape and type of what it writes.
+# Calls that write a result, with its shape and type.
 WAYS: dict[str, tuple[Callable[[Any], None], tuple[int, ...], Any]] = {
     "lanczos.solve": (vectors, (N, K), np.float64),
     "Plan.apply, block": (lambda out: product(X, out), (N, K), np.float64),
@@ -154,7 +154,7 @@ WAYS: dict[str, tuple[Callable[[Any], None], tuple[int, ...], Any]] = {
     "fdk, finish": (lambda out: reconstruction(out, "pushed"), sizes(), np.float32),
     "fdk.backproject": (lambda out: reconstruction(out, "pieces"), sizes(), np.float32),
 }
-# Forms that must be taken where not all of RIGHT are: trains and environments take the first index fastest, others C order.
+# Forms that must be accepted where some of RIGHT are refused: trains and environments need Fortran order, others C order.
 FORTRAN, C_ORDER = {"Fortran order", "transposed"}, {"C order", "subclass"}
 TAKEN: dict[str, set[str]] = {
     "Train.copy_to": FORTRAN,
@@ -204,7 +204,7 @@ def test_refusals_name_the_argument_and_why(out: Any, text: str) -> None:
 
 
 def test_copies_do_not_take_results() -> None:
-    """What the library was given as a copy is read-only."""
+    """A matrix or tensor that had to copy its array is read-only."""
     scattered = np.zeros((2 * N, 2 * K))[::2, ::2]
     numbers = np.zeros((N, K), np.int64)
     for target in (purlin.Matrix.dense(scattered), purlin.Matrix.of(numbers), purlin.Matrix.of(X.tolist())):

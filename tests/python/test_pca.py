@@ -166,7 +166,7 @@ def test_constant_features_contribute_nothing(cpu: purlin.Context, dtype: str, v
         copied = pickle.loads(pickle.dumps(model))
         assert np.abs(model.transform(given(x)) - scores).max() < tolerance
         assert np.abs(copied.transform(x) - scores).max() < tolerance
-        # Other values there do not count, either.
+        # Other values at these entries have no effect, either.
         for one in (model, copied):
             assert np.abs(one.transform(other) - scores).max() < tolerance
             assert np.allclose(one.inverse_transform(np.ones((1, k), dtype))[0, 1], model.mean_[1], rtol=1e-6)
@@ -277,7 +277,7 @@ def test_copies_accept_what_models_accept(
 
 
 def test_scores_are_refused_only_beyond_the_type(cpu: purlin.Context) -> None:
-    """Quotients and products may overflow where scores do not. Errors name what the type does not hold."""
+    """Intermediate quotients and products may overflow if scores do not. Errors name the numbers beyond the type's range."""
     x = np.array([[0.5, 0.5], [-0.5, -0.5], [0.1, -0.1], [-0.1, 0.1]])
     model = PCA(2, scale=True, context=cpu).fit(x)
     scale, sign = float(model.scale_[0]), float(np.sign(model.components_[1, 0]))

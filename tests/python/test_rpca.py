@@ -74,7 +74,7 @@ def test_background_of_a_video(cpu: purlin.Context) -> None:
     (low, sparse), info = rpca.run(m, tolerance=1e-6, context=cpu)
     assert info.converged and relative(low + sparse, m) < 2e-6
     s = np.linalg.svd(low, compute_uv=False)
-    # The true objective of what was returned: it is the least there is, up to the constraint's tolerance.
+    # The true objective of the result: the minimum, up to the constraint's tolerance.
     objective = s.sum() + np.abs(m - low).sum() / np.sqrt(max(m.shape))
     assert info.nuclear_norm == pytest.approx(s.sum(), rel=1e-4) and info.objective == pytest.approx(
         objective, rel=1e-3
@@ -146,8 +146,8 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
     assert not (tmp_path / "x.mhd").exists() and not (tmp_path / "x.raw").exists()
 
 
-def test_a_success_is_held_to_the_optimum(cpu: purlin.Context) -> None:
-    # A matrix of ones is nobody's low rank at this weight: S = M costs a tenth of what adds up first.
+def test_a_success_reaches_the_optimum(cpu: purlin.Context) -> None:
+    # At this weight the optimum of a matrix of ones is S = M, which costs a tenth of the first feasible pair.
     m = np.ones((6, 6))
     _, info = rpca.run(m, lambda_=1e-3, context=cpu)
     assert info.converged and info.objective <= 1.002e-3 * 36
@@ -238,7 +238,7 @@ def test_runs_without_power_iterations_converge(cpu: purlin.Context) -> None:
             assert info.converged and info.objective == pytest.approx(right.objective, rel=1e-3)
 
 
-def test_what_a_plan_accepts_runs_whatever_ranks_come(cpu: purlin.Context) -> None:
+def test_a_run_stays_within_its_plan_whatever_its_ranks(cpu: purlin.Context) -> None:
     # The ranks of this matrix change so that X^H X follows factors of a large rank.
     m = np.asfortranarray(np.random.default_rng(22).standard_normal((121, 143)))
     accepted = 0

@@ -29,7 +29,7 @@ def values(name: str) -> Floats:
 
 
 def tail(name: str, rank: int) -> float:
-    """Frobenius norm of what the best matrix of this rank leaves."""
+    """Frobenius norm of the error of the best matrix of this rank."""
     return float(np.sqrt((values(name)[rank:] ** 2).sum()))
 
 
@@ -98,7 +98,7 @@ def test_numbers_of_other_types(cpu: purlin.Context, dtype: Any) -> None:
     np.testing.assert_allclose(s, expected, rtol=1e-6, atol=1e-9)
 
 
-def test_what_is_not_wanted_is_left_out(cpu: purlin.Context) -> None:
+def test_either_factor_may_be_omitted(cpu: purlin.Context) -> None:
     a = matrix("geo_200x120")
     both = rsvd.compute(a, 5, context=cpu)
     u, s, vt = rsvd.compute(a, 5, right=False, context=cpu)
@@ -180,7 +180,7 @@ def test_a_rank_that_is_too_small_for_the_tolerance(cpu: purlin.Context) -> None
     assert not caught.value.info.converged and caught.value.info.error_relative > 0.1
 
 
-def test_what_a_tolerance_missed_is_said(cpu: purlin.Context) -> None:
+def test_a_missed_tolerance_is_explained_in_the_error(cpu: purlin.Context) -> None:
     with pytest.raises(rsvd.Unfinished) as caught:
         rsvd.compute(matrix("poly_150x150"), tolerance=1e-3, max_rank=9, error="none", context=cpu)
     assert "nan" not in str(caught.value).lower() and "at rank 9, 1e-3 is asked for" in str(caught.value)
@@ -263,7 +263,7 @@ def test_blocks_do_not_change_the_result(cpu: purlin.Context) -> None:
         assert np.abs(cut.s - whole.s).max() < 1e-12 and np.abs(cut.U - whole.U).max() < 1e-9
 
 
-def test_what_a_reader_raises_is_raised(cpu: purlin.Context) -> None:
+def test_an_exception_of_a_read_function_is_raised(cpu: purlin.Context) -> None:
     class Torn(Exception):
         pass
 
@@ -350,7 +350,7 @@ def test_numbers_of_every_type_from_everywhere(cpu: purlin.Context, tmp_path: Pa
         Source.from_function(lambda where: a[where], a.shape, a.dtype, context=cpu),
     ]
     for k, source in enumerate(given):
-        # As many columns as there are: exact.
+        # As many columns as the matrix has: exact.
         options: Any = {"oversampling": 35, "method": "fused", "block_rows": 32, "dtype": np.float64, "context": cpu}
         np.testing.assert_allclose(rsvd.compute(source, 5, **options).s, expected, rtol=1e-12, err_msg=str(k))
 
@@ -487,7 +487,7 @@ def test_refusals(cpu: purlin.Context) -> None:
 
 
 def test_a_slow_reader_changes_the_method(cpu: purlin.Context) -> None:
-    """AUTO takes the method of fewer passes where they cost more than its arithmetic."""
+    """AUTO chooses the method of fewer passes if passes cost more than its arithmetic."""
     with Source.from_function(lambda where: np.zeros((2000, 2000), np.float32)[where], (2000, 2000), np.float32, context=cpu) as source:
         with rsvd.Rsvd(300, context=cpu) as session:
             quick = session.plan(source)

@@ -1,4 +1,4 @@
-"""Singular triplets of sparse matrices: against NumPy, and what is refused."""
+"""Singular triplets of sparse matrices, against NumPy; and refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_singular_triplets(cpu: purlin.Context, dtype: Any, through: Any) -> Non
     full = random_dense(90, 60, dtype, 7)
     exact = np.linalg.svd(full.astype(np.complex128), compute_uv=False)
     found = lanczos.singular(sparse.from_dense(full, context=cpu), 4, through=through)
-    # The tolerance of the solve, or what the type can hold.
+    # The tolerance of the solve, or a multiple of the type's precision.
     small = max(1e-9, np.finfo(dtype).eps * 1e4)
     np.testing.assert_allclose(found.triplets.values, exact[:4], rtol=small)
     u, s, v = found.triplets

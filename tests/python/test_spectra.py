@@ -154,7 +154,7 @@ def test_orders_change_nothing_but_rounding(cpu: purlin.Context, order: Any) -> 
 
 
 def formed(kind: str, a: Any) -> Any:
-    """What a kind makes of a matrix."""
+    """The dense operator of a kind."""
     d = a.sum(1)
     over = np.divide(1, d, out=np.zeros_like(d), where=d > 0)
     half = np.sqrt(over)
@@ -231,7 +231,7 @@ def test_several_contexts_share_the_rows(cpu: purlin.Context) -> None:
         alone = lanczos.run(a, 4, kind=kind, basis=60)
         found = lanczos.run(a, 4, kind=kind, basis=60, group=group)
         np.testing.assert_allclose(found.pairs.values, alone.pairs.values, atol=1e-11)
-        # Of a path two entries are the largest, and rounding says which has the sign.
+        # A path's vector has two entries of largest modulus, and rounding decides which of them fixes the sign.
         np.testing.assert_allclose(np.abs(found.pairs.vectors), np.abs(alone.pairs.vectors), atol=1e-8)
     np.testing.assert_allclose(lanczos.solve(a, 4, basis=60, group=group)[0], wanted, atol=1e-11)
     assert (found.info.contexts, found.info.halo, found.info.halo_bytes) == (3, 4, 32)
@@ -295,7 +295,7 @@ def test_every_way_finds_the_ends(cpu: purlin.Context, options: dict[str, Any], 
     assert (found.info.degree > 0) == ("filter" in options)
 
 
-def test_what_is_nearest_by_a_filter_and_by_a_solve(cpu: purlin.Context) -> None:
+def test_nearest_eigenvalues_by_a_filter_and_by_a_solve(cpu: purlin.Context) -> None:
     n = 300
     a = path(n, cpu)
     exact = 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
@@ -406,7 +406,7 @@ def test_an_operator_without_a_type_computes_in_double_precision(cpu: purlin.Con
         assert made.dtype == np.float32
 
 
-def test_matrices_say_what_they_are(cpu: purlin.Context) -> None:
+def test_the_repr_of_a_matrix_has_size_type_and_storage(cpu: purlin.Context) -> None:
     a = sparse.from_dense(np.diag([1.0, 2.0, 3.0]), context=cpu)
     assert repr(a) == "<purlin.Matrix 3 x 3 float64, csr, 3 stored, host>"
     a.close()
@@ -424,7 +424,7 @@ def test_known_vectors_start_and_single_precision(cpu: purlin.Context) -> None:
     np.testing.assert_allclose(again.values, exact[4:7], atol=1e-4)
 
 
-def test_operators_and_what_they_raise(cpu: purlin.Context) -> None:
+def test_operators_are_solved_and_their_exceptions_raised(cpu: purlin.Context) -> None:
     diagonal = np.arange(300.0)
     made = purlin.Matrix.from_operator(lambda x: diagonal[:, None] * x, lambda x: diagonal[:, None] * x, (300, 300), context=cpu)
     np.testing.assert_allclose(lanczos.solve(made, 3, basis=60).values, [299, 298, 297], rtol=1e-10)
@@ -438,7 +438,7 @@ def test_operators_and_what_they_raise(cpu: purlin.Context) -> None:
         lanczos.solve(made, 3, progress=lambda *_: True)
 
 
-def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
+def test_the_error_of_a_solve_has_the_converged_pairs(cpu: purlin.Context) -> None:
     with pytest.raises(lanczos.Unfinished, match="of 5 eigenpairs") as caught:
         lanczos.solve(path(300, cpu), 5, "smallest", kind="laplacian", restarts=1)
     solution = caught.value.solution
@@ -447,7 +447,7 @@ def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
 
 
 def test_residuals_that_contradict_are_no_success(cpu: purlin.Context) -> None:
-    """A solve with (A - sigma' I)^-1, sigma' a little beside sigma: each residual of the recurrence is small, the true ones are not."""
+    """A solve with (A - sigma' I)^-1 for sigma' close to sigma: the residuals of the recurrence are small, the true ones are not."""
     n, sigma = 200, 30.3
     diagonal = np.arange(n, dtype=float)[:, None]
     a = purlin.Matrix.from_operator(lambda x: diagonal * x, lambda x: diagonal * x, (n, n), context=cpu)

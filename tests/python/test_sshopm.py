@@ -85,7 +85,7 @@ def test_iteration_counts_of_the_tensor_toolbox(cpu: purlin.Context, options: An
     assert recorded[-1] == pytest.approx(run.values[0], abs=1e-14)
 
 
-def test_an_unshifted_run_says_that_it_did_not_converge(cpu: purlin.Context) -> None:
+def test_an_unshifted_run_reports_that_it_did_not_converge(cpu: purlin.Context) -> None:
     run = sshopm.runs(
         KOFIDIS, sshopm.starts(16, context=cpu), method="power", shift_kind="fixed", shift=0.0, context=cpu
     )
@@ -237,7 +237,7 @@ def test_results_into_tensors_of_the_caller(cpu: purlin.Context) -> None:
         sshopm.solve_into(batch, results)
 
 
-def test_one_bad_tensor_harms_no_other(cpu: purlin.Context) -> None:
+def test_one_bad_tensor_does_not_affect_others(cpu: purlin.Context) -> None:
     batch = np.stack([KOFIDIS] * 5)
     batch[1, 4] = np.nan
     batch[2] = 0
@@ -255,7 +255,7 @@ def test_one_bad_tensor_harms_no_other(cpu: purlin.Context) -> None:
     assert not np.nan_to_num(found.values[2]).any()
 
 
-def test_nothing_to_do_is_no_error(cpu: purlin.Context) -> None:
+def test_an_empty_batch_succeeds(cpu: purlin.Context) -> None:
     found = sshopm.solve(np.empty((0, 15)), 3, context=cpu)
     assert found.values.shape == (0, 3) and found.vectors.shape == (0, 3, 3)
 
@@ -321,7 +321,7 @@ def test_a_circle_of_maxima_is_one_degenerate_entry(cpu: purlin.Context) -> None
         assert list(found.classes[:3]) == [purlin.PAIR_DEGENERATE, purlin.PAIR_POSITIVE_STABLE, purlin.PAIR_NONE]
 
 
-def test_odd_orders_list_what_the_goal_says(cpu: purlin.Context) -> None:
+def test_pairs_of_odd_orders_follow_the_goal(cpu: purlin.Context) -> None:
     packed = np.array([-0.1281, 0.0516, -0.0954, -0.1958, -0.1790, -0.2676, 0.3251, 0.2513, 0.1773, 0.0338])
     up = np.array([0.8729851444, 0.4305863718, 0.0179813162, -0.0005654540])
     for goal, expected, kind in (("maxima", up, "NEGATIVE"), ("minima", -up, "POSITIVE")):
@@ -402,7 +402,7 @@ def test_an_object_is_cancelled_from_another_thread_and_solves_again(cpu: purlin
         solver.last_info()
 
 
-def test_what_an_objects_progress_raises_comes_through(cpu: purlin.Context) -> None:
+def test_an_exception_of_an_objects_progress_is_raised(cpu: purlin.Context) -> None:
     calls = []
 
     def progress(step: int, steps: int, measure: float) -> None:

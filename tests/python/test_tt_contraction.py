@@ -127,7 +127,7 @@ def test_algorithms_of_rings_agree(cpu: purlin.Context, method: Any) -> None:
 
 
 @pytest.mark.parametrize("rank", [3, 70])
-def test_plans_are_what_calls_do(cpu: purlin.Context, rank: int) -> None:
+def test_plans_report_the_figures_of_the_calls(cpu: purlin.Context, rank: int) -> None:
     x, y = (random_cores([2] * 6, [1] + [rank] * 5 + [1], np.float64, seed) for seed in (1, 2))
     h = tt.ising(6, 1.0, 0.5, context=cpu)
     trains = [x, y, x]
@@ -193,7 +193,7 @@ def test_a_uniform_ring_of_a_million_sites(cpu: purlin.Context) -> None:
     assert abs(scaled.log_abs - 10**6 * np.log(3.0)) <= 1e-9 * 10**6
 
 
-def test_what_a_type_cannot_hold_is_said(cpu: purlin.Context) -> None:
+def test_overflow_is_reported_with_the_scaled_call(cpu: purlin.Context) -> None:
     core = np.full((1, 2, 1), 1e30, np.float32, order="F")
     with tt.Contraction(context=cpu) as contraction:
         with pytest.raises(purlin.Numerical, match="purlin_tt_inner_scaled"):
@@ -344,7 +344,7 @@ def test_environments(cpu: purlin.Context) -> None:
 
 
 def test_cores_that_were_copied_are_copied_again(cpu: purlin.Context) -> None:
-    # NumPy's own order: the first and the last core lie as they are, the others are copied.
+    # NumPy's own order: the first and the last core are used in place, the others are copied.
     x = [np.ones((1, 2, 1)), np.ones((1, 2, 3)), np.ones((3, 2, 2)), np.ones((2, 2, 1))]
     with tt.Environments(x, x, context=cpu) as e:
         for k in range(4):

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_array_of_numbers_is_refused() {
+    fn files_that_are_not_arrays_of_numbers_are_refused() {
         let problem = |version, header: &str, data: &[u8]| {
             let scratch = file("bad", version, header, data);
             NpySource::open(&scratch.0).map(|_| ()).unwrap_err().to_string()

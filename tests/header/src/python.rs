@@ -92,7 +92,7 @@ fn structs(interface: &Interface) -> String {
             continue;
         }
         if let Some((_, other)) = made.iter().find(|m| m.0 == name) {
-            assert_eq!(*other, signature(of), "{}: is not what {name} is", of.name);
+            assert_eq!(*other, signature(of), "{}: differs from {name}", of.name);
             continue;
         }
         let names: Vec<_> = of.parameters.iter().map(|p| p.name.as_str()).collect();
