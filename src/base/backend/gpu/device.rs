@@ -14,9 +14,9 @@ use cudarc::driver::sys::CUdevice_attribute::{
 use cudarc::driver::sys::{CUcontext, CUdevice, CUevent, CUmemoryPool, CUstream};
 
 use super::driver::{self, Api};
+use super::dynamic::expect_memory;
 use super::exit::{self, Inside};
 use super::handles::Handles;
-use super::library::expect_memory;
 use super::loaded::Modules;
 use crate::backend::budget::Budget;
 use crate::backend::fork;

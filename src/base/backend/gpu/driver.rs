@@ -9,7 +9,7 @@ use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUmemoryPool, CUmodule, CUstream,
 };
 
-use super::library::{Loaded, expect_memory};
+use super::dynamic::{Loaded, expect_memory};
 use crate::backend::fork;
 use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
@@ -18,8 +18,12 @@ use crate::error::{Error, Result};
 pub(super) const SUCCESS: u32 = 0;
 /// Number of `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(super) const OUT_OF_MEMORY: u32 = 2;
+/// Number of `CUDA_ERROR_INVALID_IMAGE`: code in a format that the driver does not know.
+pub(super) const INVALID_IMAGE: u32 = 200;
 /// Number of `CUDA_ERROR_NO_BINARY_FOR_GPU`.
 pub(super) const NO_BINARY_FOR_GPU: u32 = 209;
+/// Number of `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: intermediate code that is newer than the driver.
+pub(super) const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// Number of `CUDA_ERROR_NOT_FOUND`.
 pub(super) const NOT_FOUND: u32 = 500;
 
@@ -208,6 +212,20 @@ impl Api {
         let code = unsafe { (self.cuDeviceGetAttribute)(&mut value, attribute as c_uint, device) };
         self.check("cuDeviceGetAttribute", code).map(|()| value)
     }
+}
+
+/// The version of CUDA that the driver is for, as it states it; `None` without a driver that works.
+pub(super) fn cuda_version() -> Option<c_int> {
+    let api = Api::get().ok()?;
+    let mut version = 0;
+    // SAFETY: writes one integer.
+    let code = unsafe { (api.cuDriverGetVersion)(&mut version) };
+    (code == SUCCESS).then_some(version)
+}
+
+/// A version of CUDA as it is written: 12.4 for 12040.
+pub(super) fn dotted(version: c_int) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
 #[cfg(test)]

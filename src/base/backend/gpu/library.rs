@@ -1,11 +1,10 @@
 //! NVIDIA's numerical libraries, which are optional. A library is loaded when a family first needs it. The error for a
 //! missing library names it.
 
-use std::ffi::{CStr, CString, c_void};
 use std::sync::Once;
 
-use super::exit;
-use crate::alloc;
+use super::dynamic::{Loaded, expect_memory};
+use super::{driver, exit};
 use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
@@ -26,14 +25,24 @@ pub enum Library {
 static EXITS: [Once; 4] = [const { Once::new() }; 4];
 
 impl Library {
-    /// Base name and the versions of its binary interface that purlin can use, newest first.
-    const fn names(self) -> (&'static str, &'static [&'static str]) {
+    /// Base name, and the versions of its binary interface that purlin can use, newest first, each with the first major
+    /// version of CUDA that has it.
+    const fn names(self) -> (&'static str, &'static [(&'static str, i32)]) {
         match self {
-            Self::Cublas => ("libcublas.so", &["13", "12", "11"]),
-            Self::Cusolver => ("libcusolver.so", &["12", "11"]),
-            Self::Cusparse => ("libcusparse.so", &["12", "11"]),
-            Self::Cufft => ("libcufft.so", &["12", "11", "10"]),
+            Self::Cublas => ("libcublas.so", &[("13", 13), ("12", 12), ("11", 11)]),
+            Self::Cusolver => ("libcusolver.so", &[("12", 13), ("11", 11)]),
+            Self::Cusparse => ("libcusparse.so", &[("12", 12), ("11", 11)]),
+            Self::Cufft => ("libcufft.so", &[("12", 13), ("11", 12), ("10", 11)]),
         }
+    }
+
+    /// The file names to try, newest first. A library of a newer CUDA than the driver's loads, and its first call fails:
+    /// it is left out. `driver` is the version of CUDA that the driver is for, as it states it: 1000 times the major
+    /// version plus 10 times the minor one; `None` if there is no driver.
+    pub(super) fn candidates(self, driver: Option<i32>) -> impl Iterator<Item = String> {
+        let (base, versions) = self.names();
+        let major = driver.map_or(i32::MAX, |version| version / 1000);
+        versions.iter().filter(move |(_, first)| *first <= major).map(move |(version, _)| format!("{base}.{version}"))
     }
 
     /// The name under which the system's loader finds the library.
@@ -41,7 +50,7 @@ impl Library {
     /// # Errors
     /// [`Error::NoDevice`] naming the library, with the loader's message, if it cannot be loaded.
     pub fn find(self) -> Result<String> {
-        self.load().map(|found| found.name)
+        self.load().map(|found| found.name().into())
     }
 
     /// The library, loaded.
@@ -49,68 +58,26 @@ impl Library {
     /// # Errors
     /// As for [`Library::find`].
     pub(super) fn load(self) -> Result<Loaded> {
-        let (base, versions) = self.names();
         expect_memory()?;
         let _inside = exit::Inside::new()?;
-        let mut problem = String::new();
-        for version in versions {
-            let name = format!("{base}.{version}");
-            match start_blocked(|| open(&name)) {
-                Ok(handle) => {
+        let driver = driver::cuda_version();
+        // The newest one's message is the one to show.
+        let mut problem = None;
+        for name in self.candidates(driver) {
+            match start_blocked(|| Loaded::of(&name)) {
+                Ok(found) => {
                     exit::watch(&EXITS[self as usize]);
-                    return Ok(Loaded { name, handle });
+                    return Ok(found);
                 }
-                // The newest one's message is the one to show.
-                Err(text) if problem.is_empty() => problem = text,
-                Err(_) => {}
+                Err(text) => problem = problem.or(Some((name, text))),
             }
         }
-        let newest = versions.first().copied().unwrap_or_default();
-        Err(Error::NoDevice(format!("{base}.{newest} of the CUDA toolkit is not to be had: {problem}")))
+        let fitting = driver.map_or_else(String::new, |v| format!(", for the driver's CUDA {},", driver::dotted(v)));
+        Err(Error::NoDevice(match problem {
+            Some((name, text)) => format!("{name} of the CUDA toolkit{fitting} is not to be had: {text}"),
+            None => format!("{} of the CUDA toolkit{fitting} is not to be had: the driver is too old", self.names().0),
+        }))
     }
-}
-
-/// A library that was found. It stays loaded: unloading CUDA libraries at run time is not safe.
-pub(super) struct Loaded {
-    name: String,
-    handle: *mut c_void,
-}
-
-// SAFETY: the loader's handle may be used from any thread, and the library stays loaded.
-unsafe impl Send for Loaded {}
-// SAFETY: as above.
-unsafe impl Sync for Loaded {}
-
-impl Loaded {
-    /// The library that the system's loader finds under this name; else the loader's message.
-    pub(super) fn of(name: &str) -> std::result::Result<Self, String> {
-        open(name).map(|handle| Self { name: name.into(), handle })
-    }
-
-    /// The address of the function `name`.
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] if the library has no such function.
-    pub(super) fn symbol(&self, name: &str) -> Result<*mut c_void> {
-        let text = CString::new(name).map_err(|_| Error::Internal(format!("function name {name:?}")))?;
-        // SAFETY: a handle of the loader that is never closed, and a text that ends with a zero.
-        let found = unsafe { libc::dlsym(self.handle, text.as_ptr()) };
-        if found.is_null() {
-            return Err(Error::NoDevice(format!("{} has no {name}: it is too old", self.name)));
-        }
-        Ok(found)
-    }
-}
-
-/// Refuses a call of NVIDIA's libraries where there is no host memory for their own allocations. The driver writes to
-/// memory that it was refused, and cuBLAS throws from initialisers that the loader runs: both end the process. A
-/// request that is refused here instead is an error.
-pub(super) fn expect_memory() -> Result<()> {
-    const PROBE: usize = 8 << 20;
-    let probe = alloc::with_capacity::<u8>("memory of the CUDA libraries", PROBE)?;
-    // A request whose memory is not used may be left out.
-    std::hint::black_box(probe.as_ptr());
-    Ok(())
 }
 
 /// Declares a table of functions of an optional library, which return plain numbers. With a Rust enum, an unknown
@@ -147,20 +114,3 @@ macro_rules! functions {
     };
 }
 pub(super) use functions;
-
-/// Loads the library of this file name by `dlopen`, its symbols local; the error is the loader's text.
-fn open(name: &str) -> std::result::Result<*mut c_void, String> {
-    let name = CString::new(name).map_err(|e| e.to_string())?;
-    // SAFETY: a text that ends with a zero; the library's initialisers are NVIDIA's.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if !handle.is_null() {
-        return Ok(handle);
-    }
-    // SAFETY: null or text that is valid until this thread's next call of the loader.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return Err("the loader gives no reason".into());
-    }
-    // SAFETY: not null.
-    Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}

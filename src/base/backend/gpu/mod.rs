@@ -11,7 +11,8 @@
 //! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
 //! | `stream`, `recording`, `graph` | queues and events; work that is recorded once and launched as a whole |
 //! | `loaded`, `module`, `launch`, `kernels` | loaded and embedded kernels, launches, and a safe function for each kernel |
-//! | `library`, `handles` | optional libraries: found and their functions looked up; their idle handles |
+//! | `dynamic` | libraries that are loaded at run time |
+//! | `library`, `handles` | optional libraries: the version that fits the driver, their functions; their idle handles |
 //! | `cublas`, `cusolver` | products and factorisations of dense matrices |
 //! | `view` | a matrix in device memory |
 //! | `exit`, `faults` | the end of the process; failures that a test injects |
@@ -21,6 +22,7 @@ mod cublas;
 mod cusolver;
 mod device;
 mod driver;
+mod dynamic;
 mod exit;
 mod faults;
 mod graph;

@@ -12,8 +12,8 @@ use cudarc::driver::sys::CUfunction_attribute::{
 use sys::{CUfunction, CUmodule};
 
 use super::device::{Device, Entered};
-use super::driver::{NO_BINARY_FOR_GPU, NOT_FOUND};
-use super::library::expect_memory;
+use super::driver::{INVALID_IMAGE, NO_BINARY_FOR_GPU, NOT_FOUND, UNSUPPORTED_PTX_VERSION, dotted};
+use super::dynamic::expect_memory;
 use super::loaded::Function;
 use crate::error::{Error, Result};
 
@@ -79,15 +79,39 @@ fn load(entered: &Entered<'_>, device: &Device, family: &'static str) -> Result<
     expect_memory()?;
     // SAFETY: a whole fat binary, as nvcc wrote it; writes one handle.
     let code = unsafe { (entered.api().cuModuleLoadData)(&mut module, image.as_ptr().cast()) };
-    if code == NO_BINARY_FOR_GPU {
-        let (major, minor) = device.info.compute_capability;
-        let archs = build_archs();
-        return Err(Error::NotSupported(format!(
-            "{family}: the GPU has compute capability {major}.{minor}, this build has code for {archs}"
-        )));
+    if let Some(problem) = unsuitable(code, device.info.compute_capability, device.info.driver_version, build_cuda()) {
+        return Err(Error::NotSupported(format!("{family}: {problem}")));
     }
     entered.check("cuModuleLoadData", code)?;
     Ok(module)
+}
+
+/// Why a driver for CUDA `driver` cannot load kernels that nvcc of version `built` made for a GPU of compute capability
+/// `gpu`, if its status number says so.
+fn unsuitable(code: u32, gpu: (i32, i32), driver: i32, built: &str) -> Option<String> {
+    let major: i32 = built.split('.').next()?.parse().unwrap_or(0);
+    let is_older = driver / 1000 < major;
+    if code == NO_BINARY_FOR_GPU && !is_older {
+        let (major, minor) = gpu;
+        let archs = build_archs();
+        return Some(format!("the GPU has compute capability {major}.{minor}, this build has code for {archs}"));
+    }
+    if !matches!(code, INVALID_IMAGE | NO_BINARY_FOR_GPU | UNSUPPORTED_PTX_VERSION) {
+        return None;
+    }
+    // NVIDIA, CUDA Compatibility, "Minor Version Compatibility": the first driver of each major version. It loads the
+    // machine code of all its minor versions; intermediate code needs a driver as new as the compiler.
+    let needed = match major {
+        _ if !is_older => format!("a driver for CUDA {built}"),
+        11 => "driver 450".into(),
+        12 => "driver 525".into(),
+        13 => "driver 580".into(),
+        _ => format!("a driver for CUDA {major}.0"),
+    };
+    let has = dotted(driver);
+    Some(format!(
+        "the kernels of this build are of CUDA {built} and need {needed} or newer, this one is for CUDA {has}"
+    ))
 }
 
 fn find(entered: &Entered<'_>, device: &Device, module: CUmodule, name: &str) -> Result<Function> {
@@ -177,4 +201,29 @@ fn fault(call: &'static str) -> Result<()> {
 #[inline(always)]
 fn fault(_: &'static str) -> Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_is_too_old_for_the_kernels_learns_which_one_is_needed() {
+        let of = |code, driver, built| unsuitable(code, (7, 5), driver, built);
+        let text = |code, driver, built| of(code, driver, built).unwrap();
+        for code in [INVALID_IMAGE, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION] {
+            let old =
+                "the kernels of this build are of CUDA 13.0.88 and need driver 580 or newer, this one is for CUDA 12.4";
+            assert_eq!(text(code, 12040, "13.0.88"), old);
+            assert!(text(code, 11080, "12.4.131").contains("need driver 525 or newer"));
+            assert!(text(code, 13000, "15.1.2").contains("need a driver for CUDA 15.0 or newer"));
+        }
+        // Intermediate code of a later minor version, for a GPU that there is no machine code for.
+        assert!(text(UNSUPPORTED_PTX_VERSION, 12040, "12.9.86").contains("need a driver for CUDA 12.9.86 or newer"));
+        // The driver is new enough, and the GPU is too old.
+        assert!(text(NO_BINARY_FOR_GPU, 13000, "13.0.88").starts_with("the GPU has compute capability 7.5"));
+        for code in [0, 2, 209 + 1, 700] {
+            assert_eq!(of(code, 12040, "13.0.88"), None, "{code}");
+        }
+    }
 }

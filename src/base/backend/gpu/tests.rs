@@ -38,6 +38,19 @@ fn missing_libraries_are_named() {
 }
 
 #[test]
+fn libraries_of_a_newer_cuda_than_the_drivers_are_left_out() {
+    let names = |library: Library, driver| -> Vec<String> { library.candidates(driver).collect() };
+    assert_eq!(names(Library::Cublas, None), ["libcublas.so.13", "libcublas.so.12", "libcublas.so.11"]);
+    assert_eq!(names(Library::Cublas, Some(14000)), names(Library::Cublas, None));
+    assert_eq!(names(Library::Cublas, Some(12080)), ["libcublas.so.12", "libcublas.so.11"]);
+    assert_eq!(names(Library::Cusolver, Some(13010)), ["libcusolver.so.12", "libcusolver.so.11"]);
+    assert_eq!(names(Library::Cusolver, Some(12040)), ["libcusolver.so.11"]);
+    assert_eq!(names(Library::Cusparse, Some(12040)), ["libcusparse.so.12", "libcusparse.so.11"]);
+    assert_eq!(names(Library::Cufft, Some(11040)), ["libcufft.so.10"]);
+    assert!(names(Library::Cublas, Some(10020)).is_empty());
+}
+
+#[test]
 fn only_errors_that_kill_the_context_are_sticky() {
     for code in [700, 702, 710, 716, 719, 214] {
         assert!(driver::is_sticky(code), "{code}");
