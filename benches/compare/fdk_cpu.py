@@ -64,7 +64,7 @@ class Rtk:
         self.itk, self.rtk, self.image = itk, RTK, itk.Image[itk.F, 3]
 
     def reconstruct(self, projections: Any, geometry: fdk.Geometry, grid: fdk.Grid, angles: Any) -> Any:
-        """A pipeline that has yet to run, `Update` runs it, and what it reads from."""
+        """A pipeline, which runs at `Update`, and the objects that it reads from and must keep alive."""
         itk, rtk = self.itk, self.rtk
         orbit = rtk.ThreeDCircularProjectionGeometry.New()
         for angle in np.degrees(angles):

@@ -1,4 +1,4 @@
-"""What the comparisons share: timing, the golden volume, tables and their JSON."""
+"""Helpers of the comparisons: timing, the golden volume, tables and their JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def median_seconds(work: Callable[[], object], repeats: int = 7, warmup: int = 1
 
 
 class Table:
-    """Rows of a comparison: printed as they come, and written where PURLIN_BENCH_JSON says, so that a run that is stopped
+    """Rows of a comparison: printed as they come, and written to the file PURLIN_BENCH_JSON, so that a run that is stopped
     leaves those it has."""
 
     def __init__(self, title: str, **facts: object) -> None:

@@ -3,8 +3,8 @@
 a real video where there is one.
 
 The published time for a matrix of that shape (float64, 28 iterations, partial decompositions on a GPU and the rest on a CPU)
-is 994 s. What must be read and written in an iteration is M, Y and X once, Y and X written once, and X for three products
-more: 8 arrays of 8.3 GB, 15.5 ms at the 4.3 TB/s of an H200, beside 10 m n l operations.
+is 994 s. An iteration must read M, Y and X once, write Y and X once, and read X for three more products: 8 arrays of
+8.3 GB, 15.5 ms at the 4.3 TB/s of an H200. It also has 10 m n l operations.
 
 PURLIN_VTEST names OpenCV's sample video vtest.avi (in Debian's package opencv-doc), which opencv-python-headless decodes, or
 a .npy of its grey frames, (frames, height, width) bytes.

@@ -75,7 +75,7 @@ def turns(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int, rest
 
 
 def often(work: Callable[[], Any]) -> None:
-    """What is too short to be timed alone."""
+    """Repeats a call that is too short to be timed alone."""
     for _ in range(20):
         work()
 

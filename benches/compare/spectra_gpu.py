@@ -114,7 +114,7 @@ def measure(table: Table, context: purlin.Context, name: str, a: Any) -> None:
     made = time.perf_counter() - began
     vectors = cupy.empty((a.shape[0], k), order="F")
 
-    # A matrix in another order is a copy, which stays where nobody can write to the values unseen.
+    # A reordered matrix is a copy. purlin reuses it if no one else can write to the values unnoticed.
     copied = purlin.Matrix.from_scipy(a, copy=True, context=context)
 
     def ours(**options: Any) -> Any:

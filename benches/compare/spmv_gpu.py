@@ -204,7 +204,7 @@ class Ours:
 
 
 def checked(work: Callable[[], None], y: Any, want: Any, bound: Any, what: str) -> None:
-    """Whether a product is what it should be, twice with the same bits."""
+    """Ends the run unless the product is right, twice with the same bits."""
     results = []
     for _ in range(2):
         y.fill(np.nan)
@@ -271,7 +271,7 @@ def measure(table: Table, peer: Peer, context: purlin.Context, name: str, a: Any
             add("", f"auto {word}", Ours(there, stream, context))
             add(", row group as published", f"published {word}", Ours(there, stream, context, method="row_group"))
             if power:
-                # Vectors stay in the order, as a solver keeps them; then they go into it and back in each product.
+                # First the vectors stay in the permuted order, as in a solver; then each product permutes them and back.
                 order = np.argsort(-lengths, kind="stable")
                 sorted_ = csr_matrix(host[order][:, order])
                 add(", in order of degree", f"in order of degree {word}", Ours(sorted_, stream, context), order=order)

@@ -32,7 +32,7 @@ OPEN_RANKS = (4, 8, 16, 32, 64, 128, 256)
 RING_RANKS = (8, 16, 32)
 NORM_RANKS = (64, 128, 256)
 BATCH = 256
-# Threads of OpenBLAS spin for some 20 ms of processor time after a product, and would take it from whoever comes next.
+# OpenBLAS's threads spin for about 20 ms of processor time after a product, and would slow the next measurement.
 REST = 0.1
 # It multiplies Kronecker products of the cores, rank^4 of memory a site: beyond, one call takes minutes.
 TENEVA_RANK = 32

@@ -135,7 +135,7 @@ struct Choice {
   }
 };
 
-// What is allowed: the best kernel, or not that with mirror images, not that along columns, not even staged windows.
+// Allowed kernels: all; without mirror images; also without the one along columns; also without staged windows.
 enum Allowed { BEST, NO_MIRROR, NO_COLUMN, NO_WINDOW };
 
 struct Reach {

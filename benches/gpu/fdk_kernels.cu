@@ -2,7 +2,7 @@
 //   nvcc -std=c++17 -O3 -gencode arch=compute_90,code=sm_90 -cudart static -o fdk_kernels fdk_kernels.cu
 //   ./fdk_kernels [verify|time|both]
 // Exit status 1 if a check failed. Times are medians, by device events, of kernels on resident data; no transfers. GUPS
-// count every voxel of the grid for every view. Figures also go where PURLIN_BENCH_JSON says.
+// count every voxel of the grid for every view. Figures are also written to the file PURLIN_BENCH_JSON.
 #include "time_fdk.cuh"
 
 int main(int argc, char **argv) {

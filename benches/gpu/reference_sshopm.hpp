@@ -233,7 +233,7 @@ inline Outcome iterate(const Form &form, const double *start, const Settings &s,
         moved = true;
       } else {
         double margin = 1e-3 * std::fabs(o.lambda) + 1e-6;
-        // The spectrum of (m-1) U'BU lies above mean - sqrt((p-1) variance), p its size.
+        // The spectrum of (m-1) U'BU is above mean - sqrt((p-1) variance), p its size.
         double mean = 0, variance = 0;
         for (double v : e) mean += (v + o.lambda) / (n - 1);
         for (double v : e) variance += (v + o.lambda - mean) * (v + o.lambda - mean) / (n - 1);

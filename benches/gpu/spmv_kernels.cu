@@ -29,7 +29,7 @@ using purlin::spmv::Pair;
 
 static int checks = 0, failures = 0;
 
-// Memory of the device that goes with its owner.
+// Device memory that is freed with its owner.
 struct Device {
   void *at = nullptr;
   size_t bytes = 0;
@@ -105,7 +105,7 @@ KERNELS(Pair<float>, cf32)
 KERNELS(Pair<double>, cf64)
 #endif
 
-// What is asked of a product beside the matrix and x.
+// Options of a product: factors, shift, row scaling and diagonal.
 struct Ask {
   Wide alpha = 1.0, beta = 0.0;
   double gamma = 0.0, shift = 0.0;
@@ -196,7 +196,7 @@ struct Case {
 
 static unsigned blocks_for(int64_t items, int64_t threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
-// A way to multiply, with what it has prepared.
+// A method of multiplication, with its prepared data.
 using Product = std::function<void(const Ask &)>;
 
 template <class T>
@@ -208,7 +208,7 @@ Product by_rows(const Case<T> &c, int lanes) {
   };
 }
 
-// What the pieces of long rows work in.
+// Workspace of the pieces of long rows.
 struct Pieces {
   Device partials, longs, owners, arrivals;
   Pieces(const std::vector<purlin_spmv_long> &list, int32_t pieces, size_t element)

@@ -1,4 +1,4 @@
-// cuSPARSE beside us, loaded at run time: SpMV by CSR_ALG1 and CSR_ALG2 after preprocessing, SpMM in either order.
+// cuSPARSE for comparison, loaded at run time: SpMV by CSR_ALG1 and CSR_ALG2 after preprocessing, SpMM in either order.
 #ifndef SPMV_PEER_CUH
 #define SPMV_PEER_CUH
 

@@ -1,4 +1,4 @@
-// What the kernels of sparse products want prepared, made on the host.
+// Data that the kernels of sparse products need, prepared on the host.
 #ifndef SPMV_PLANS_CUH
 #define SPMV_PLANS_CUH
 
@@ -91,7 +91,7 @@ inline Bins cut_bins(const Graph &g, int64_t longest) {
   return b;
 }
 
-// The two sweeps, of panels of tiles. `source` says which entry of the matrix lies where; -1 in between.
+// The two sweeps, of panels of tiles. `source` has the entry of the matrix at each position; -1 for padding.
 struct Panel {
   int first_tile, tiles;
   int first_unit, units;

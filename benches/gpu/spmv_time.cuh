@@ -1,4 +1,4 @@
-// Blocks of vectors, and times beside cuSPARSE.
+// Blocks of vectors, and times compared with cuSPARSE.
 #ifndef SPMV_TIME_CUH
 #define SPMV_TIME_CUH
 
@@ -262,7 +262,7 @@ inline void time_all(const std::vector<std::string> &files) {
   both(poisson(256), false, false);
 }
 
-// What the sweeps are best cut into.
+// Finds the best sizes of the sweeps' tiles and units.
 inline void tune_all() {
   const Ask ask;
   for (const Graph &g : {preferential(1600000, 3), rmat(20, 8)}) {

@@ -26,7 +26,7 @@ double median_ms(F &&f, double *spread = nullptr) {
   return times[times.size() / 2];
 }
 
-// One line of the table and one of JSON. `floor_rate`: what the issue slots alone would allow, items a second.
+// One line of the table and one of JSON. `floor_rate`: the bound of the issue slots, items a second.
 inline void report(const std::string &what, double ms, double items, const char *unit, double floor_rate, double spread) {
   const double rate = items / ms * 1e3;
   std::printf("%-66s %9.3f ms  %9.3e %s/s", what.c_str(), ms, rate, unit);

@@ -28,7 +28,7 @@ using Wide = std::complex<double>;
 
 static int checks = 0, failures = 0;
 
-// Memory of the device that goes with its owner.
+// Device memory that is freed with its owner.
 struct Device {
   void *at = nullptr;
   size_t bytes = 0;
@@ -206,7 +206,7 @@ double milliseconds(Work work) {
   return times[times.size() / 2];
 }
 
-// One pair of trains with what the kernels read.
+// One pair of trains with the arrays that the kernels read.
 template <class T>
 struct Case {
   Train<T> x, y;
@@ -410,7 +410,7 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
   }
   for (int rank : {8, 16}) {
     const int d = 50, count = 10000;
-    // All products of the same two trains, that is of their memory: what the caches hold is another matter.
+    // All products read the same two trains from memory, so the caches serve most reads.
     const Case<T> c(train(d, rank, false), train(d, rank, false));
     const double flops = count * per_product * 4.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
     Device results(count * sizeof(purlin_tt_result), 0);

@@ -4,7 +4,7 @@
 
 template <class T>
 void verify_fused(int m, int64_t count, int starts, int method, int shift, int goal, bool fibres) {
-  // Start counts of whole warps come from the lattice, odd ones at random.
+  // Start counts that are multiples of a warp use the lattice, other counts random starts.
   Problem<T> q(m, 3, fibres ? fibre_tensors<T>(m, count) : random_tensors<T>(m, 3, count, 0.37),
                starts % 32 == 0 ? hemisphere<T>(starts) : random_starts<T>(starts, 3), 6);
   q.p.method = method;
@@ -196,7 +196,7 @@ void verify_products(int m, int n, int64_t count, int vectors, bool nested) {
   }
 }
 
-// Signals made from known tensors: the fit must give them back, and note what is wrong with bad voxels.
+// Signals made from known tensors: the fit must recover them, and set the status of bad voxels.
 template <class T>
 void verify_fit(int m, int64_t count, bool weighted, bool skip) {
   const auto list = reference::tuples(m, 3);

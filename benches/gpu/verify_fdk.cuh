@@ -40,7 +40,7 @@ inline vector<float> reconstruct(const Projector &projector, int slab, int batch
   return out;
 }
 
-// A voxel in double precision; false where a sample lies so close to the edge of what exists that rounding decides.
+// A voxel in double precision; false if a sample is so close to the panel's edge that rounding decides.
 inline bool exact_voxel(const Scan &s, const double *x, bool skip, double &sum) {
   sum = 0;
   for (size_t n = 0; n < s.views.size(); ++n) {
@@ -200,7 +200,7 @@ inline purlin_fdk_filter_params filter_params(const FilterCase &c) {
   return p;
 }
 
-// What the filter does to a row, in double precision and by the sums that define it, at some columns.
+// The filtered row at some columns, in double precision and by the sums that define the filter.
 inline vector<double> exact_row(const FilterCase &c, const FilterTables &t, const float *row, int view, int line, const vector<int> &at) {
   const int length = c.length;
   vector<double> x(length, 0.0), cosine(length), sine(length), re(length), im(length), out;

@@ -1,4 +1,4 @@
-"""What every attack uses: findings, contexts, and calls that may be refused.
+"""Helpers of all attacks: findings, contexts, and calls that may be refused.
 
 An attack is a function of a random generator and a `Bench`. It returns nothing; it raises `Finding` where the library broke
 a promise: a wrong number returned as a success, an undocumented kind of error, a leak. An error that the documentation
@@ -17,7 +17,7 @@ import purlin
 
 
 class Finding(AssertionError):
-    """A broken promise, with what shows it."""
+    """A broken promise; the text has the inputs and numbers that show it."""
 
 
 class Refused(Exception):
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 
 class Skipped(Exception):
-    """The attack has no meaning on this backend. The text says why; the case is counted as skipped, not as passed."""
+    """The attack has no meaning on this backend. The text is the reason; the case is counted as skipped, not as passed."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def require(condition: Any, text: str) -> None:
 
 
 class Bench:
-    """The contexts an attack runs on and the counts of what came out."""
+    """The contexts an attack runs on, and the counts of its outcomes."""
 
     def __init__(self, backend: str) -> None:
         self.backend = backend

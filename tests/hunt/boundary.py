@@ -1,9 +1,8 @@
 """Attacks on the C boundary itself: every function of the header, with handles of any kind and age, null pointers at any
 place, struct sizes that are wrong, sizes up to 2^63, misaligned and overlapping arrays, texts that are no UTF-8 or very long.
 
-Memory is what an honest caller would own: arrays are far longer than the small sizes that are drawn, and the large sizes are
-so large that their bytes cannot be counted in 63 bits. So a call that crashes is wrong, and one that is not refused is
-allowed to compute."""
+Arrays are far longer than the small sizes that are drawn, and the bytes of the large sizes exceed 63 bits. So no arguments
+excuse a crash, and a call that is not refused has enough memory to compute."""
 
 from __future__ import annotations
 
@@ -67,7 +66,7 @@ class Memory:
     def __init__(self) -> None:
         self.input = mmap.mmap(-1, 4 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
         self.output = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
-        # Kept alive: they hold the mappings.
+        # These references keep the mappings alive.
         self.views = [ctypes.c_char.from_buffer(self.input), ctypes.c_char.from_buffer(self.output)]
         self.source, self.target = (ctypes.addressof(view) for view in self.views)
 
@@ -87,7 +86,7 @@ class Memory:
 MEMORY: list[Memory] = []
 
 
-# Functions without the prototypes of the bindings, which refuse what this file passes.
+# Functions without the prototypes of the bindings, which would refuse this file's arguments.
 C = ctypes.CDLL(_lib.lib._name)
 C.purlin_last_error_message.restype = ctypes.c_char_p
 
@@ -101,7 +100,7 @@ def message() -> bytes:
 
 
 class World:
-    """Objects of every kind that calls have made, what was destroyed, and a folder for files."""
+    """Live objects of every kind, the handles of destroyed ones, and a folder for files."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -293,7 +292,7 @@ def random_call(world: World, name: str) -> tuple[int, list[tuple[str, ctypes.c_
         elif kind == "double":
             arguments.append(ctypes.c_double(world.real()))
         elif name.startswith("purlin_symmetric_") and kind == "int64_t":
-            # These functions write as many numbers as order and dimension say.
+            # The number of values that these functions write depends on order and dimension.
             arguments.append(ctypes.c_int64(int(rng.choice([0, 0, 1, 1, 2, 2, 3, 4, 5, 7, -1, 2**31 - 1, -(2**31)]))))
         elif kind == "int64_t":
             arguments.append(ctypes.c_int64(world.number(is_large)))
@@ -331,7 +330,7 @@ def checked_call(world: World, name: str, bench: Bench) -> None:
     for kind, place in out:
         require(result == 0 or place.value == 0, f"{name}: status {result} and a handle")
         if place.value:
-            # An object over memory that nobody has is legal; to compute with it is not.
+            # An object over memory that does not exist is legal; computing with it is not.
             if is_large or len(world.live[kind]) > 5:
                 require(status(f"purlin_{kind}_destroy", ctypes.c_void_p(place.value)) == 0, f"{kind}_destroy: {message()!r}")
                 world.dead.append(place.value)
@@ -341,7 +340,7 @@ def checked_call(world: World, name: str, bench: Bench) -> None:
 
 
 def base_objects(world: World) -> None:
-    """What every function can begin with: a context under a limit, and small objects of each kind."""
+    """Objects to begin with: a context with a memory limit, and small objects of each kind."""
     space = ctypes.create_string_buffer(4096)
     size = ctypes.c_size_t(World.offsets("purlin_context_options")[1])
     require(status("purlin_context_options_init", space, size) == 0, "options")
@@ -390,7 +389,7 @@ def make(world: World, kind: str, name: str, *arguments: Any) -> int:
 
 
 def destroy(world: World) -> None:
-    """An object goes, and a second destruction is refused."""
+    """An object is destroyed, and a second destruction is refused."""
     kind = pick(world.rng, *OBJECTS[1:])
     if len(world.live[kind]) < 2:
         return
@@ -421,7 +420,7 @@ def random_calls(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def forked(rng: np.random.Generator, bench: Bench) -> None:
-    """A child's calls on its parent's objects say so, its own handles mean nothing to the parent, and both go on."""
+    """A child's calls on its parent's objects are refused with that reason, the parent refuses its handles, and both continue."""
     if bench.backend != "cpu":
         raise Skipped("CUDA does not work in a child of fork()")
     world = World(rng)

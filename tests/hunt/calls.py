@@ -31,7 +31,7 @@ def same_bits(rng: np.random.Generator, bench: Bench) -> None:
 
 
 class Raised(Exception):
-    """What a callback of an attack raises."""
+    """The exception of an attack's callback."""
 
 
 def broken_off(rng: np.random.Generator, bench: Bench) -> None:
@@ -60,7 +60,7 @@ def broken_off(rng: np.random.Generator, bench: Bench) -> None:
         require(same(reference, result), f"broken off {name}: the call that ran to its end differs")
         bench.outcomes["ran to its end"] += 1
     except Raised:
-        require(raises, f"broken off {name}: raised what was not raised")
+        require(raises, f"broken off {name}: the call raised an exception of no callback")
         bench.outcomes["raised"] += 1
     except purlin.Cancelled:
         require(not raises, f"broken off {name}: the exception of the callback was lost")
@@ -71,7 +71,7 @@ def broken_off(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def tight(rng: np.random.Generator, bench: Bench) -> None:
-    """Under any memory limit a call gives what it gives without one, or says that memory is short, and the context stays usable."""
+    """Under any memory limit a call has the result of one without, or reports OUT_OF_MEMORY, and the context stays usable."""
     name = pick(rng, *JOBS)
     job = JOBS[name](rng)
     reference = finished(bench, job, bench.context)
@@ -90,7 +90,7 @@ def tight(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def threads_refused(rng: np.random.Generator, bench: Bench) -> None:
-    """While the system refuses threads, a call gives the same bits or says that memory is short; afterwards it works again."""
+    """While the system refuses threads, a call gives the same bits or reports OUT_OF_MEMORY; afterwards it works again."""
     command = [sys.executable, __file__, bench.backend, str(int(rng.integers(1 << 30)))]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     text = ended.stderr.strip().splitlines()
@@ -159,7 +159,7 @@ def to_device(name: str) -> Callable[[np.ndarray], Any]:
 
 
 def on_device(rng: np.random.Generator, bench: Bench) -> None:
-    """Arrays that another library has on the device give what the same arrays on the host give, and stay as they are."""
+    """Device arrays of another library give the same results as host arrays, and stay unchanged."""
     if bench.backend != "cuda":
         raise Skipped("there is no device")
     libraries = [name for name in ("cupy", "torch") if importlib.util.find_spec(name)]

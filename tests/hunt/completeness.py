@@ -131,7 +131,7 @@ def wanted(values: np.ndarray, which: str, k: int) -> np.ndarray:
 
 
 class Table:
-    """Solves and what came of them."""
+    """Solves and counts of their outcomes."""
 
     def __init__(self, compares: bool) -> None:
         self.counts: Counter[str] = Counter()

@@ -42,7 +42,7 @@ def joined(real_and_imaginary: list[np.ndarray]) -> np.ndarray:
 
 
 class Truth(NamedTuple):
-    """What the samples' columns are."""
+    """Exact means, deviations and divisors of the samples' columns."""
 
     means: list[np.ndarray]
     mean: np.ndarray
@@ -75,7 +75,7 @@ def column(rng: np.random.Generator, m: int, unit: float, dtype: Any) -> tuple[s
         "nearly constant": noise[0] * (1 + EPS * rng.integers(0, 3, m)), "two": rng.choice([-1.0, 1.0], m),
         "few": noise * (rng.random(m) < 0.3), "one": np.where(np.arange(m) == rng.integers(m), noise, 0.0),
     }[kind]
-    # Means leave room below the largest number.
+    # Means stay well below the largest number.
     x = x * min(unit, float(np.finfo(dtype).max) / 8 / max(np.abs(x).max(), 1.0))
     if np.dtype(dtype).kind == "c":
         x = x * np.exp(2j * np.pi * (rng.random(m) if "constant" not in kind else rng.random()))
@@ -97,7 +97,7 @@ def samples(rng: np.random.Generator) -> tuple[str, np.ndarray, bool]:
     columns = [column(rng, m, unit, dtype) for unit in of]
     for j, (_, x) in enumerate(columns):
         found = truth_of(x[:, None], True, True)
-        # Which side of 8 eps of the mean a deviation is on, rounding decides near there.
+        # Close to 8 eps of the mean, rounding decides on which side a deviation is.
         if scale and 4 * EPS * abs(found.mean[0]) < found.deviation[0] < 16 * EPS * abs(found.mean[0]):
             columns[j] = ("constant", np.full(m, x[0]))
         elif found.constant[0] and x.any() and "constant" not in columns[j][0]:
@@ -107,7 +107,7 @@ def samples(rng: np.random.Generator) -> tuple[str, np.ndarray, bool]:
 
 
 class Case:
-    """A fit, what is known of its data, and what its products may miss."""
+    """A fit, the exact properties of its data, and the errors allowed for its results."""
 
     def __init__(self, label: str, x: np.ndarray, k: int, flags: dict[str, bool], method: str, corrected: bool) -> None:
         self.label, self.x, self.k, self.method = label, x, k, method
@@ -116,8 +116,8 @@ class Case:
         self.dtype, self.eps = x.dtype, epsilon(x.dtype)
         self.type = np.finfo(x.dtype)
         self.z = self.truth.distances(x)
-        # What a mean may miss, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md).
-        # Products of sparse matrices on a GPU, which are corrected for means, lose what the type rounds.
+        # Allowed error of a mean, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md).
+        # Products of sparse matrices on a GPU are corrected for means, and also lose the type's roundings.
         mean, deviation, self.rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if corrected else EPS
         self.blur = np.where(self.truth.constant, 0, (16 * self.rounding * mean + 4096 * EPS * deviation) / self.truth.divisor)
         # LAPACK's values, in a unit where nothing of them overflows.
@@ -125,14 +125,14 @@ class Case:
         self.unit = np.ldexp(np.longdouble(1), int(np.frexp(largest)[1])) if largest > 0 else np.longdouble(1)
         plain = (self.z / self.unit).astype(np.complex128)
         self.values = np.linalg.svd(plain, compute_uv=False) * self.unit
-        # Singular values may miss what means, divisors and rounding do, and what a Gram matrix or a second sketch loses
-        # (docs/rsvd.md: 1e-12 of the largest, in single precision 5e-6, of GRAM 1e-7 and 3e-4).
+        # Allowed error of singular values: those of means, divisors and rounding, and the loss of a Gram matrix or a second
+        # sketch (docs/rsvd.md: 1e-12 of the largest, in single precision 5e-6, of GRAM 1e-7 and 3e-4).
         loose = 1e-6 if method in ("gram", "one_pass") else 0.0
         self.slack = 2e-5 + 1000 * loose if self.eps > 1e-10 else 1e-11 + loose
         self.slack = self.slack * self.values[0] + np.sqrt(x.size) * (self.blur.max(initial=0) + (self.relative() * np.abs(self.z)).max(initial=0))
 
     def relative(self) -> np.ndarray:
-        """What a divisor may miss of itself: its mean's error counts as much as it is of the deviation."""
+        """Allowed relative error of the divisors: the mean's error relative to the deviation, and roundings."""
         return self.blur + 100 * EPS if self.scale else np.zeros(len(self.blur))
 
     def may_refuse(self) -> bool:
@@ -143,7 +143,7 @@ class Case:
             beside = deviation.min(initial=np.inf) < 1e-145 * np.abs(self.x).max()
             return bool(beside or deviation.min(initial=np.inf) < tiny or deviation.max(initial=0) > most)
         first, degrees = self.values[0], len(self.x) - 1
-        # Values, and their variances, that count beside the largest and are below the normal numbers (docs/rsvd.md).
+        # Values and variances that matter relative to the largest and are subnormal (docs/rsvd.md).
         least = self.values[: self.k][self.values[: self.k] > 32 * self.eps * first].min(initial=np.inf)
         if min(least, least**2 / degrees) < tiny:
             return True
@@ -154,7 +154,7 @@ class Case:
 
 
 def check_fit(case: Case, model: Any) -> np.ndarray:
-    """Means, divisors, values, variances and components. Gives what scores are divided by; 0 where that is nothing."""
+    """Checks means, divisors, values, variances and components. Returns the divisors of scores; 0 for values of rounding size."""
     truth, label, eps = case.truth, case.label, case.eps
     tiny = float(case.type.smallest_subnormal)
     error = np.abs(model.mean_ - truth.mean)
@@ -182,7 +182,7 @@ def check_fit(case: Case, model: Any) -> np.ndarray:
 
 
 def scores_of(model: Any, stretch: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of distances, the sums of the moduli of their terms before they are divided, and what divides them."""
+    """Scores of distances, the sums of the moduli of their terms before the division, and the divisors."""
     w = model.components_.astype(np.clongdouble if np.iscomplexobj(model.components_) else np.longdouble)
     divided = np.where(stretch > 0, stretch, 1)
     return z @ w.conj().T / divided, np.abs(z) @ np.abs(w).T, divided
@@ -205,8 +205,7 @@ def check_scores(case: Case, model: Any, stretch: np.ndarray, z: np.ndarray, fou
         # Where components vanish, as of columns whose deviation is a rounding error, scores round as a row's others do.
         missed = missed + 100 * case.eps * np.abs(z).max(axis=1, keepdims=True)
     if of_fit:
-        # Methods that give U diag(s) are right to rounding errors of the largest value, and to what means miss in all
-        # entries.
+        # Methods that give U diag(s) have rounding errors of the largest value, and the errors of means in all entries.
         missed = missed + 1e3 * case.eps * case.values[0] + np.sqrt(case.x.size) * case.blur.max(initial=0)
         missed = missed + (case.slack if case.method in ("gram", "one_pass") else 0)
     # Weights, which are components over both divisors, may round to numbers without all of their digits.
@@ -313,7 +312,7 @@ def check_products(rng: np.random.Generator, bench: Bench, case: Case, model: An
                     refusals = (purlin.Numerical, purlin.InvalidArgument) if kind == "beyond" else (purlin.Numerical,)
                     found = bench.call(by.transform, data if who == "copy" else given(data), allowed=refusals)
                 except Refused as problem:
-                    # Scores that the type of the model does not hold, to what may be missed.
+                    # A refusal is right if scores, with their allowed errors, are beyond the range of the model's type.
                     exact, size, divided = scores_of(model, stretch, z)
                     missed = (1e-4 if case.eps > 1e-10 else 1e-9) * size / divided
                     beyond = np.abs(data).max() > float(case.type.max)

@@ -175,7 +175,7 @@ def ellipsoid_lines(matrices: np.ndarray, columns: int, rows: int, bodies: np.nd
 
 
 def circular_matrices(angles: np.ndarray, g: dict[str, float], columns: int, rows: int) -> np.ndarray:
-    """What the parameters of a circular orbit say, written from the definition in docs/fdk.md."""
+    """Matrices of a circular orbit's parameters, from the definition in docs/fdk.md."""
     made = []
     for b in angles:
         depth = np.array([-np.cos(b), -np.sin(b), 0, g["source_to_axis"]])
@@ -256,7 +256,7 @@ def orbits(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def arcs(rng: np.random.Generator, bench: Bench) -> None:
-    """Arcs around the shortest that is complete: right, or with what is missing in `reason`, or refused."""
+    """Arcs around the shortest complete one: right, or the missing part is in `reason`, or refused."""
     columns, rows, g = random_orbit(rng)
     fan = 2 * np.arctan((columns - 1) / 2 * g["column_pitch"] / g["source_to_detector"])
     arc = float(np.pi + rng.uniform(-0.3, 1.5) * fan)
@@ -297,7 +297,7 @@ def turned(rng: np.random.Generator, bench: Bench) -> None:
     world = np.eye(4)
     world[:3, :3] = rotation(np.radians(tilt), 0)
     matrices = spin @ matrices @ world
-    # The whole body is seen whichever way the panel stands.
+    # Every orientation of the panel sees the whole body.
     limit = 0.8 * (rows - 1) / 2 * g["row_pitch"] * g["source_to_axis"] / g["source_to_detector"]
     radius = min(30.0, limit)
     lines = ellipsoid_lines(matrices, columns, rows, np.array([[0.2, radius, radius, radius, 0, 0, 0, 0]]))
@@ -328,7 +328,7 @@ def tiny(rng: np.random.Generator, bench: Bench) -> None:
     corner = tuple(float(o + f * s) for o, f, s in zip(origin, first, spacing))
     small = bench.call(purlin.fdk.reconstruct, lines, geometry, purlin.fdk.Grid(tuple(part), tuple(spacing), corner), context=bench.context, **options)
     want = whole[tuple(slice(f, f + n) for f, n in zip(first[::-1], part[::-1]))]
-    # A sample that is skipped or not jumps where a coordinate lies on the panel's edge to rounding.
+    # At a coordinate on the panel's edge, rounding decides whether a sample is skipped, so the result jumps there.
     apart = np.abs(small - want).max() / max(np.abs(whole).max(), 1e-30)
     limit = 2e-5 if options["edge"] == "zero" else 0.2
     require(small.shape == want.shape and apart <= limit, f"tiny {size} {first} {part} {options} {len(angles)} views: differs by {apart:.2e}")
@@ -336,7 +336,7 @@ def tiny(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def counts(rng: np.random.Generator, bench: Bench) -> None:
-    """Raw counts with zeros, negatives and what is not finite, on every way in: the same counts of each kind."""
+    """Raw counts with zero, negative and non-finite pixels, through every kind of input: the same counts of each kind."""
     columns, rows, g = random_orbit(rng)
     angles = np.arange(24) * 2 * np.pi / 24
     i0, dark = 1000.0, float(pick(rng, 0.0, 10.0))
@@ -421,7 +421,7 @@ def effects(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def refusals(rng: np.random.Generator, bench: Bench) -> None:
-    """Impossible sizes and numbers are refused by the name of what is wrong, and nothing else happens."""
+    """Impossible sizes and numbers are refused by the argument's name, and nothing else happens."""
     columns, rows, g = random_orbit(rng)
     angles = orders(rng, 12, None)
     size, spacing, origin = [3, 4, 5], [2.0, 2.0, 2.0], [-2.0, -3.0, -4.0]

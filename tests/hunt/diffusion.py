@@ -47,7 +47,7 @@ def voxels(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def schemes(rng: np.random.Generator, bench: Bench) -> None:
-    """A fit that the gradients do not determine is refused; one that they do gives the tensor back, also from repeated axes."""
+    """A fit that the gradients do not determine is refused; otherwise it recovers the tensor, also from repeated axes."""
     order = int(pick(rng, 2, 4))
     needed = (order + 1) * (order + 2) // 2
     axes = directions(3, rng, int(pick(rng, 1, needed - 1, needed, needed + 3)))
@@ -219,7 +219,7 @@ def functions(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def not_finite(rng: np.random.Generator, bench: Bench) -> None:
-    """NaN and infinity: of a voxel, its status says so and others are as without it; of a scheme, a refusal by name."""
+    """NaN and infinity: in a voxel, its status reports it and the others' results do not change; in a scheme, a refusal by name."""
     bad = pick(rng, np.nan, np.inf, -np.inf)
     bvals, vectors = shell(rng, 20)
     signals = rng.uniform(100, 600, (4, len(bvals)))

@@ -16,7 +16,7 @@ from attack import REAL, Bench, epsilon, pick, require
 
 @lru_cache(maxsize=None)
 def monomials(order: int, n: int) -> np.ndarray:
-    """Exponents of the packed entries: nondecreasing index tuples in lexicographic order, as the documentation says."""
+    """Exponents of the packed entries: nondecreasing index tuples in lexicographic order, as documented."""
     made = np.array([np.bincount(t, minlength=n) for t in combinations_with_replacement(range(n), order)], np.int64)
     made.flags.writeable = False
     return made
@@ -95,7 +95,7 @@ def tables(rng: np.random.Generator, bench: Bench) -> None:
     exact = {"frobenius": np.sqrt((entries**2) @ counts), "one": np.abs(entries) @ counts, "max": np.abs(entries).max(axis=1)}
     for kind, value in exact.items():
         found = bench.call(purlin.symmetric.norm, entries, kind, **options)
-        # Sums of as many terms as there are entries.
+        # Sums with one term per entry.
         require(np.abs(found - value).max() <= 1e-15 * (len(exponents) + 4) * value.max(), f"{label}: norm {kind} {found}, exact {value}")
     x = rng.standard_normal((3, n))
     # The largest sum of moduli that a product may have: rounding is a few eps of it.
@@ -225,7 +225,7 @@ def decomposable(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def goals(rng: np.random.Generator, bench: Bench) -> None:
-    """What is listed as a maximum is one: no nearby direction has a larger value; likewise minima; both parities of order."""
+    """A listed maximum is one: no nearby direction has a larger value; likewise minima; both parities of order."""
     order, n = int(rng.integers(2, 7)), int(rng.integers(2, 5))
     exponents = monomials(order, n)
     kind = pick(rng, "random", "nearly isotropic", "integers")

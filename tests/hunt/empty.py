@@ -1,5 +1,5 @@
-"""Attacks with sizes of 0: rows, columns, vectors, batches, voxels, views, cores, terms and stored entries. Oracle: what has
-no size has a result of that shape, sums of nothing are 0, and what cannot be is refused by the name of an argument."""
+"""Attacks with sizes of 0: rows, columns, vectors, batches, voxels, views, cores, terms and stored entries. Oracle: a
+result of size 0 has the expected shape, empty sums are 0, and an impossible size is refused by the name of an argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import purlin
 from attack import ALL, REAL, Bench, Finding, pick, require
 from spectra import csr
 
-# An argument's name and what is wrong with it, as all messages begin.
+# The beginning of every message: an argument's name and the fault.
 NAMED = re.compile(r"^[A-Za-z_0-9]+: ")
 
 

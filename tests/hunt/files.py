@@ -1,4 +1,4 @@
-"""Attacks on what the library writes and reads: targets that are no regular files, full disks, broken-off runs, damaged
+"""Attacks on files that the library writes and reads: targets that are no regular files, full disks, interrupted runs, damaged
 input."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attack import Bench, Finding, pick, require
 
 
 def targets(rng: np.random.Generator, bench: Bench) -> None:
-    """A sink keeps what is not a regular file, keeps modes, and leaves nothing behind."""
+    """A sink does not replace a target that is no regular file, keeps modes, and leaves no other file."""
     folder = Path(tempfile.mkdtemp())
     try:
         target, kind = folder / "volume.raw", pick(rng, "fifo", "directory", "link", "dangling", "file", "nothing")
@@ -49,7 +49,7 @@ def targets(rng: np.random.Generator, bench: Bench) -> None:
             raise Finding(f"{kind}: internal error {error}") from error
         except (purlin.Error, OSError, RuntimeError, ValueError):
             done = False
-        # A backend that keeps the matrix reads it once, and is not broken off.
+        # A backend that keeps the matrix reads it once, and is not interrupted.
         require(not (done and raised[0]), f"{kind}: a write that was broken off succeeded")
         if kind in ("fifo", "directory", "link", "dangling"):
             require(stat.S_IFMT(target.lstat().st_mode) == stat.S_IFMT(before), f"{kind}: was replaced")
@@ -67,7 +67,7 @@ def targets(rng: np.random.Generator, bench: Bench) -> None:
 
 
 class Broken(RuntimeError):
-    """What the reading function raises to break a run off."""
+    """The exception of the reading function that interrupts a run."""
 
 
 def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list[bool]) -> None:
@@ -115,7 +115,7 @@ class Writer:
         write(self.folder / self.path, self.data, self.bench, False, [False])
 
     def close(self) -> None:
-        """Frees what the calls share."""
+        """Frees the objects that the calls share."""
 
 
 class MetaImage(Writer):
@@ -151,7 +151,7 @@ class Edges(Market):
 
 
 class Volume(Writer):
-    """A scan that is pushed once and finished as often as it takes: a full disk does not lose it."""
+    """A scan that is pushed once and finished until it succeeds: a full disk does not lose it."""
 
     path = "volume.raw"
 
@@ -197,7 +197,7 @@ class VolumeTiff(Volume):
 
 
 class Restart(Writer):
-    """A restart file, which a run that succeeds removes. What is written is seen by the progress function."""
+    """A restart file, which a successful run removes. The progress function sees it while it exists."""
 
     path = "restart"
 

@@ -14,12 +14,12 @@ from spectra import csr, cycle, hypercube, operator, product, structured_graph, 
 
 SQUARE = ("laplacian", "signless_laplacian", "normalized_laplacian", "normalized_adjacency", "modularity", "random_walk_laplacian")
 BOTH = ("gram", "outer_gram", "augmented")
-# All of them give the same products but for rounding.
+# Their products differ by rounding only.
 METHODS = ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps")
 
 
 def dense_operator(a: np.ndarray, kind: str, op: str, shift: float) -> tuple[np.ndarray, np.ndarray]:
-    """What a plan makes of A, and the moduli that its rounding is measured by. Row sums are those of A for any `op`."""
+    """The dense operator of a plan of A, and the moduli that bound its rounding. Row sums are those of A for any `op`."""
     wide = a.astype(np.complex128 if np.iscomplexobj(a) else np.float64)
     turned = {"plain": wide, "transpose": wide.T, "adjoint": wide.conj().T}[op]
     degrees = wide.real.sum(axis=1)
@@ -100,7 +100,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
             x, y = block(rng, exact.shape[1], columns, order, dtype), block(rng, exact.shape[0], columns, order, dtype)
             alpha, beta = number(rng, dtype), number(rng, dtype)
             old = y.copy()
-            # What is multiplied by 0 is not read.
+            # An operand with factor 0 is not read.
             if beta == 0:
                 y[...] = np.nan
                 old[...] = 0
@@ -137,7 +137,7 @@ def filters(rng: np.random.Generator, bench: Bench) -> None:
     with closing(bench.call(purlin.spmv.Plan, csr(a, bench), kind=kind, degree=degree, lower=lower, upper=upper, context=bench.context)) as plan:
         y = bench.call(plan.apply, x)
     wanted = vectors @ (gain * (vectors.T @ x))
-    # Each of the products rounds, and what it rounds is multiplied by at most d T_d; LAPACK's own error is of that size.
+    # Each product rounds, and later steps amplify its error by at most d T_d; LAPACK's own error has the same size.
     limit = 100 * n * degree**2 * epsilon(np.float64) * np.abs(gain).max() * np.linalg.norm(x)
     require(np.abs(y - wanted).max() <= limit, f"filter n={n} {kind} degree {degree}: off by {np.abs(y - wanted).max():.2e}, limit {limit:.2e}")
     bench.outcomes["solved"] += 1

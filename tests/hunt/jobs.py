@@ -21,7 +21,7 @@ Job = Callable[..., Results]
 
 
 def on_host(array: Any) -> np.ndarray:
-    """A result as a NumPy array, wherever it lies: CuPy's arrays have `get`, torch's `cpu`."""
+    """A result as a NumPy array, copied from the device if needed: CuPy's arrays have `get`, torch's `cpu`."""
     if isinstance(array, (purlin.Tensor, purlin.Matrix)):
         return array.numpy()
     if hasattr(array, "get"):
@@ -338,12 +338,12 @@ JOBS: dict[str, Callable[[np.random.Generator], Job]] = {
     "rounded": rounded, "environments": environments, "tomography": tomography, "streamed_scan": streamed_scan, "graph": graph,
     "partitions": partitions, "sparse": sparse, "diffusion": diffusion, "signals": signals,
 }
-# Jobs whose plan depends on the memory that they may use, and which then add up in another order, and what that may
-# change of a result. Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
+# Jobs whose plan, and so the order of sums, depends on the memory limit, with the allowed relative change of their results.
+# Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
 ROUNDED_UNDER_LIMITS = {"robust": 1e-6, "train": 1e-9, "operators": 1e-9}
 # Jobs that take arrays on a device, and by how much their results may then differ from those of the same arrays on the host.
 ON_DEVICE = {"low_rank": 0.0, "components": 0.0, "robust": 1e-6, "train": 1e-9, "tomography": 1e-5, "sparse": 1e-12, "signals": 1e-9}
-# What a job may answer to random input without breaking a promise.
+# Errors of a job on random input that break no promise.
 ALLOWED = (purlin.NoConvergence, purlin.NotSupported, purlin.Numerical)
 
 
@@ -360,8 +360,8 @@ def same(a: Results, b: Results) -> bool:
 
 
 def truncation(a: np.ndarray, rank: int, product: np.ndarray) -> tuple[float, float]:
-    """The error of a decomposition in the Frobenius norm, and what it may be: a limit may take another method, and without
-    decay of the singular values one with two power iterations comes within a few percent of the best."""
+    """The error of a decomposition in the Frobenius norm, and its bound. A memory limit may change the method; without decay
+    of the singular values, one with two power iterations comes within a few percent of the best."""
     all_values = np.linalg.svd(a, compute_uv=False)
     best = float(np.sqrt((all_values[rank:] ** 2).sum()))
     return float(np.linalg.norm(a - product)), 1.1 * best + 1e-9 * float(np.linalg.norm(a))

@@ -67,7 +67,7 @@ def fixed_rank(rng: np.random.Generator, bench: Bench) -> None:
     exact = np.linalg.svd(a.astype(np.complex128), compute_uv=False)
     slack = 2e3 * eps * (exact[0] + 1e-300)
     if options.get("method") == "one_pass" and k + 10 < r:
-        # Not the values of a projection of A: the factors are off by what the sketch misses. The mean square of that is at
+        # Not the values of a projection of A: the factors have the sketch's error. The mean square of that is at
         # most 2 (1 + k / 9) times that of the best approximation (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017,
         # theorem 4.3); 30 times the root of it is exceeded less than once in 900 cases.
         slack += 30 * np.sqrt(2 * (1 + k / 9)) * np.linalg.norm(exact[k:])
@@ -79,7 +79,7 @@ def fixed_rank(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def tolerance(rng: np.random.Generator, bench: Bench) -> None:
-    """A relative error that was asked for is kept, or the call says that it is not."""
+    """A requested relative error is reached, or the call reports that it is not."""
     name, a = random_matrix(rng)
     requested = 10.0 ** -float(rng.integers(1, 6 if epsilon(a.dtype) > 1e-10 else 12))
     options: dict[str, Any] = {"seed": int(rng.integers(1 << 30)), "tolerance": requested}
@@ -110,7 +110,7 @@ def same_bits(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def limits(rng: np.random.Generator, bench: Bench) -> None:
-    """What a plan accepts under a memory limit runs under it, and its numbers are right."""
+    """If a plan succeeds under a memory limit, the run does too, and its numbers are right."""
     m, n = (int(pick(rng, 50, 400, 3000)) for _ in range(2))
     dtype = pick(rng, np.uint8, np.int16, np.float32, np.float64)
     a = rng.integers(0, 100, (m, n)).astype(dtype)
@@ -221,7 +221,7 @@ DRAWS = 7
 
 
 def range_of(a: np.ndarray, q: np.ndarray, b: np.ndarray, again: Callable[[], Any], dtype: Any, label: str) -> None:
-    """Q is orthonormal, B is Q^H A, and what Q misses is near the least of that rank, of one of several seeds.
+    """Q is orthonormal, B is Q^H A, and for one of several seeds the error of Q is near the least of that rank.
 
     No column is oversampled. Q misses at most sqrt(|S|^2 + |S H G^-1|^2) (Halko, Martinsson and Tropp, theorem 9.1): S holds
     the values beyond the k-th, G (k x k) and H are Gaussian. Power iterations only make the second term smaller. That term is
@@ -274,7 +274,7 @@ def hermitian(rng: np.random.Generator, bench: Bench) -> None:
     exact = exact[np.argsort(-np.abs(exact), kind="stable")]
     norm = float(np.abs(exact).max())
     require((np.diff(np.abs(found)) <= 1e3 * eps * norm).all(), f"{label}: {found} is not sorted by modulus")
-    # Nystroem shifts the matrix by a part of sqrt(eps) of single operations only; what remains is of eps of the norm.
+    # Nystroem's shift cancels except for a part of sqrt(eps) of single operations; the remaining error is eps times the norm.
     slack = 1e4 * eps * norm + 1e-300
     require((np.abs(found) <= np.abs(exact[:k]) + slack).all(), f"{label}: {found} beyond {exact[:k]}")
     best = float(np.sqrt((exact[k:] ** 2).sum()))
@@ -286,7 +286,7 @@ def hermitian(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def masks(rng: np.random.Generator, bench: Bench) -> None:
-    """Robust PCA of matrices with unobserved entries: whatever stands there, NaN included, is not seen; others add up."""
+    """Robust PCA of matrices with unobserved entries: their values, even NaN, have no effect; at others L + S = M."""
     m, n, dtype = int(rng.integers(2, 40)), int(rng.integers(2, 40)), pick(rng, *REAL)
     matrix = np.outer(rng.standard_normal(m), rng.standard_normal(n)) + (rng.random((m, n)) < 0.05) * 5.0
     seen = rng.random((m, n)) < 0.8

@@ -1,4 +1,4 @@
-"""Attacks with memory: arrays that overlap, limits of exactly what is needed, and memory that the system refuses."""
+"""Attacks with memory: overlapping arrays, limits of exactly the bytes needed, and memory that the system refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attack import Bench, Finding, Refused, Skipped, pick, require
 from jobs import ALLOWED, JOBS, finished, right, same
 from spectra import csr
 
-# What one call reads and writes: shape, order and type of both, and the call on views of that kind.
+# Input and output of one call: shape and order of both, the type, and the call on such views.
 Case = tuple[tuple[int, ...], str, tuple[int, ...], str, Any, Callable[[np.ndarray, np.ndarray], None]]
 
 
@@ -73,7 +73,7 @@ def separation(rng: np.random.Generator, bench: Bench) -> Case:
     def call(a: np.ndarray, low: np.ndarray) -> None:
         options: Any = {"tolerance": 1e-4}
         if streamed:
-            # A sink lies in memory as the source does.
+            # The sink has the source's order in memory.
             sink = purlin.blocks.Sink.to_array(low, context=bench.context)
             with purlin.blocks.Source.from_array(a, context=bench.context) as source, sink:
                 rpca.compute_to_sinks(source, sink, None, context=bench.context, **options)
@@ -206,8 +206,8 @@ CASES = {
 
 
 def aliased(rng: np.random.Generator, bench: Bench) -> None:
-    """An output that overlaps the input is refused, or has what it would have apart; one that begins where the input ends is
-    taken."""
+    """An output that overlaps the input is refused, or gets the same result as a separate one; one that begins at the input's
+    end is accepted."""
     name = pick(rng, *CASES)
     shape, order, out_shape, out_order, dtype, call = CASES[name](rng, bench)
     given = rng.standard_normal(shape).astype(dtype)
@@ -288,9 +288,9 @@ def needed_on_device(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def planned(rng: np.random.Generator, bench: Bench) -> None:
-    """Under limits near what a plan says a call runs within them, or is refused before it starts with the bytes that it needs: it
-    runs with these, and not with a byte less. A plan without a limit counts no memory for fallbacks, so its bytes may be
-    refused as a limit."""
+    """Under a limit near the plan's bytes a call runs within it, or is refused before it starts, with the bytes needed. It runs
+    with these, and not with a byte less. A plan without a limit counts no memory for fallbacks, so its bytes may be refused as
+    a limit."""
     m, n = (int(v) for v in rng.integers(2, 200, 2))
     a = np.asarray(rng.standard_normal((m, n)), order=pick(rng, "C", "F")).astype(pick(rng, np.float32, np.float64, np.uint8))
     kind, k = pick(rng, "rsvd", "rpca", "fdk"), int(rng.integers(1, min(m, n, 20) + 1))
@@ -317,7 +317,7 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
             plan = rpca.plan(a.astype(float), context=context)
             return plan.host_bytes, 0 if plan_only else rpca.run(a.astype(float), context=context)[1].host_bytes_used
         with purlin.fdk.Reconstruction(geometry, grid, redundancy="full", context=context) as session:
-            # A session of which nothing fits has a plan of 0 bytes; the call says what it needs.
+            # The plan has 0 bytes if not even the session fits; the refusal of the call then has the bytes needed.
             plan = session.plan()
             if plan_only and plan.host_bytes == 0:
                 session.reconstruct(lines)
@@ -356,7 +356,7 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def system(rng: np.random.Generator, bench: Bench) -> None:
-    """Address space that the system refuses: a call gives the same bits or says that memory is short, and works afterwards."""
+    """Address space that the system refuses: a call gives the same bits or reports OUT_OF_MEMORY, and works afterwards."""
     if bench.backend != "cpu":
         raise Skipped("CUDA reserves address space of its own")
     command = [sys.executable, __file__, str(int(rng.integers(1 << 30)))]
@@ -382,7 +382,7 @@ def within(seed: int) -> None:
     now = int(text.split()[0]) * os.sysconf("SC_PAGE_SIZE")
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     counts = {"ran": 0, "refused": 0}
-    # Blocks of an allocator are used before new pages are asked for: a fresh one goes past them.
+    # The allocator reuses free blocks before it requests new pages. A new context does not use the old one's cached buffers.
     spared = [int(v) for v in 10.0 ** rng.uniform(3.5, 8.8, 6)] + [0]
     for more in spared:
         resource.setrlimit(resource.RLIMIT_AS, (now + more, hard))

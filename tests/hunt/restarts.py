@@ -1,5 +1,5 @@
-"""Attacks on restart files: a decomposition that is broken off at any read and goes on gives the bits of one that is not. The
-oracle is the run without a file; what may be refused is what that run refuses."""
+"""Attacks on restart files: a decomposition that is interrupted at any read and resumed gives the bits of one that is not. The
+oracle is the run without a file; only inputs that this run refuses may be refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import purlin
 
 from attack import ALL, Bench, Finding, epsilon, pick, require
 
-# Those that keep a file; of BRSVD and MERGE the state is that of the blocks.
+# Methods with a restart file; the state of BRSVD and MERGE is that of their blocks.
 METHODS = ("auto", "range", "basic", "fifo", "fused", "row_fused", "krylov", "merge", "gram", "brsvd")
 
 
@@ -90,7 +90,7 @@ def damaged(rng: np.random.Generator, path: str, run: Any, label: str) -> None:
 
 
 def broken_off(rng: np.random.Generator, bench: Bench) -> None:
-    """A run whose source fails once or several times, with random options, and goes on, with other threads as well."""
+    """A run whose source fails once or several times, with random options, and is resumed, also with another number of threads."""
     name, a = samples(rng)
     k, options = int(rng.integers(1, min(min(a.shape), 6) + 1)), options_of(rng, min(a.shape))
     label = f"broken off {name} k={k} {options}"

@@ -1,4 +1,4 @@
-"""Attacks the library with cases that nobody designed it for and checks it by oracles that share no code with it.
+"""Attacks the library with unusual random cases and checks the results by oracles that share no code with it.
 
     python run.py --seconds 3600                     all attacks in turn, new cases until the time is over
     python run.py --cases 5                          five cases of each
@@ -39,7 +39,7 @@ def attacks() -> dict[str, object]:
 
 
 def work(arguments: argparse.Namespace) -> int:
-    """The child: runs cases that the parent names on standard input, and says what came of each."""
+    """The child: runs the cases that the parent names on standard input, and reports the outcome of each."""
     import numpy as np
     import purlin
     from attack import Bench, Finding, Refused, Skipped
@@ -76,7 +76,7 @@ def work(arguments: argparse.Namespace) -> int:
 
 
 class Worker:
-    """The child process and what it answers."""
+    """The child process and its reports."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.command = [
@@ -85,7 +85,7 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        # The oracles' matrices are small: threads of NumPy would only take the processors from hunts that run beside.
+        # The oracles' matrices are small: NumPy's threads would only take processors from other hunts running at the same time.
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 

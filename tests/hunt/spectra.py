@@ -349,7 +349,7 @@ def cancellation(rng: np.random.Generator, bench: Bench) -> None:
             purlin.lanczos.run(matrix, k, context=bench.context, progress=stop, **options)
         except KeyError:
             bench.outcomes["cancelled"] += 1
-    # Memory just below what is needed, and other amounts.
+    # Memory limits around the bytes needed.
     limit = int(10.0 ** rng.uniform(3, 7.5))
     where = "host_memory_limit" if bench.backend == "cpu" else pick(rng, "host_memory_limit", "device_memory_limit")
     small = purlin.Context(bench.backend, threads=1, **{where: limit})
@@ -414,8 +414,8 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def spoilt(rng: np.random.Generator, bench: Bench) -> None:
-    """NaN and infinity in start vectors, known vectors, what an operator or a solver delivers, factors and options of products:
-    never a success with numbers that are not finite, and a refusal says what it is of."""
+    """NaN and infinity in start vectors, known vectors, results of an operator or a solve, factors and options of products:
+    never a success with numbers that are not finite, and a refusal names the argument."""
     n, bad = int(rng.integers(4, 90)), pick(rng, np.nan, np.inf, -np.inf)
     a = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3)
     a = a + a.T + np.diag(np.arange(n) + 1.0)
@@ -476,7 +476,7 @@ def spoilt(rng: np.random.Generator, bench: Bench) -> None:
         return
     if name == "coordinates":
         return
-    # An operator that was not asked again has delivered nothing bad.
+    # If the operator was not called again, it has returned no bad number.
     require(after[0] > 0 and (name == "solver" or "operator" in name), f"{label}: success, {found}")
     bench.outcomes["not reached"] += 1
 
@@ -516,7 +516,7 @@ def singular_values(rng: np.random.Generator, bench: Bench) -> None:
     residual = max(
         np.linalg.norm(a @ t.v - t.u * t.values, axis=0).max(), np.linalg.norm(a.conj().T @ t.u - t.v * t.values, axis=0).max()
     )
-    # Twice the tolerance is what the documentation promises.
+    # The documentation promises twice the tolerance.
     promised = max(2 * tolerance, 1e4 * eps) * max(exact[0], np.finfo(np.float64).tiny)
     require(residual <= promised, f"{label}: residual {residual:.2e}")
     bench.outcomes["solved"] += 1

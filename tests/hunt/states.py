@@ -100,7 +100,7 @@ def environments(rng: np.random.Generator, bench: Bench) -> None:
             wanted = effective(inside, v.astype(np.complex128), False)
             bound = effective([np.abs(c) for c in inside], np.abs(v).astype(float), True)
             error = np.abs(scaled(out, exponent) - wanted)
-            # Environments keep one power of two for all their entries: small ones round by the largest.
+            # Environments have one power of two for all entries, so small entries have the largest one's rounding error.
             require(error.max() <= 500 * epsilon(dtype) * bound.max(), f"environments {label} apply {sites} sites from {k}: off by {error.max():.2e} of {bound.max():.2e}")
             if not has_operator:
                 at = int(rng.integers(d))
@@ -197,7 +197,7 @@ def canonical(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def decompositions(rng: np.random.Generator, bench: Bench) -> None:
-    """tt.svd of dense tensors: the error that was asked for, ranks that no smaller ones allow, the bound that is reported."""
+    """tt.svd of dense tensors: the requested error, the smallest ranks that reach it, and the reported bound."""
     shape, dtype = [int(n) for n in rng.integers(1, 6, int(rng.integers(1, 6)))], pick(rng, *ALL)
     kind = pick(rng, "random", "train", "zero", "ones", "scaled")
     a = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else 0)

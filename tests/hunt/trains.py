@@ -286,7 +286,7 @@ def distance(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def truncation(rng: np.random.Generator, bench: Bench) -> None:
-    """Rounding keeps the error that it was asked for, and states it."""
+    """Rounding reaches the requested error, and reports it."""
     modes, dtype = [int(n) for n in rng.integers(2, 5, int(rng.integers(2, 6)))], pick(rng, np.float64, np.complex128)
     x = random_train(rng, modes, False, dtype, False)
     requested = 10.0 ** -float(rng.integers(1, 13))
@@ -330,7 +330,7 @@ def gauge(rng: np.random.Generator, x: list[np.ndarray], bits: int) -> list[np.n
 
 
 def gauges(rng: np.random.Generator, bench: Bench) -> None:
-    """What a bond carries in one core and takes back in the next changes no number."""
+    """A gauge, a matrix in one core and its inverse in the next, changes no result."""
     modes, dtype = modes_of(rng), pick(rng, *ALL)
     cyclic = rng.random() < 0.4
     x, y = random_train(rng, modes, cyclic, dtype, False), random_train(rng, modes, cyclic, dtype, False)
@@ -351,7 +351,7 @@ def gauges(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def moved(rng: np.random.Generator, bench: Bench) -> None:
-    """Factors of 300 orders of magnitude stand in any core: norms by all ways and distances have exact exponents."""
+    """Factors of 300 orders of magnitude in any core: norms by all methods and distances have exact exponents."""
     modes, dtype = modes_of(rng), pick(rng, *ALL)
     x = random_train(rng, modes, False, dtype, False)
     top = 100 if np.dtype(dtype).char in "fF" else 980
@@ -403,7 +403,7 @@ def hidden(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def workspace(rng: np.random.Generator, bench: Bench) -> None:
-    """A limit of what a plan says suffices; one byte less is refused, or another plan is within it."""
+    """The plan's bytes suffice as a workspace limit; one byte less is refused, or leads to a plan within it."""
     modes, dtype = modes_of(rng), pick(rng, *ALL)
     x, y = random_train(rng, modes, True, dtype, False), random_train(rng, modes, rng.random() < 0.5, dtype, False)
     method = pick(rng, "auto", "full", "reduced", "blocked", "halves")

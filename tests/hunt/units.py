@@ -61,7 +61,7 @@ def weights_at_the_ends(rng: np.random.Generator, bench: Bench) -> None:
     """Products with operators of graphs whose weights are near the ends of the range, planned at once and after an update."""
     dtype = pick(rng, *REAL)
     kind, op = pick(rng, *GRAPHS), pick(rng, "plain", "transpose")
-    # Of a graph that is not symmetric what a normalized operator makes on the way may overflow.
+    # For a graph that is not symmetric, intermediate results of a normalized operator may overflow.
     name, a = weighted(rng, dtype, kind.startswith("normalized"))
     n, range_ = len(a), np.finfo(dtype)
     if not a.any():
@@ -93,7 +93,7 @@ def weights_at_the_ends(rng: np.random.Generator, bench: Bench) -> None:
         bench.call(plan.apply, x, y)
     limit = 8 * (n + 2) * epsilon(dtype) * (size @ np.abs(x).astype(Wide)) + 4 * (n + 2) * float(range_.smallest_subnormal)
     if kind == "modularity":
-        # Row sums are kept over a power of two that takes the largest into the range; the least of them may vanish.
+        # Row sums are divided by a power of two that brings the largest into range; the smallest may underflow.
         limit = limit + n * sums.max() * np.exp2(Wide(-512 - 1074))
     if kind.startswith("normalized"):
         # A row's sum may lose digits before it is divided by the root of its row sum.
@@ -126,8 +126,8 @@ def squares(rng: np.random.Generator, bench: Bench) -> None:
     if rng.random() < 0.3:
         options["block"] = int(rng.integers(1, 4))
     label = f"{kind} {m}x{n} unit={unit:.1e} {which} k={k} {np.dtype(dtype).name} {options}"
-    # What docs/spectra.md refuses: norms below 1e-130 and 1e-36, of GRAM those of A^H A; after a solve that did not converge
-    # also those whose rounding errors are so small.
+    # Refused by docs/spectra.md: norms below 1e-130 and 1e-36 (for GRAM those of A^H A); after a solve that did not converge
+    # also norms whose rounding errors are below these.
     power = 1 if kind == "augmented" else 2
     norm = (Wide(s.max()) * Wide(unit)) ** power
     # Norms of products are roots of sums of squares in double precision; the products of single precision overflow
@@ -230,7 +230,7 @@ def plain_recurrence(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def check_list(a: np.ndarray, values: np.ndarray, which: str, k: int, double: bool, tolerance: float, label: str) -> None:
-    """Each value is one, no more copies are there than there are, and none that is wanted more than the last is missing."""
+    """Each value is an eigenvalue, none has too many copies, and no value before the last of the wanted order is missing."""
     exact = np.linalg.eigvalsh(a)
     # A pair has converged at the tolerance times the norm, by default 1e-5 in single precision; a value misses no more.
     near = max(1e-7 if double else 2e-4, 2 * tolerance) * max(float(np.abs(exact).max()), 1e-300)
@@ -297,7 +297,7 @@ def k_means(rng: np.random.Generator, bench: Bench) -> None:
     label = f"k_means {name} {points.shape} k={k} {np.dtype(dtype).name} {seed}"
     within = inertia(points, truth)
     overflows = inertia(points, np.zeros(len(points))) > np.finfo(float).max / 4
-    # What is too far apart for one unit, 1e440, does not occur in double precision.
+    # Points too far apart for one unit, 1e440, do not occur in double precision.
     allowed = (purlin.Numerical,) if overflows and (not far or within > np.finfo(float).max / 4) else ()
     with labelled(label):
         found = bench.call(purlin.graph.k_means, points, k, seed=seed, context=bench.context, allowed=allowed)
@@ -328,7 +328,7 @@ def pivoted_qr(rng: np.random.Generator, bench: Bench) -> None:
     truth = rng.permutation(np.r_[np.arange(k), rng.integers(0, k, n - k)])
     directions = random_orthogonal(rng, k)
     lengths = rng.uniform(0.1, 1, n) * 10.0 ** -(rng.uniform(0, float(pick(rng, 0, 3, 100 if double else 8)), n))
-    # One row of each is the longest, so that it is the one that stands for the cluster.
+    # One row of each cluster is the longest, so the algorithm chooses it as the cluster's representative.
     for c in range(k):
         lengths[np.nonzero(truth == c)[0][0]] = 2 + c / 8
     noise = (1e-6 if double else 1e-4) * rng.standard_normal((n, k))

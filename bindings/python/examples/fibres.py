@@ -24,7 +24,7 @@ DTYPES = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 7
 
 
 def read_nifti(path: Path) -> npt.NDArray[Any]:
-    """The samples of an uncompressed single-file NIfTI-1 image, scaled as its header says, first axis fastest."""
+    """The samples of an uncompressed single-file NIfTI-1 image, scaled by its header, first axis fastest."""
     content = path.read_bytes()
     order = next((o for o in "<>" if len(content) >= 348 and struct.unpack_from(o + "i", content)[0] == 348), None)
     if order is None or content[344:348] != b"n+1\0":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Low-rank pictures: faces, a video's background, and what accuracy costs in passes over the data.
+"""Low-rank pictures: faces, a video's background, and the passes over the data that an accuracy needs.
 
 usage: low_rank.py OUT [FACES]
 
@@ -86,7 +86,7 @@ def video(out: Path) -> str:
         "of 64). Robust PCA splits the matrix whose columns are the frames into low rank, in the middle, and sparse, on the "
         f"right: {info.iterations} iterations in {info.seconds:.2f} s, rank {info.rank}, {moving:.1f} % of the sparse "
         f'part over 0.05; objective {info.objective:.2f} where the optimum is 786.12.</p><img src="video.gif" '
-        'alt="Frames, their background, and what moves">'
+        'alt="Frames, their background, and the moving parts">'
     )
 
 
@@ -123,7 +123,7 @@ def spectrum(out: Path) -> str:
     return (
         "<h2>Accuracy and passes</h2><p>A matrix of 3000 x 1500 with singular values 0.99^j, whose best approximation of rank "
         f"40 has a relative error of {optimum:.4f}. Each point is one power iteration more, or the best of five where "
-        'the number of passes is always two; what a pass costs is reading the data once.</p><img src="passes.svg" alt="Error of each method against its passes"><br><img src="spectrum.svg" '
+        'the number of passes is always two; a pass reads the data once.</p><img src="passes.svg" alt="Error of each method against its passes"><br><img src="spectrum.svg" '
         'alt="Singular values">'
     )
 

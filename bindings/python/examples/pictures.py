@@ -17,7 +17,7 @@ COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8d5a97", "#e59500", "#30343f", "#0
 
 
 def write_page(path: Path, title: str, body: str) -> None:
-    """A page of HTML, and beside it the style sheet."""
+    """Writes a page of HTML, and the style sheet next to it."""
     head = f'<meta charset="utf-8"><title>{title}</title><link rel="stylesheet" href="{STYLE.name}">'
     path.write_text(f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n')
     shutil.copyfile(STYLE, path.with_name(STYLE.name))

@@ -1,4 +1,4 @@
-"""Rates of sparse products against what memory allows: measured here, and on a GPU as the repository's results have it."""
+"""Rates of sparse products against the limit of memory: measured here, and on a GPU from the repository's results."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def convergence(a: purlin.Matrix, **options: Any) -> tuple[list[float], list[flo
             solution = lanczos.run(a, 10, restarts=restarts, **options)
         except lanczos.Unfinished as unfinished:
             solution = unfinished.solution
-        # Of the Krylov spaces that are too small to say, nothing.
+        # Nothing for Krylov spaces that are too small to converge.
         if len(solution.pairs.values) == 10:
             products.append(float(solution.info.products))
             residuals.append(float((solution.residuals / np.abs(solution.pairs.values)).max()))
@@ -91,7 +91,7 @@ def edges(a: purlin.Matrix) -> tuple[Any, Any]:
 
 
 def mesh_picture(path: Path, mesh: purlin.Matrix, places: Any, sides: Any) -> None:
-    """Edges of a mesh at the places of its vertices; those between the sides stand out."""
+    """Edges of a mesh between the positions of its vertices; those between the two sides are highlighted."""
     tails, heads = edges(mesh)
     cut = sides[tails] != sides[heads]
     canvas = Canvas(places)
@@ -121,7 +121,7 @@ def digits(data: Path, out: Path, context: purlin.Context) -> tuple[int, Any]:
 
 
 def segmented(pixels: Any, labels: Any) -> Any:
-    """A photo beside itself in segments: tinted, with white borders; each pixel three by three."""
+    """A photo next to its segments, tinted with white borders; each pixel is drawn three by three."""
     big = np.kron(pixels, np.ones((3, 3)))
     group = np.kron(labels, np.ones((3, 3), labels.dtype))
     border = np.zeros(big.shape, bool)
@@ -196,8 +196,8 @@ leaves sides of {np.bincount(halves.sides)[0]} and {np.bincount(halves.sides)[1]
 <img src="spectra_mesh.png" alt="The mesh at two eigenvectors, its halves and the edges between them">
 <h2>A graph of written digits</h2>
 <p>Each of 1797 written digits is tied to the ten that look most like it, {ties} ties in all, and drawn at the third and fourth
-eigenvectors of the normalized Laplacian, {low[2]:.4f} and {low[3]:.4f}, over the roots of the degrees. What they show colours
-them: {shades}. The graph does not contain them.</p>
+eigenvectors of the normalized Laplacian, {low[2]:.4f} and {low[3]:.4f}, over the roots of the degrees. The colours are the
+digits: {shades}. The graph does not contain them.</p>
 <img src="spectra_digits.png" alt="Digits at two eigenvectors of the graph of their neighbours">
 <h2>A photo cut into segments</h2>
 <p>{SEGMENTS} clusters of the graph of its pixels, {pixels.nnz} edges, by eigenvectors of the normalized Laplacian. (The photo is

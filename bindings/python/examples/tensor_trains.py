@@ -2,8 +2,8 @@
 
 tensor_trains.py FOLDER DATA [TABLE]
 
-FOLDER gets tensor_trains.html. DATA holds the ground state of an Ising chain that a DMRG code has written; TABLE is what
-the Fortran example spin_chain has printed of it.
+FOLDER gets tensor_trains.html. DATA holds the ground state of an Ising chain from a DMRG code; TABLE is the
+output of the Fortran example spin_chain for it.
 """
 
 from __future__ import annotations

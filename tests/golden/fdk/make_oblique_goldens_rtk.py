@@ -61,7 +61,7 @@ def reconstruct(P, views, du, dv, shape, spacing, origin, parker, displaced):
     return np.ascontiguousarray(itk.array_from_image(f.GetOutput()).transpose(1, 2, 0))
 
 
-CASES = {  # name: columns, panel offset, views, half fan, short scan, what is off its place
+CASES = {  # name: columns, panel offset, views, half fan, short scan, misalignments
     "half_yaw": (90, 55., 180, True, False, dict(yaw=-1.5)),
     "half_roll": (90, 55., 180, True, False, dict(roll=2.)),
     "half_source": (90, -55., 180, True, False, dict(source=20.)),

@@ -109,7 +109,7 @@ fn choice(interface: &Interface, short: &str, doc: &str) -> Option<Choice> {
     (words.len() > 1).then_some(Choice { name, words, is_part })
 }
 
-/// The meaning of a field of a struct; none if the documentation does not say it.
+/// The meaning of a field of a struct; `None` if its documentation does not state it.
 pub fn find(interface: &Interface, of: &Struct, field: &Variable) -> Option<Meaning> {
     let short = of.name.trim_start_matches("purlin_");
     let names = (short, field.name.as_str());
@@ -135,7 +135,7 @@ pub fn find(interface: &Interface, of: &Struct, field: &Variable) -> Option<Mean
 /// As [`find`].
 ///
 /// # Panics
-/// The documentation does not say it.
+/// The documentation does not state the meaning.
 pub fn meaning(interface: &Interface, of: &Struct, field: &Variable) -> Meaning {
     find(interface, of, field).unwrap_or_else(|| {
         panic!(

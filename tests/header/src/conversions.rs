@@ -1,6 +1,6 @@
 //! Conversions between the structs of options and reports in C and those of the core.
 //!
-//! [`families`] says which structs there are. A field is converted to the one of the same name in the core, by the types that
+//! [`families`] lists the structs. A field is converted to the one of the same name in the core, by the types that
 //! [`FromC` and `ToC`](../../src/base/choice.rs) know. `listed` has the structs of other names, the fields that have
 //! another place or name in the core, and those that are converted by hand.
 
@@ -99,7 +99,7 @@ fn listed() -> Vec<Mirror> {
         },
         Mirror { positive: &["max_iterations"], ..named("rpca", "rpca_options") },
         Mirror {
-            // 0 stands for the default of these two, and is the default of one.
+            // 0 means the default of these two, and is the default of one.
             read_by_hand: &["probes"],
             by_hand: &["block_columns"],
             ..named("rsvd", "rsvd_options")

@@ -97,7 +97,7 @@ enum Passing {
     ListInOut,
 }
 
-/// Arguments that are not passed as [`rule`] says.
+/// Arguments that are not passed as [`rule`] states.
 const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     // Documented elsewhere: that NULL is allowed, or that it is not.
     ("purlin_device_properties", "info", Passing::OptionalInOut),
@@ -121,7 +121,7 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_tt_rayleigh", "quotient", Passing::ListInOut),
     ("purlin_tt_element", "result", Passing::ListInOut),
     ("purlin_graph_density_histogram", "shares", Passing::ListInOut),
-    // Arrays that may be absent, or that come as addresses.
+    // Arrays that may be absent, or that are passed as addresses.
     ("purlin_tensor_shape", "dims", Passing::Address),
     ("purlin_tensor_shape", "strides", Passing::Address),
     ("purlin_tt_shape", "modes", Passing::Address),
@@ -146,7 +146,7 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_fdk_log_transform", "clamped", Passing::Out),
 ];
 
-/// How a parameter is passed unless [`EXCEPTIONS`] says otherwise.
+/// How a parameter is passed unless it is in [`EXCEPTIONS`].
 fn rule(parameter: &Variable) -> Passing {
     let Type { kind, stars, is_const, .. } = &parameter.of;
     let is_nullable = parameter.is_nullable();
@@ -159,7 +159,7 @@ fn rule(parameter: &Variable) -> Passing {
         (1, _, true, false) => Passing::ListIn,
         (1, _, false, false) => Passing::InOut,
         (1, _, false, true) => Passing::OptionalInOut,
-        // Addresses: of one object, or of many; text comes as addresses of addresses.
+        // Addresses: of one object, or of many; a list of texts is passed as an address of addresses.
         (_, Kind::Char, ..) | (.., true) => Passing::Address,
         (.., true, false) => Passing::ListIn,
         (.., false, false) => Passing::InOut,

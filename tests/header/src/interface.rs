@@ -13,7 +13,7 @@ pub enum Kind {
     U8,
     /// `int16_t`.
     I16,
-    /// `int32_t`, and the types that stand for it.
+    /// `int32_t`, and the types that represent it.
     I32,
     /// `uint32_t`.
     U32,
@@ -70,7 +70,7 @@ pub struct Variable {
     pub of: Type,
     /// Its documentation, in one line.
     pub doc: String,
-    /// Whether the documentation says that the function writes to it.
+    /// Whether the documentation marks it as an output.
     pub is_output: bool,
 }
 

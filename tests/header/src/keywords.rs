@@ -34,7 +34,7 @@ pub struct Keywords {
 
 const LEFT_OUT: &str = "those left out keep the library's defaults.";
 
-/// Classes that do not have all options of a struct, or whose documentation says more than the struct's.
+/// Classes that do not have all options of a struct, or that document more than the struct.
 fn listed() -> Vec<Keywords> {
     let class = |name: &str, of: &str, base, doc: &str, fields| Keywords {
         name: name.to_owned(),

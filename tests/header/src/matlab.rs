@@ -4,7 +4,7 @@
 //! A struct has a macro if the gateway uses it. A class of keyword options has a list of its names if the gateway reads
 //! its struct. A family without functions in MATLAB has neither.
 //!
-//! 64-bit integers and real numbers need nothing more. [`choices`] says whether a 32-bit field is a word, a flag or a
+//! 64-bit integers and real numbers need nothing more. [`choices`] decides whether a 32-bit field is a word, a flag or a
 //! number.
 
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ const FURTHER: &[(&str, &str, &str)] = &[
     ("starts", "sphere", "PURLIN_STARTS_FIBONACCI_SPHERE"),
 ];
 
-/// How a function of `+purlin` asks for a list of names.
+/// How a function of `+purlin` requests a list of names.
 const LIST: (&str, &str) = ("option_names('", "'");
 
 fn is_of_a_name(c: char) -> bool {

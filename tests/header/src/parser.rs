@@ -59,7 +59,7 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if first == '#' {
-            // A line that ends with a backslash goes on.
+            // A line that ends with a backslash is continued.
             let mut end = rest.find('\n').unwrap_or(rest.len());
             while rest[..end].ends_with('\\') {
                 end += 1 + rest[end + 1..].find('\n').unwrap_or(rest.len() - end - 1);

@@ -46,7 +46,7 @@ fn constants(interface: &Interface) -> String {
     text
 }
 
-/// The name of a callback's type; functions of real numbers come as addresses.
+/// The name of a callback's type; functions of real numbers are passed as addresses.
 fn callback(name: &str) -> &'static str {
     CALLBACKS.iter().find(|c| c.0 == name).map_or("c_void_p", |c| c.1)
 }

@@ -54,7 +54,7 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
     ("LanczosInfo", "lanczos_info", "The report of a solve, as the C struct `purlin_lanczos_info` has it.", &[]),
 ];
 
-/// Structs whose options are read by hand, beside those that have classes.
+/// Structs whose options are read by hand, in addition to those that have classes.
 const BY_HAND: &[&str] = &["pca_options"];
 
 /// A class of `_reports.py`.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use purlin_header::root;
 
-/// Messages that say `0 to` and are not about an index: choices, degrees and numbers of things.
+/// Messages with `0 to` that are not about an index: choices, degrees and numbers of things.
 const NOT_INDICES: &[&str] = &[
     "src/base/choice.rs",
     "src/base/shape.rs",

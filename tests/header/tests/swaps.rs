@@ -21,7 +21,7 @@ fn expect_all_changed(before: &[Generated], after: &[Generated], what: &str) {
     }
 }
 
-/// The places of neighbours that may change them without a change of any size.
+/// Indices of fields that can be swapped with the next one without a change of any size.
 fn neighbours(of: &Struct) -> Vec<usize> {
     let alike = |at: &usize| {
         let (a, b) = (&of.fields[*at].of, &of.fields[at + 1].of);
@@ -83,7 +83,7 @@ fn swapped_arguments_are_seen_in_fortran() {
             continue;
         }
         for argument in 0..of.parameters.len().saturating_sub(1) {
-            // One function stands for all of its module.
+            // One function represents all of its module.
             let mut swapped = Interface { functions: vec![of.clone()], ..Interface::default() };
             let text = |interface: &Interface| -> String {
                 fortran_interfaces::files(interface).into_iter().map(|file| file.text).collect()

@@ -7,7 +7,7 @@ use purlin_header::{Interface, header, root};
 /// Options that have no default of their own.
 const WITHOUT: &[&str] = &["progress_user", "log_user", "lower", "upper"];
 
-/// Names that stand for different things or have different defaults, and why.
+/// Names with different meanings or defaults, and the reasons.
 const DIFFERENT: &[(&str, &str)] = &[
     ("basis", "of spherical harmonics in dwi; the size of the Krylov space in lanczos"),
     ("block", "pairs of a ring at a time in tt, which may choose; vectors of a block in lanczos, where 1 is no block"),
@@ -23,7 +23,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("converged", "whether in rsvd and rpca; how many pairs in lanczos"),
 ];
 
-/// Words that another word stands for.
+/// Words that are replaced by another word.
 const INSTEAD: &[(&str, &str)] = &[
     ("tol", "tolerance"),
     ("eps", "tolerance"),
