@@ -1,8 +1,8 @@
 //! Many inner products in one call, and Gram matrices.
 //!
 //! Trains of one shape share a plan. Small contractions are distributed over the threads, the largest first. Large
-//! ones, which keep all threads busy on their own, follow one by one. On the CPU every result has the same bits as a
-//! call of its own. A GPU has other kernels for many; the same list always gives the same bits.
+//! ones, each of which keeps all threads busy, follow one after the other. On the CPU every result has the same bits as
+//! a single call. A GPU has other kernels for many small products; the same list always gives the same bits.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -42,8 +42,9 @@ struct Lists<'a> {
     last: Option<(Classes, Call)>,
 }
 
-/// Products of a chunk: small ones, which the backend computes together, the largest first; large ones, which follow one
-/// by one; and those of single calls. Each place of the first two has a flag: whether its result is conjugated at the end.
+/// The products of a chunk, by how they are computed: `small` ones together by the backend, the largest first; `large`
+/// ones one after the other; `single` ones by single calls. The flag of a small or large product says whether its
+/// result is conjugated at the end.
 struct Dealt<'a> {
     small: Vec<Item<'a>>,
     small_places: Vec<(Place, bool)>,
@@ -55,11 +56,12 @@ struct Dealt<'a> {
 type Classes = (usize, usize, bool);
 
 impl Contraction {
-    /// The inner product of each x with the y of the same place, as [`Contraction::inner_scaled`] has it; with
-    /// [`rounded`] as [`Contraction::inner`]. The shapes may differ from place to place, and there may be none.
+    /// The inner product of x\[k\] and y\[k\] for each k, with a separate exponent as from
+    /// [`Contraction::inner_scaled`]. [`rounded`] turns it into the number that [`Contraction::inner`] returns. The
+    /// shapes may differ from product to product, and the lists may be empty.
     ///
     /// # Errors
-    /// As [`Contraction::inner_scaled`], naming the place as in `x[3]`; [`Error::InvalidArgument`] for lists of
+    /// As [`Contraction::inner_scaled`], naming the train as in `x[3]`; [`Error::InvalidArgument`] for lists of
     /// different lengths. After an error `sums` is unspecified.
     pub fn inner_batch(
         &mut self,
@@ -121,7 +123,7 @@ impl Contraction {
         self.foresee(x, y, count, &entries(x, y))
     }
 
-    /// The report of [`Contraction::all`] without its results.
+    /// The report of [`Contraction::all`] without computing the results.
     fn foresee(
         &mut self,
         x: &[&TensorTrain],
@@ -136,8 +138,8 @@ impl Contraction {
         Ok(info)
     }
 
-    /// Calls `each` with chunks of the places that `place` gives for 0 to `count`, each as large as the backend takes
-    /// at a time, and with the number of places so far.
+    /// Calls `each` with chunks of the products that `place` lists for 0 to `count`, and with the end of the chunk in
+    /// that range. A chunk has as many products as the backend accepts at a time.
     fn chunks(
         &mut self,
         count: usize,
@@ -156,7 +158,7 @@ impl Contraction {
         Ok(())
     }
 
-    /// Computes the products at the places that `place` gives for 0 to `count`, and calls `put` with each result.
+    /// Computes the products that `place` lists for 0 to `count`, and calls `put` with each result.
     #[expect(clippy::too_many_arguments, reason = "the arguments of the public calls")]
     fn all(
         &mut self,
@@ -174,7 +176,7 @@ impl Contraction {
         expect_ready(self, x, y)?;
         let same = is_same(x, y);
         let given = (x, y);
-        // Where nothing is lost, there is no need to look at the bonds.
+        // The CPU reports lost digits afterwards, so the bonds need no examination beforehand.
         let is_watched = self.is_watched();
         let (mut x_copies, mut y_copies, mut takes_single) = (Vec::new(), Vec::new(), false);
         if !is_watched {
@@ -188,7 +190,7 @@ impl Contraction {
                 let (copies, is_at_risk) = found?;
                 (y_copies, takes_single) = (copies, takes_single || is_at_risk || y_lost);
             }
-            // Copies of one train in both lists are two trains, which have other bits.
+            // If x and y are one train in two lists, their copies count as two trains, whose product has other bits.
             let is_any_copied = !x_copies.is_empty() || !y_copies.is_empty();
             takes_single |= is_any_copied && !same && !self.computes_on_device();
         }
@@ -236,7 +238,7 @@ impl Contraction {
         Ok(info)
     }
 
-    /// [`Contraction::all`] by single calls, for rings whose numbers hide others that count.
+    /// [`Contraction::all`] by single calls, for rings in which entries that contribute to the result may underflow.
     fn one_by_one(
         &mut self,
         stream: Option<&Stream>,
@@ -257,7 +259,7 @@ impl Contraction {
         Ok(info)
     }
 
-    /// Plans these products and separates those that are computed together from the others. Adds their figures to
+    /// Plans these products and divides them by how they are computed. Adds their operations, bytes and workspace to
     /// `info`.
     fn deal<'a>(&mut self, lists: &mut Lists<'a>, places: &[Place], info: &mut Info) -> Result<Dealt<'a>> {
         let what = "batch of contractions";
@@ -341,8 +343,8 @@ impl Contraction {
     }
 }
 
-/// A result of a batch as a plain number, which [`Contraction::inner`] of these trains gives: rounded to their common
-/// type. The outcome of the conversion comes with it.
+/// The number that [`Contraction::inner`] returns for these trains, from a result of a batch: rounded to their common
+/// type, with the outcome of the rounding.
 pub fn rounded(sum: Scaled, x: &TensorTrain, y: &TensorTrain) -> (Complex<f64>, Outcome) {
     sum.plain(common(x.dtype(), y.dtype()))
 }
@@ -371,7 +373,7 @@ impl<'a> Lists<'a> {
         Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new(), last: None })
     }
 
-    /// The plan of a product.
+    /// The plan of a product; classes of trains share plans.
     fn plan(&mut self, session: &mut Contraction, (i, j, _): Place) -> Result<Call> {
         let (x, y) = (self.x[i], self.y[j]);
         let key = (self.x_class[i], self.y_class[j], x.is_same(y));
@@ -412,7 +414,7 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
     let mut order = alloc::with_capacity(what, trains.len())?;
     order.extend(trains.iter().enumerate().map(|(i, t)| (hash(t), i)));
     order.sort_unstable();
-    // Trains of one hash are neighbours. Hashes may collide, so the trains themselves are compared.
+    // Trains with the same hash are neighbours here. Hashes may collide, so the trains themselves are compared.
     let mut class = alloc::filled(what, trains.len(), 0)?;
     let mut first = 0;
     for (at, &(hash, i)) in order.iter().enumerate() {
@@ -426,7 +428,7 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
     Ok(class)
 }
 
-/// Checks that each train can be read, naming it by its index.
+/// Returns an error for a train that cannot be read. It names the train by its index.
 fn expect_ready(session: &Contraction, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<()> {
     for (name, list) in [("x", x), ("y", y)] {
         for (i, train) in list.iter().enumerate() {

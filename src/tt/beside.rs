@@ -1,9 +1,10 @@
-//! Examination of trains on the host while a device contracts them as they are.
+//! Examines host trains while a device already contracts them.
 //!
-//! The examination is one pass over the numbers, and the device needs nothing of it for trains without extreme numbers,
-//! as most are. The host enqueues the contraction first, and examines the trains where it would wait for the result. If
-//! the examination then asks for another contraction, this one is abandoned at its next look at the cancel flag, and its
-//! result is not used. Otherwise the result is what it had been after an examination beforehand.
+//! The examination is one pass over the entries. For most trains, which have no extreme entries, the device needs no
+//! result of it. So the host enqueues the contraction first, and examines the trains at the point where it would wait
+//! for the device. If the examination then requires another contraction, the running one is cancelled at its next check
+//! of the cancel flag, and its result is dropped. Otherwise the result has the same bits as after an examination
+//! beforehand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +25,7 @@ use crate::progress::Progress;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 
-/// Work that runs once, by whichever thread asks first. The others do not wait for it.
+/// Work that runs once, on the first thread that asks for it. Other threads do not wait for it.
 struct Once<F>(Mutex<Option<F>>);
 
 impl<F: FnOnce()> Once<F> {
@@ -44,14 +45,14 @@ impl<F: FnOnce()> Once<F> {
 type Watched = (Result<Scaled>, bool);
 
 impl Contraction {
-    /// Whether trains on the host are examined while a device contracts them. With a progress function they are examined
-    /// first, so that steps of an abandoned contraction are not reported.
+    /// Whether host trains are examined while a device contracts them. If there is a progress function, they are
+    /// examined first, so that it never sees steps of a contraction that is then cancelled.
     pub(super) fn examines_beside(&self, trains: [&TensorTrain; 2], progress: &Progress<'_>) -> bool {
         self.computes_on_device() && !progress.has_report() && trains.iter().any(|train| !train.is_device())
     }
 
-    /// The examined trains of a call, whether balanced copies lost digits, and the contraction of the trains as they are if
-    /// the examination ran beside it.
+    /// Returns the examined trains, whether balanced copies lost digits, and the result of a contraction of the
+    /// unbalanced trains if the examination ran during one and accepted it.
     pub(super) fn examined_trains(
         &mut self,
         stream: Option<&Stream>,
@@ -61,13 +62,13 @@ impl Contraction {
     ) -> Result<(Balanced, bool, Option<Watched>)> {
         let (context, matters) = (Arc::clone(&self.contexts[0]), peaks::matter(plan));
         let turns = rings::turns(self.options());
-        // The sizes of the cores come from balanced copies, if there are any.
+        // The exponents of the cores are those of the balanced copies if there are any.
         if matters || !self.examines_beside([x, y], progress) {
             let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
             return Ok((balanced?, copies_lost, None));
         }
         let mut balanced = Balanced::begin(&context, stream, x, y, matters, turns)?;
-        // Squaring may scale what is wide.
+        // [`Method::Power`] scales every core, so it may accept wide trains.
         let is_range_bound = self.options().scaling != Scaling::Never && plan.method != Method::Power;
         let is_rejected = |balanced: &Balanced| {
             let may_lose = is_range_bound && balanced.is_wide_here();
@@ -84,10 +85,10 @@ impl Contraction {
     }
 }
 
-/// Runs `plain`, a contraction of x and y as they are, and examines those of them that are on the host at its first wait,
-/// or afterwards. `is_rejected` says whether an examined call needs another contraction. Returns whether balanced copies lost
-/// digits, and the result of `plain` unless it is rejected. An error of `plain` is a result, too: a rejected one is no error of
-/// the call.
+/// Calls `plain`, which contracts x and y as they are. Examines the host trains among them when `plain` first waits for
+/// the device, or after it. `is_rejected` says whether the examined trains need another contraction. Returns whether
+/// balanced copies lost digits, and the result of `plain` unless it is rejected. That result may be an error; a
+/// rejected error is dropped.
 ///
 /// # Errors
 /// As [`Balanced::examine_here`].

@@ -39,7 +39,7 @@ impl Contraction {
         Ok((value.re, info))
     }
 
-    /// [`Contraction::norm`] with an exponent of its own; [`Scaled::log_abs`] is the logarithm.
+    /// [`Contraction::norm`] with a separate exponent; [`Scaled::log_abs`] of it is the logarithm.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`].
@@ -78,7 +78,7 @@ impl Contraction {
         Ok(call.plan.info(self.contexts().len()))
     }
 
-    /// The goal for a norm by the method of the options.
+    /// The goal of a norm with the method of the options.
     fn norm_goal(&self) -> Goal {
         match self.options().norm_method {
             NormMethod::Qr => Goal::Norm,
@@ -105,7 +105,7 @@ impl Contraction {
         Ok((value.re, info))
     }
 
-    /// [`Contraction::distance`] with an exponent of its own.
+    /// [`Contraction::distance`] with a separate exponent.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`].

@@ -1,4 +1,4 @@
-//! Operations and workspace of contractions, by closed formulas. In f64, which no shape overflows.
+//! Floating-point operations and workspace of contractions, by closed formulas. They use f64, so no shape overflows.
 
 use std::ops::Range;
 
@@ -20,7 +20,8 @@ pub struct Sizes<'a> {
     pub r: &'a [usize],
     /// Ranks of y, d + 1.
     pub s: &'a [usize],
-    /// Real operations of a multiply-add with x: 2 if all is real, 4 if the environment is complex, 8 if x is.
+    /// Real operations of a multiply-add with a core of x: 2 if all numbers are real, 4 if the environment is complex,
+    /// 8 if x is.
     pub x_operations: f64,
     /// Real operations of a multiply-add with a core of y.
     pub y_operations: f64,
@@ -42,7 +43,7 @@ impl Sizes<'_> {
         [self.modes[k], self.r[k], self.r[k + 1], self.s[k], self.s[k + 1]].map(|v| v as f64)
     }
 
-    /// A site in the middle for one pair: the operations, and the cheaper order.
+    /// Operations of an inner site for one pair, and the cheaper order of its two products.
     pub fn site(&self, k: usize) -> (f64, First) {
         let [n, r, r2, s, s2] = self.core(k);
         let x_first = n * s * r2 * (self.x_operations * r + self.y_operations * s2);
@@ -50,19 +51,19 @@ impl Sizes<'_> {
         if x_first <= y_first { (x_first, First::X) } else { (y_first, First::Y) }
     }
 
-    /// The first site for one pair: an outer product for each mode index.
+    /// Operations of the first site for one pair: an outer product for each mode index.
     pub fn first(&self, k: usize) -> f64 {
         let [n, _, r2, _, s2] = self.core(k);
         self.x_operations * n * r2 * s2
     }
 
-    /// The last site for one pair: a product with a column for each mode index, and a sum of products.
+    /// Operations of the last site for one pair: a matrix-vector product for each mode index, and a sum of products.
     pub fn last(&self, k: usize) -> f64 {
         let [n, r, _, s, _] = self.core(k);
         n * s * (self.x_operations * r + self.y_operations)
     }
 
-    /// Operations of one pair, `repeat` times around from the bond before core `cut`.
+    /// Operations of one pair, `repeat` times around from the bond before core `cut`. `middle` is [`Sizes::middle`].
     pub fn pair(&self, cut: usize, repeat: u64, middle: f64) -> f64 {
         let d = self.len();
         let end = (cut + d - 1) % d;
@@ -72,13 +73,13 @@ impl Sizes<'_> {
         middle * repeat as f64 - self.site(cut).0 - self.site(end).0 + self.first(cut) + self.last(end)
     }
 
-    /// All cores as sites in the middle, for one pair.
+    /// Operations of one pair if all cores are inner sites.
     pub fn middle(&self) -> f64 {
         (0..self.len()).map(|k| self.site(k).0).sum()
     }
 
-    /// Elements of the largest environment and of the largest product of an environment with one core, for a pair. If
-    /// `repeat` > 1, the environment at the cut counts, too.
+    /// Elements of the largest environment, and of the largest product of an environment with one core, for one pair.
+    /// If `repeat` > 1, the environment at the cut counts, too.
     pub fn largest(&self, cut: usize, repeat: u64) -> (f64, f64) {
         let d = self.len();
         let bonds = (0..d).filter(|&k| k != cut || repeat > 1);
@@ -89,7 +90,7 @@ impl Sizes<'_> {
         (environment, product)
     }
 
-    /// Elements of both trains' cores at a site, the largest of all sites.
+    /// Elements of the cores of both trains at a site, the largest of all sites.
     pub fn cores(&self) -> f64 {
         let both = |[n, r, r2, s, s2]: [f64; 5]| n * (r * r2 + s * s2);
         (0..self.len()).map(|k| both(self.core(k))).fold(1.0, f64::max)
@@ -104,15 +105,16 @@ impl Sizes<'_> {
         }
     }
 
-    /// Elements of workspace for one end of an open train in either order: two environments and a product.
+    /// Elements of workspace for one end of an open train in either order: two environments and one product.
     pub fn grid(&self) -> f64 {
         let most = |size: &dyn Fn([f64; 5]) -> f64| (0..self.len()).map(|k| size(self.core(k))).fold(1.0, f64::max);
         let environment = most(&|[_, r, r2, s, s2]| (r * s).max(r2 * s2));
         2.0 * environment + most(&|[n, r, r2, s, s2]| n * (s * r2).max(s2 * r))
     }
 
-    /// Dense tensors of the cores of one train in the given order, with `p` additional rows. Returns the operations, if
-    /// a multiply-add takes `operations`, and the elements of the largest tensor.
+    /// Operations to build the dense tensor of the given cores, one after the other in this order, if a multiply-add
+    /// takes `operations`. `p` is the number of further rows. Also returns the elements of the largest tensor on the
+    /// way.
     fn grown(
         &self,
         ranks: &[usize],

@@ -1,4 +1,5 @@
-//! Inner products whose results stay on the device. No call waits, and a graph may capture the calls.
+//! Inner products that are enqueued to a stream and whose results stay on the device. No call waits, so a graph may
+//! capture the calls.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 
-/// Elements of a result: real and imaginary part of the mantissa, exponent, outcome.
+/// Elements of a result: real part and imaginary part of the mantissa, exponent, outcome.
 pub const RESULT: usize = 4;
 
 impl Contraction {
@@ -175,7 +176,7 @@ impl Contraction {
     }
 }
 
-/// Memory for a result: [`RESULT`] numbers on the device of `context`.
+/// Device memory of a result, [`RESULT`] numbers of F64 on the device of `context`.
 fn place<'r>(context: &Arc<Context>, result: Option<&'r mut Tensor>) -> Result<Option<Region<'r>>> {
     context.gpu("result")?;
     let Some(result) = result else { return Ok(None) };

@@ -1,9 +1,9 @@
-//! The rule for numbers that are not finite: if a core of a train or an operator holds one, the result is NaN.
+//! The rule for numbers that are not finite: if a core of a train or of an operator holds one, the result is NaN.
 //!
-//! Arithmetic carries NaN and infinity into every sum. There are exceptions: a sweep that meets an environment of zeros
-//! ends early and does not read the cores that follow, and of a ring of one core only the diagonal is read. So the
-//! cores are examined for a result of 0, for rings, and for trains that are cut at a bond. In the last two cases each
-//! pair of values has a sweep of its own, which may end early while others do not.
+//! Usually arithmetic carries NaN and infinity into every sum. There are two exceptions. A sweep that meets an
+//! environment of zeros ends early, without reading the cores that follow. And a ring of one core is read on its
+//! diagonal only. So the cores are examined if the result is 0, for rings, and for trains that are cut at a bond. In
+//! the last two cases each boundary pair has a sweep of its own, which may end early while others do not.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
 
-/// Whether sums may contain only a part of the train's numbers.
+/// Whether the sums may read only a part of the train's entries.
 fn is_read_in_part(train: &TensorTrain) -> bool {
     train.shape().is_cyclic()
 }
 
-/// The same for inner products by these pairs. A device's kernels carry zeros through all sites. They leave out only
-/// the off-diagonal numbers of a ring of one core.
+/// As [`is_read_in_part`], for inner products by these boundary pairs. Kernels of a device never end early, so they
+/// skip only the off-diagonal entries of a ring of one core.
 fn is_read_in_part_by(pairs: Pairs, train: &TensorTrain) -> bool {
     if train.is_device() {
         return is_read_in_part(train) && train.shape().len() == 1;
@@ -30,13 +30,13 @@ fn is_read_in_part_by(pairs: Pairs, train: &TensorTrain) -> bool {
     is_read_in_part(train) || pairs.len() > 1
 }
 
-/// `value` as a call returns it: NaN if it is not finite, or if a core of the trains holds a number that is not finite
-/// and that no sum contains.
+/// The result of a call for the sum `value`: NaN if the sum is not finite, or if a core of the trains holds a number
+/// that is not finite and that the sum did not read.
 pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> Result<Scaled> {
     checked_where(value, dtype, trains, is_read_in_part)
 }
 
-/// [`checked`] for a sum over the values of a bond that is cut, where `is_cut`.
+/// [`checked`] for a sum that, if `is_cut`, runs over the values of a cut bond.
 pub(super) fn checked_cut(value: Scaled, dtype: DType, trains: &[&TensorTrain], is_cut: bool) -> Result<Scaled> {
     checked_where(value, dtype, trains, |train| is_cut || is_read_in_part(train))
 }
@@ -64,7 +64,7 @@ fn checked_where(
     Ok(value)
 }
 
-/// [`checked_inner`] for many results. Examines each train once.
+/// [`checked_inner`] for many results. Examines each train only once.
 #[derive(Default)]
 pub(super) struct Known(HashMap<*const TensorTrain, bool>);
 
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-/// Refuses an exponent near the limits of 64 bits, where it has been clamped.
+/// Returns an error for an exponent beyond 2^61. Such exponents may have been clamped to 64 bits.
 fn expect_exponent(value: Scaled) -> Result<()> {
     const MOST: u64 = 1 << 61;
     if value.exponent.unsigned_abs() <= MOST {
@@ -100,14 +100,14 @@ fn expect_exponent(value: Scaled) -> Result<()> {
     Err(Error::Numerical(format!("repeat: the exponent of the result is beyond 2^61 ({} was reached)", value.exponent)))
 }
 
-/// Whether all numbers of all cores are finite. On a device it waits for one pass over the cores.
+/// Whether all entries of all cores are finite. For a train on a device it waits for one pass over the cores.
 pub(super) fn is_finite(train: &TensorTrain) -> Result<bool> {
     with_scalar!(train.dtype(), "x", T => {
         if train.is_device() { is_finite_there::<T>(train) } else { is_finite_here::<T>(train) }
     })
 }
 
-/// Cores of a train; a uniform train has one.
+/// Number of stored cores; a uniform train has one.
 fn cores(train: &TensorTrain) -> usize {
     if train.is_uniform() { 1 } else { train.shape().len() }
 }

@@ -21,7 +21,7 @@
 //! | [`watch`] | cancellation and progress of a call |
 //! | `balance` | bonds whose values differ by many orders of magnitude |
 //! | [`peaks`] | magnitudes of the cores, which show whether library products may lose digits |
-//! | `finite` | results of cores that hold NaN or infinity |
+//! | `rings` | products of rings in which entries that contribute may underflow |
 //! | [`ops`] | trait that each backend implements |
 //! | `algorithm` | contractions for any backend |
 //! | [`cpu`], [`gpu`] | implementations for the CPU and the GPU |

@@ -18,8 +18,8 @@ pub enum Once {
 }
 
 impl Contraction {
-    /// Refuses options that have no effect on this call of these trains. An object that stays keeps them for its other
-    /// calls.
+    /// Returns an error for an option that has no effect on this call of these trains. An object for several calls may
+    /// have such options, because other calls may use them.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the option.

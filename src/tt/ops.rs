@@ -23,17 +23,18 @@ use crate::tensor::train::{Shape, TensorTrain};
 /// Properties of a backend that the planner uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
-    /// Rows B s of a product that keep the backend busy; B is the number of pairs of a block.
+    /// Rows (pairs of a block times rank s) of a product that keep the backend busy.
     pub fill_rows: usize,
     /// Bytes of cache that the environments of a block should stay in.
     pub cache: u64,
     /// Default workspace limit in bytes.
     pub workspace: u64,
-    /// Blocks that are contracted at the same time.
+    /// Blocks of boundary pairs that are contracted at the same time.
     pub workers: usize,
     /// Largest rank of open trains for [`super::info::Kernel::Chain`]; 0 without that kernel.
     pub chain_rank: usize,
-    /// Largest rank of rings for it. Their many pairs keep products busy, which a single pair does not.
+    /// Largest rank of rings for that kernel. The many pairs of a ring keep matrix products busy, so it is smaller than
+    /// `chain_rank`.
     pub ring_rank: usize,
     /// Largest rank of open trains that the whole device contracts by [`super::info::Kernel::Chain`] if a single block
     /// cannot; 0 without such a kernel.
@@ -46,7 +47,7 @@ pub struct Machine {
     pub meet_rank: usize,
     /// Whether dense halves are chosen if they need far fewer operations. Otherwise only the caller can choose them.
     pub dense_halves: bool,
-    /// Contractions of a batch that are planned and distributed at a time. Progress is reported in between.
+    /// Contractions of a batch that are planned and distributed at a time. Progress is reported after each such chunk.
     pub batch: usize,
 }
 
@@ -63,15 +64,15 @@ pub struct Work<'a> {
     pub stream: Option<&'a Stream>,
     /// Cancels the call between steps.
     pub cancel: &'a CancelFlag,
-    /// Steps done, of [`Plan::steps`]; a step is a site of a block.
+    /// Steps done so far, of [`Plan::steps`]. One step is one site of one block.
     pub done: &'a AtomicU64,
-    /// Bounds from the largest numbers of the cores, if `peaks::matter` says that they are needed.
+    /// Bounds from the largest entries of the cores, if `peaks::matter` says that the plan needs them.
     pub sizes: Sizes,
-    /// Work of the host for the time in which it would wait for a device.
+    /// Work that the host does when it would otherwise wait for the device.
     pub beside: Option<Beside<'a>>,
 }
 
-/// Work of the host that is independent of the contraction. Later calls of it do nothing.
+/// Work of the host that does not depend on the contraction. Only the first call does it.
 pub type Beside<'a> = &'a (dyn Fn() + Sync);
 
 /// Result of an enqueued call.
@@ -108,13 +109,13 @@ pub struct Item<'a> {
 }
 
 impl Work<'_> {
-    /// Counts a step. Returns an error if the call has been cancelled.
+    /// Counts one step. Returns an error if the call has been cancelled.
     pub fn step(&self) -> Result<()> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.cancel.check()
     }
 
-    /// Runs the work that is done beside the contraction. To be called before a wait for a device that has enough to do.
+    /// Does the host's other work. Call it before a wait, after enough work has been enqueued for the device.
     pub fn run_beside(&self) {
         if let Some(work) = self.beside {
             work();
@@ -122,13 +123,13 @@ impl Work<'_> {
     }
 }
 
-/// The contractions of a backend. Partial results are in the order of the blocks, whichever thread computes them. No
-/// function uses more workspace than the plan says.
+/// The contractions of a backend. Partial results are in the order of the blocks, on any number of threads. No function
+/// uses more workspace than the plan states.
 pub trait ContractOps: Send {
     /// Properties of the backend that the planner needs.
     fn machine(&self) -> Machine;
 
-    /// Completes a plan before it runs with the kernel that the backend chooses, and its workspace. `x` and `y` are the
+    /// Completes a plan before it runs: the backend chooses the kernel and sets the workspace. `x` and `y` are the
     /// shapes of the trains.
     ///
     /// # Errors
@@ -137,8 +138,8 @@ pub trait ContractOps: Send {
         Ok(())
     }
 
-    /// Waits for the work on `stream`, or on the stream that this context reads the trains on if there is none. Called
-    /// before another context reads them.
+    /// Waits for the work on `stream`; with `None`, on the stream on which this context reads the trains. Called before
+    /// another context reads them.
     fn await_caller(&self, _stream: Option<&Stream>) -> Result<()> {
         Ok(())
     }
@@ -165,8 +166,8 @@ pub trait ContractOps: Send {
         items.iter().map(|item| item.plan.workspace).max().unwrap_or(0)
     }
 
-    /// S of each of many contractions that [`ContractOps::takes`] accepts. On the CPU the results have the same bits as
-    /// one by one. A GPU has other kernels for many; the same list always gives the same bits.
+    /// S of each of many contractions that [`ContractOps::takes`] accepts. On the CPU each result has the same bits as
+    /// from a single call. A GPU has other kernels for many; the same list always gives the same bits.
     fn many(
         &mut self,
         stream: Option<&Stream>,
@@ -175,8 +176,8 @@ pub trait ContractOps: Send {
         sums: &mut [Scaled],
     ) -> Result<()>;
 
-    /// S by the dense tensors of both trains. Each is the product of the dense tensors of its sites before
-    /// [`Plan::split`] and of the others.
+    /// S by the dense tensors of both trains. Each tensor is computed as the product of two dense tensors: of the sites
+    /// before [`Plan::split`], and of the others.
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
     /// S as the trace of a power of the transfer matrix of [`Plan::sites`] sites, [`Plan::repeat`] times.
@@ -185,7 +186,7 @@ pub trait ContractOps: Send {
     /// S for an open train x = y with conjugation, by one triangle of each environment.
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
-    /// The norm of the sum of `trains`, each times a real factor, by QR factors from site to site. Only the last row is
-    /// squared. Any number of trains of equal modes; dtype of the first.
+    /// The norm of the sum of `trains`, each times a real factor, by QR factors from site to site. Only the last factor
+    /// is squared. All trains have the same modes; the arithmetic is in the type of the first.
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled>;
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The pairs that are summed, in order. Pair q is (p_x, p_y) with p_x fastest. Either all pairs, or only those with p_x
-/// <= p_y, which also represent the others.
+/// The boundary pairs that are summed, in order. Pair q is (p_x, p_y) with p_x fastest. If `halved`, only pairs with
+/// p_x <= p_y are summed, and each term off the diagonal counts twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairs {
     /// Rank of x at the cut.
@@ -30,7 +30,7 @@ impl Pairs {
         if !self.halved {
             return (q % self.r, q / self.r);
         }
-        // The largest p_y with p_y (p_y + 1) / 2 <= q; the root may be off by one for large q.
+        // The largest p_y with p_y (p_y + 1) / 2 <= q. The computed root may be off by one for large q.
         let mut p = (((8.0 * q as f64 + 1.0).sqrt() - 1.0) / 2.0) as usize;
         while triangle(p) > q {
             p -= 1;
@@ -41,12 +41,13 @@ impl Pairs {
         (q - triangle(p), p)
     }
 
-    /// The weight of a pair's term: 2 off the diagonal of a halved sum, where its real part counts; otherwise 1.
+    /// The weight of a pair's term: 2 off the diagonal of a halved sum, of which only the real part is used; otherwise
+    /// 1.
     pub fn weight(self, pair: (usize, usize)) -> f64 {
         if self.halved && pair.0 != pair.1 { 2.0 } else { 1.0 }
     }
 
-    /// Number of blocks of `block` pairs. The last one may be shorter.
+    /// Number of blocks of `block` pairs; the last block may have fewer.
     pub fn blocks(self, block: usize) -> usize {
         self.len().div_ceil(block.max(1))
     }

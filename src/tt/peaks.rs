@@ -1,9 +1,11 @@
-//! Whether products by a matrix library may lose digits, from the largest numbers of the cores.
+//! Bounds on intermediate results from the largest entries of the cores. They show whether a matrix library may lose
+//! digits.
 //!
-//! Such a product F X is computed before the factor that keeps F near 1 is applied, and its magnitude is not measured.
-//! With F of 2^-440 and X of 2^-620 the product has only a few digits left, though the next core may bring the numbers
-//! back. purlin's own kernels measure every product. For a library, this bound decides: between two measured
-//! environments, numbers differ from those of the environments by no more than the cores between them differ from 1.
+//! A library computes a product F X before the factor that scales F is applied, and the magnitude of the product is not
+//! measured. With F of 2^-440 and X of 2^-620 the product is subnormal and has only a few digits, although the next
+//! core may make its numbers large again. purlin's own kernels measure every product. For a library this bound decides:
+//! numbers between two measured environments differ from those of the environments by at most the factors by which the
+//! cores between them differ from 1.
 
 use std::sync::Arc;
 
@@ -23,23 +25,24 @@ use crate::tensor::train::{Shape, TensorTrain};
 
 const WHAT: &str = "largest numbers of cores";
 
-/// Bounds on a contraction's numbers, from the magnitudes of its cores.
+/// Bounds on the intermediate results of a contraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sizes {
-    /// Whether products that are not measured may lose digits. Everything is then scaled by the cores.
+    /// Whether products that are not measured may lose digits. Then every product is scaled by the exponents of the
+    /// cores.
     pub far: bool,
-    /// Largest exponent by which environments grow from any site to the end.
+    /// Bound of the exponent by which an environment grows from any site to the last.
     pub growth: i64,
 }
 
-/// Whether a plan multiplies by a library and so needs the sizes of the cores. Squaring ([`Method::Power`]) scales
-/// every core anyway.
+/// Whether a plan multiplies by a library and therefore needs [`Sizes`]. [`Method::Power`] does not: it scales every
+/// core.
 pub(super) fn matter(plan: &Plan) -> bool {
     plan.rescue && plan.kernel == Kernel::Products && plan.method != Method::Power && plan.sites() > 1
 }
 
-/// Exponents of the largest number of each core; 0 for cores of zeros and cores that are not finite. On a device it
-/// waits for one pass over the cores.
+/// Exponent of the largest entry of each stored core; 0 for a core of zeros and for one that is not finite. For a train
+/// on a device it waits for one pass over the cores.
 pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<Vec<i64>> {
     let cores = if train.is_uniform() { 1 } else { train.shape().len() };
     let mut peaks = alloc::filled(WHAT, cores, 0i64)?;
@@ -59,8 +62,8 @@ pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &Tensor
     Ok(peaks)
 }
 
-/// The largest number of each core of a train on a device, not finite if a number of the core is not. A uniform train
-/// has one core. Waits.
+/// The largest magnitude of each stored core of a train on a device; not finite if an entry is not. A uniform train has
+/// one core. Waits.
 pub(super) fn largest_there(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -91,17 +94,18 @@ fn there<T: Scalar>(
     gpu.load_numbers(stream, &memory, CoreKeys::offset(count), largest)
 }
 
-/// Cores between two environments that a GPU measures in double precision, and one more.
+/// Number of cores between two environments that a GPU measures in double precision, plus one.
 const WINDOW: usize = 5;
 
-/// Sites between two measured environments, and two limits of exponents: of the cores between them, and of the ends,
-/// whose dense tensors are not measured at all. A measured environment is within 2^60 (single) or 2^500 (double). The
-/// rest of the range, down to the least number of the type, holds the digits and the values of balanced bonds.
+/// Number of cores in a window between two measured environments, and two limits of exponent sums: of the cores in such
+/// a window, and of the cores at an end, whose dense tensors are not measured. A measured environment is within 2^60
+/// (single) or 2^500 (double) of 1. The rest of the range, down to the smallest number of the type, holds the digits
+/// and the differences between the values of balanced bonds.
 fn most(single: bool) -> (usize, i64, i64) {
     if single { (1, 40, 90) } else { (WINDOW, 320, 800) }
 }
 
-/// The [`Sizes`] of a contraction by `plan`, from the exponents of the cores of x and y.
+/// The [`Sizes`] of a contraction by `plan`. `peaks` has the exponents of the cores of x and of y.
 pub(super) fn sizes(plan: &Plan, shapes: [&Shape; 2], peaks: [&[i64]; 2]) -> Result<Sizes> {
     let at = |t: usize, k: usize| peaks[t].get(k).or(peaks[t].first()).copied().unwrap_or(0);
     let (window, most, most_dense) = most(plan.dtype.is_single());

@@ -45,7 +45,7 @@ pub struct Request<'a> {
     pub triangle: bool,
 }
 
-/// How a contraction is computed.
+/// A resolved contraction: all choices, sizes and costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The method in force; not [`Method::Auto`].
@@ -72,19 +72,20 @@ pub struct Plan {
     pub block: usize,
     /// Blocks that one context contracts at the same time.
     pub workers: usize,
-    /// Whether x or y is multiplied first, for each core.
+    /// For each core, which train's core is multiplied first.
     pub order: Vec<First>,
-    /// Open: number of sites contracted from the left. The rest are contracted from the right.
+    /// Open trains: number of sites contracted from the left. The others are contracted from the right.
     pub meet: usize,
-    /// Open: whether both ends are contracted at the same time.
+    /// Open trains: whether both ends are contracted at the same time.
     pub two_ended: bool,
-    /// Open: numbers of sites at the left and the right end whose dense tensors are built, which is cheaper there.
+    /// Open trains: numbers of sites at the left and at the right end whose dense tensors are built. That is cheaper
+    /// than sweeping while few mode indices are involved.
     pub grow: [usize; 2],
     /// Dense halves: sites of the left half.
     pub split: usize,
     /// Dense halves: columns of the dense tensors at a time.
     pub panel: usize,
-    /// Open: whether x = y and one triangle of each environment is computed.
+    /// Open trains: whether x = y and only one triangle of each environment is computed.
     pub triangle: bool,
     /// Whether the whole device contracts one pair after another by [`Kernel::Chain`].
     pub grid: bool,
@@ -106,7 +107,7 @@ pub struct Plan {
     pub limit: u64,
 }
 
-/// Converts to `usize` and saturates: a larger number of elements fits into no memory.
+/// Converts to `usize`. Saturates, because larger numbers of elements exceed any memory.
 fn whole(elements: f64) -> usize {
     elements as usize
 }
@@ -179,7 +180,7 @@ impl Plan {
     }
 }
 
-/// Returns an error if more than `limit` bytes are needed.
+/// Returns an error if `needed` bytes exceed `limit`.
 pub(super) fn expect_within(limit: u64, needed: f64) -> Result<()> {
     if needed <= limit as f64 {
         return Ok(());
@@ -234,8 +235,8 @@ impl<'a> Planner<'a> {
         let cut = match options.cut {
             Some(c) => shape::index("cut", to_i64(c), d)?,
             None => {
-                // OPEN has a single environment, so its cut needs a bond with one pair, even where the pairs of another
-                // bond are cheaper.
+                // The method OPEN has one environment, so it must be cut at a bond with a single pair, even if the
+                // pairs of another bond would be cheaper.
                 let single = |c: usize| sizes.r[c] == 1 && sizes.s[c] == 1;
                 let open = options.method == Method::Open && (0..d).any(single);
                 let total = |c: usize| {
@@ -285,10 +286,10 @@ impl<'a> Planner<'a> {
             forced => return self.by_pairs(forced, "asked for".into(), f64::INFINITY),
         }
         let halves = self.best_halves();
-        // Products of dense halves are thin and their tensors pass through memory, so they must need far fewer
+        // Matrix products of dense halves are thin and their tensors do not fit the cache, so the method must save many
         // operations.
         let may = self.repeat() == 1 && self.request.machine.dense_halves;
-        // Bytes of the cheaper method, which would be taken with that much workspace.
+        // Bytes of workspace with which a cheaper method would be chosen.
         let mut otherwise = f64::INFINITY;
         if may && 4.0 * halves.flops < pairs_flops {
             otherwise = self.halves_bytes(halves);
@@ -362,8 +363,8 @@ impl<'a> Planner<'a> {
         if self.strict { expect_within(self.limit, needed) } else { Ok(()) }
     }
 
-    /// Plans by boundary pairs. Another method could run with `otherwise` bytes of workspace: a refusal names that
-    /// number if it is less.
+    /// Plans by boundary pairs. A cheaper method would be chosen with `otherwise` bytes of workspace. The error about
+    /// `workspace_limit` names that number if it is smaller.
     fn by_pairs(&self, method: Method, reason: String, otherwise: f64) -> Result<Plan> {
         let mut plan = self.start(method, reason)?;
         let machine = self.request.machine;
@@ -375,8 +376,8 @@ impl<'a> Planner<'a> {
             plan.kernel = Kernel::Chain;
         }
         let single = self.bytes(environment + product);
-        // A block of n > 1 pairs needs three environments for each pair; a single pair needs n + 1, n being the mode
-        // size.
+        // A block of n > 1 pairs needs three environments for each pair. A single pair needs one environment and one
+        // product.
         let each = self.bytes(3.0 * environment);
         let forced = match method {
             Method::Reduced => Some(1),
@@ -394,8 +395,8 @@ impl<'a> Planner<'a> {
                 Some(needed) => (plan.kernel, least) = (Kernel::Products, least.min(needed)),
             }
         }
-        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::finalize_plan`] checks it after it has
-        // chosen a kernel.
+        // purlin's own GPU kernels may need no workspace. [`super::ops::ContractOps::finalize_plan`] chooses the kernel
+        // and then checks the limit.
         let is_checked_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
         let expect_within = |needed: f64| if is_checked_later { Ok(()) } else { self.expect_within(needed) };
         if needed > self.limit as f64 {
@@ -422,8 +423,7 @@ impl<'a> Planner<'a> {
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
                 // On a GPU, larger products gain more than cached environments.
                 let cached = if self.is_gpu() { allowed } else { ((machine.cache as f64 / each) as usize).max(1) };
-                // At least one block for each worker of a large machine. On a small machine this does not reduce the
-                // block.
+                // At least one block for each worker of a large machine. The number is the same on a smaller machine.
                 filling.min(cached).min(all.div_ceil(machine.shares * self.request.contexts.max(1))).min(allowed)
             }
         };
@@ -437,8 +437,8 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// Plans the pairs for the CPU's chain kernel and returns `None`. If the smallest block needs more workspace than
-    /// the limit, returns its bytes. If the chain does not pay at all, returns infinity.
+    /// Plans the pairs for the CPU's chain kernel and returns `None`. If the smallest block exceeds the limit, returns
+    /// the bytes that it needs. If the chain kernel would use much more memory than products, returns infinity.
     fn by_chain(&self, plan: &mut Plan, isa: Isa) -> Option<f64> {
         let Request { options, machine, x, y, .. } = self.request;
         let Ok(repeat) = usize::try_from(self.repeat()) else { return Some(f64::INFINITY) };
@@ -448,14 +448,14 @@ impl<'a> Planner<'a> {
             Method::Reduced => 1,
             Method::Full => all,
             _ if options.block > 0 => options.block.min(all),
-            // Blocks enough for every worker of a large machine. The number must not depend on the machine, because the
-            // result's rounding depends on it.
+            // Enough blocks for every worker of a large machine. The number must not depend on the machine, because it
+            // affects the rounding of the result.
             _ => all.div_ceil(64).min(TOGETHER),
         };
         let part = if self.dtype.is_single() { 4 } else { 8 };
         let block = chain.workspace(plan.block).saturating_mul(part);
-        // Short rows are padded to a vector, and cores at the cut are gathered. If that takes much memory, the chain
-        // does not pay.
+        // The chain kernel pads short rows to a vector and gathers the cores at the cut. If that takes much more memory
+        // than a product by the library, the library is used.
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
         let filled = (chain.workspace(1) * part) as f64 > self.bytes(environment + product) + 16384.0;
         if filled {
@@ -474,14 +474,14 @@ impl<'a> Planner<'a> {
     fn best_halves(&self) -> Halves {
         let d = self.sizes.len();
         let start = self.sizes.halves(self.cut, d.div_ceil(2));
-        // The dense tensor of a longer train does not fit into memory, unless modes have size 1.
+        // For longer trains, whose dense tensors fit no memory unless modes have size 1, only the middle is tried.
         (1..if d <= 64 { d } else { 1 })
             .map(|split| self.sizes.halves(self.cut, split))
             .fold(start, |a, b| if b.flops < a.flops { b } else { a })
     }
 
     fn halves_bytes(&self, halves: Halves) -> f64 {
-        // At least one column of each dense tensor is held at a time.
+        // At least one column of each dense tensor must fit.
         self.bytes(halves.x + halves.y + 2.0 * halves.left)
     }
 
@@ -491,7 +491,7 @@ impl<'a> Planner<'a> {
         let mut plan = self.start(Method::Halves, reason)?;
         plan.pairs.halved = false;
         (plan.split, plan.flops) = (halves.split, halves.flops);
-        // Panels of both tensors that fit into a core's cache together.
+        // Columns of both tensors that fit into a core's cache together.
         let column = self.bytes(2.0 * halves.left);
         let cached = (0.5 * self.request.machine.cache as f64 / column).min(halves.right).max(1.0);
         let spare = self.limit as f64 - needed;
@@ -504,7 +504,7 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// The exponent of the transfer matrix. The cell is the only core of a uniform train, otherwise the whole train.
+    /// The exponent of the transfer matrix. The matrix belongs to one core for uniform trains, otherwise to all cores.
     fn exponent(&self) -> u64 {
         let d = to_u64(self.sizes.len());
         if self.request.uniform { d.saturating_mul(self.repeat()) } else { self.repeat() }
@@ -522,7 +522,7 @@ impl<'a> Planner<'a> {
     fn power_bytes(&self) -> f64 {
         let (environment, product) = self.sizes.largest(self.cut, 2);
         self.bytes(if self.is_gpu() {
-            // It copies the cores, and uses three matrices for any exponent.
+            // The GPU copies the cores, and uses three matrices for any exponent.
             3.0 * self.power_order() * environment + self.sizes.cores()
         } else if self.power_order() == 1.0 {
             environment + product

@@ -1,7 +1,7 @@
-//! Products of rings whose numbers hide others that count.
+//! Products of rings in which entries that contribute to the result underflow with one exponent for each environment.
 //!
-//! Where powers of two at the bonds do not bring all numbers that count near the others, products take environments whose
-//! numbers have exponents of their own. These are much slower.
+//! If powers of two at the bonds do not bring all contributing entries near the largest ones, environments are used in
+//! which each entry has an exponent of its own. These are much slower.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::error::Result;
 use crate::progress::CancelFlag;
 use crate::stream::Stream;
 
-/// How often a contraction with these options goes through the cores; `None` if rings are not examined for numbers that they
-/// hide.
+/// Number of passes of a contraction through the cores, for the examination of rings; `None` if rings are not examined,
+/// because scaling is off.
 pub(super) fn turns(options: &Options) -> Option<usize> {
     (options.scaling != Scaling::Never).then(|| usize::try_from(options.repeat).unwrap_or(usize::MAX))
 }
 
-/// <y|H|x> or <y|x>.
+/// <y|H|x>, or <y|x> without an operator, from environments in which each entry has an exponent.
 ///
 /// # Errors
 /// As [`Environments::value`].

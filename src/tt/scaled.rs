@@ -124,7 +124,8 @@ impl Scaled {
         }
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         let shift = small.exponent.saturating_sub(large.exponent);
-        // Far below the last digit: adding it would only set the processor's underflow flag.
+        // The smaller number is far below the last digit of the larger. Adding it would only set the CPU's underflow
+        // flag.
         if shift < -900 {
             return large;
         }

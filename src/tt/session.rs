@@ -31,7 +31,8 @@ use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::{Shape, TensorTrain};
 
-/// Largest order of a transfer matrix that is squared where it has too many factors to give each number an exponent.
+/// Largest order of a transfer matrix that is squared if the train has too many cores to repeat it with exponents for
+/// each entry.
 const MOST_SQUARED: usize = 2048;
 
 /// Contractions with given options. Keeps the plan and the workspace of the last call, so that a call with the same
@@ -128,8 +129,8 @@ impl Contraction {
         self.cancel.clone()
     }
 
-    /// Progress of a call that begins now. All parts of the call share it, so that a cancel between two of them is not
-    /// lost.
+    /// Progress of a call that begins now. All parts of the call share it, so that no part misses a cancel during
+    /// another part.
     pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
         self.cancel.progress(&self.contexts, report, self.cancel.epoch())
     }
@@ -192,7 +193,7 @@ impl Contraction {
         let given = Trains::new(x, None, y);
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         if self.reports_losses(&plan) {
-            // Where nothing was lost, there is no need to look at the bonds.
+            // The CPU reports lost digits. If it reports none, the bonds need no examination.
             let sizes = Sizes::default();
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, x, y, progress, sizes, inner::contract));
             let sum = sum?;
@@ -214,7 +215,7 @@ impl Contraction {
             let [a, b] = balanced.peaks(&context, stream, x, y)?;
             peaks::sizes(&plan, shapes, [&a, &b])
         };
-        // Trains on a device are examined while they are contracted.
+        // Trains on a device are examined during their contraction; their sizes are known after it.
         let mut known = !matters || !(x.is_device() || y.is_device());
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
@@ -226,7 +227,7 @@ impl Contraction {
                 Risk::Range | Risk::Nothing => {}
             }
             let is_wide = on_device && balanced.is_wide_here() || balanced.risk() == Risk::Range;
-            // Squaring scales every core.
+            // [`Method::Power`] scales every core.
             let is_scaled = plan.method == Method::Power;
             let may_vanish = is_wide && (!is_scaled || balance::are_far_apart(&context, stream, [a, b])?);
             let may_lose = (may_vanish || on_device && copies_lost) && self.options.scaling != Scaling::Never;
@@ -254,33 +255,36 @@ impl Contraction {
         Ok(reported(sum, &plan, self.contexts.len(), start))
     }
 
-    /// Whether the processor's flag shows that contractions lose digits.
+    /// Whether the CPU's flag of lost digits covers all contractions of this object.
     pub(super) fn is_watched(&self) -> bool {
         flags::IS_READABLE && self.options.repeat == 1 && wider::applies(&self.options, self.computes_on_device())
     }
 
-    /// The same for a contraction by this plan.
+    /// The same for contractions by this plan. Squaring bounds its losses instead ([`Contraction::bounds_losses`]).
     pub(super) fn reports_losses(&self, plan: &Plan) -> bool {
         self.is_watched() && plan.method != Method::Power
     }
 
-    /// Whether a contraction by this plan bounds what it lost, on any backend, and is repeated if that counts.
+    /// Whether a contraction by this plan bounds the digits that it lost, on any backend, and is repeated if they
+    /// matter.
     pub(super) fn bounds_losses(&self, plan: &Plan) -> bool {
         plan.method == Method::Power && self.options.scaling != Scaling::Never
     }
 
-    /// Whether products of trains are computed on a device, wherever the trains are.
+    /// Whether this object's contractions run on a device, wherever the trains are.
     pub(super) fn computes_on_device(&self) -> bool {
         self.machines[0].machine().vectors.is_none()
     }
 
-    /// Whether the rounding errors of a contraction by this plan, which squaring doubles, are large in single precision.
+    /// Whether a contraction by this plan has large rounding errors in single precision. Each squaring doubles the
+    /// relative error.
     fn is_imprecise(&self, plan: &Plan) -> bool {
         const MOST: u64 = 256;
         plan.dtype.is_single() && plan.repeat > MOST && self.bounds_losses(plan)
     }
 
-    /// [`Contraction::contract`] in double precision; `None` if the trains are so already, or if a limit leaves no memory for it.
+    /// [`Contraction::contract`] of copies in double precision; `None` if the trains are in double precision already,
+    /// or if the limit of workspace is too small for it.
     fn in_double(
         &mut self,
         stream: Option<&Stream>,
@@ -294,14 +298,13 @@ impl Contraction {
         let Trains { bra, ket, .. } = doubles.trains();
         match self.contract(stream, bra, ket, goal, progress) {
             Ok((sum, _)) => Ok(Some((sum, after(plan.info(self.contexts.len()), sum, start)))),
-            // A workspace limit that is enough for single precision.
+            // The workspace limit is enough for single precision, but not for double. That is no error of the call.
             Err(Error::InvalidArgument { .. }) => Ok(None),
             Err(problem) => Err(problem),
         }
     }
 
-    /// [`Contraction::contract`] of trains whose contraction lost digits below the range of the type, or may lose them on a
-    /// device.
+    /// [`Contraction::contract`] for trains whose contraction lost digits by underflow, or may lose them on a device.
     fn in_wider_range(
         &mut self,
         stream: Option<&Stream>,
@@ -322,7 +325,7 @@ impl Contraction {
         self.by_exponents(stream, trains, goal, progress, info, start)
     }
 
-    /// [`Contraction::contract`] by the processor and this method. The processor reports what it loses.
+    /// [`Contraction::contract`] on the CPU by this method. The CPU reports lost digits.
     fn on_host(
         &self,
         stream: Option<&Stream>,
@@ -350,7 +353,8 @@ impl Contraction {
         host.contract(stream, bra, ket, goal, progress)
     }
 
-    /// [`Contraction::contract`] of trains whose numbers hide others that count.
+    /// [`Contraction::contract`] with exponents for each entry, for rings in which entries that contribute may
+    /// underflow.
     fn by_exponents(
         &self,
         stream: Option<&Stream>,
@@ -368,7 +372,7 @@ impl Contraction {
         } else {
             let order = trains.bra.shape().ranks()[0] * trains.ket.shape().ranks()[0];
             if Repeated::is_long(trains, repeat) && self.options.method != Method::Power && order <= MOST_SQUARED {
-                // Squaring bounds what it loses.
+                // Squaring bounds the digits that it loses.
                 let (sum, _) = self.on_host(stream, trains, goal, &progress.without_reports(), Method::Power)?;
                 return Ok((sum, after(info, sum, start)));
             }
@@ -400,8 +404,8 @@ impl Contraction {
         .map_err(|problem| in_all(problem, plan.workspace))
     }
 
-    /// Runs `run` on the first context and reports its progress from this thread. `run` waits for the work that it
-    /// enqueues to `stream`.
+    /// Calls `run` with the first context, and reports its progress from this thread. `run` waits for the work that it
+    /// enqueues.
     pub(super) fn watched<R: Send>(
         &self,
         stream: Option<&Stream>,
@@ -473,20 +477,20 @@ impl Contraction {
     }
 }
 
-/// The report after a contraction gave `sum`.
+/// Sets the outcome and the duration of the report of a contraction that returned `sum`.
 fn after(mut info: Info, sum: Scaled, start: Instant) -> Info {
     info.outcome = sum.outcome();
     info.seconds = start.elapsed().as_secs_f64();
     info
 }
 
-/// The result of a contraction by a plan, with its report.
+/// The result, conjugated if the plan says so, and its report.
 fn reported(sum: Scaled, plan: &Plan, contexts: usize, start: Instant) -> (Scaled, Info) {
     let info = after(plan.info(contexts), sum, start);
     (if plan.conjugate_result { sum.conj() } else { sum }, info)
 }
 
-/// Reports the whole workspace of the call, instead of the one buffer whose allocation was refused.
+/// If the allocation of one buffer was refused, the error names the workspace of the whole call instead.
 pub(super) fn in_all(problem: Error, all: u64) -> Error {
     const WHOLE: &str = "whole workspace of a contraction";
     let is_part = |what: &str, bytes: u64| {
@@ -511,7 +515,7 @@ pub(super) struct Call {
     pub(super) swapped: bool,
 }
 
-/// Refuses options that have no effect in combination with the others, for any trains.
+/// Returns an error for options that have no effect beside the others, whatever the trains.
 fn refuse_idle_options(context: &Context, options: &Options) -> Result<()> {
     let Options { method, math, block, .. } = options;
     let name = word(method);

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::progress::{CancelFlag, Progress};
 use crate::team;
 
-/// State of a call that its threads share: the cancellation flag and the step counters.
+/// State that the threads of a call share: cancel flag and step counters.
 #[derive(Debug, Clone)]
 pub struct Watch {
     /// Whether the call was cancelled.
@@ -29,7 +29,7 @@ impl Watch {
         self.steps.store(steps, Ordering::Relaxed);
     }
 
-    /// Counts a step.
+    /// Counts one step.
     ///
     /// # Errors
     /// [`crate::error::Error::Cancelled`] if the call was cancelled.
@@ -46,8 +46,8 @@ impl Watch {
     }
 }
 
-/// Runs `run`. If the caller gave a progress function, it runs on another thread while this one reports progress. If that
-/// thread cannot be started, `run` runs on this thread, and only its end is reported.
+/// Calls `run`. If the caller gave a progress function, `run` runs on another thread while this thread reports
+/// progress. If that thread cannot be started, `run` runs on this thread, and only the end is reported.
 pub(super) fn watched<R: Send>(progress: &Progress<'_>, run: impl FnOnce(&Watch) -> Result<R> + Send) -> Result<R> {
     progress.check()?;
     let abandoned = Arc::new(AtomicU64::new(0));
@@ -55,7 +55,7 @@ pub(super) fn watched<R: Send>(progress: &Progress<'_>, run: impl FnOnce(&Watch)
     if !progress.has_report() {
         return run(&watch);
     }
-    // The interval is short at first, for short calls.
+    // Poll more often before the first step, so that short calls end soon.
     let interval = || Duration::from_micros(if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 });
     let mut report = || match watch.so_far() {
         (_, 0) => Ok(()),

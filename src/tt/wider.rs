@@ -1,9 +1,9 @@
-//! Repeats contractions on the host that lost digits below the range of their type.
+//! Repeats contractions that lost digits by underflow, on the host and with a wider range of exponents.
 //!
-//! The processor reports such a loss ([`crate::backend::cpu::flags`]), but not whether the lost digits count: numbers far below
-//! the others rarely do. Single precision is repeated in double precision, whose range holds squares and cubes of its
-//! numbers. If double precision loses digits too, environments are used whose numbers have exponents of their own. They are
-//! much slower.
+//! The CPU reports such a loss ([`crate::backend::cpu::flags`]), but not whether the lost digits affect the result;
+//! that is rare. A contraction in single precision is repeated in double precision, whose range holds products of
+//! several numbers of single precision. If double precision loses digits, too, environments are used in which each
+//! entry has an exponent of its own. These are much slower.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 
 const WHAT: &str = "repeated cores";
 
-/// Whether a contraction is repeated if it lost digits. The processor's flag does not cover devices, and with scaling off the
+/// Whether a contraction that lost digits is repeated. The CPU's flag does not cover devices. With scaling off, the
 /// caller is responsible for the range.
 pub(super) fn applies(options: &Options, is_on_device: bool) -> bool {
     options.scaling != Scaling::Never && !is_on_device
 }
 
-/// Copies of the trains of a call in double precision, with the same numbers.
+/// Copies of the trains of a call in double precision; the conversion is exact.
 pub(super) struct Doubles {
     bra: TensorTrain,
     /// `None` if it is the same train.
@@ -35,7 +35,7 @@ pub(super) struct Doubles {
 }
 
 impl Doubles {
-    /// Copies of trains on the host; `None` if they are in double precision.
+    /// Copies of host trains; `None` if they are in double precision already.
     ///
     /// # Errors
     /// Out of memory.
@@ -57,10 +57,10 @@ impl Doubles {
     }
 }
 
-/// Most cores of a train whose repetitions are written out.
+/// Largest number of cores of [`Repeated`] trains.
 const LONG: u64 = 4096;
 
-/// Copies of two trains on the host with all repetitions of their cores.
+/// Host copies of two trains with `repeat` copies of their cores one after the other.
 pub(super) struct Repeated {
     bra: TensorTrain,
     /// `None` if it is the same train.
@@ -84,7 +84,7 @@ impl Repeated {
         Ok(Self { bra: copy(bra)?, ket: if bra.is_same(ket) { None } else { Some(copy(ket)?) } })
     }
 
-    /// Whether these are too many cores.
+    /// Whether the copies would have more than [`LONG`] cores.
     pub(super) fn is_long(trains: &Trains<'_>, repeat: u64) -> bool {
         repeat.saturating_mul(to_u64(trains.len())) > LONG
     }

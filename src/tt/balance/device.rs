@@ -1,5 +1,5 @@
-//! Examines the bonds of trains on a device there: finds whether the values of a bond differ too much, and whether numbers of
-//! a ring hide others that count.
+//! Examines trains in device memory without copying them: finds unbalanced bonds, cores with a wide range of exponents,
+//! and rings in which entries that contribute to the result may underflow.
 
 use std::sync::Arc;
 
@@ -22,11 +22,12 @@ use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, copy as copy_train};
 use crate::tt::scaled::exponent_of;
 
-/// Largest number of bytes of keys of rows and columns at a time.
+/// Largest number of bytes of the keys of rows and columns in one launch. A key is the bit pattern of a largest
+/// magnitude.
 const KEYS: usize = 64 << 20;
 /// Largest number of cores examined by one launch.
 const CORES: usize = 1 << 14;
-/// Alignment of pieces of the memory of an examination in bytes.
+/// Alignment in bytes of the pieces of an examination's memory.
 const GRAIN: usize = 256;
 
 /// Shapes of the cores to examine: a uniform train is a ring of one core.
@@ -48,13 +49,14 @@ fn regions_of<'a>(train: &'a TensorTrain, shapes: &[[usize; 3]]) -> Result<Vec<R
     Ok(cores)
 }
 
-/// How often a search goes through the examined cores of a ring, of which a contraction takes all sites `turns` times.
+/// Number of passes of a search through the examined cores of a ring, if a contraction passes through all sites `turns`
+/// times.
 fn times(train: &TensorTrain, shapes: &[[usize; 3]], turns: usize) -> usize {
     let passes = train.shape().len() / shapes.len().max(1);
     hidden::turns(turns.saturating_mul(passes), shapes.len(), train.shape().max_rank())
 }
 
-/// Adds a train in the memory of a device, whose sites a contraction takes `turns` times.
+/// Adds a train in device memory to the examined bonds. A contraction passes through its sites `turns` times.
 fn add(bonds: &mut Bonds, train: &TensorTrain, turns: usize) -> Result<()> {
     let shapes = shapes_of(train)?;
     let cores = regions_of(train, &shapes)?;
@@ -69,7 +71,7 @@ fn bonds_of(trains: &[&TensorTrain], turns: Option<usize>) -> Result<Bonds> {
     Ok(bonds)
 }
 
-/// The search of a train on the device; `None` if it is open.
+/// The search of a ring on the device; `None` if the train is open.
 fn ring_of(train: &TensorTrain, turns: usize) -> Result<Option<Ring>> {
     if !train.shape().is_cyclic() {
         return Ok(None);
@@ -80,19 +82,19 @@ fn ring_of(train: &TensorTrain, turns: usize) -> Result<Option<Ring>> {
     with_scalar!(train.dtype(), "x", T => Ring::new(T::DTYPE, &shapes, &cores, times)).map(Some)
 }
 
-/// What is known of trains on the device after an examination.
+/// Findings of an examination on the device.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Doubt {
     /// Whether a bond is unbalanced.
     is_graded: bool,
-    /// Whether there is a ring whose numbers may be so far apart that they hide others.
+    /// Whether there is a ring in which some entries may be small enough to underflow beside others.
     may_hide: bool,
     /// Whether a core's numbers are beyond [`range::most`].
     pub(super) is_wide: bool,
 }
 
 impl Doubt {
-    /// Whether the bonds or the numbers of a ring are in doubt.
+    /// Whether the bonds are unbalanced, or a ring needs the search.
     pub(super) fn is_any(self) -> bool {
         self.is_graded || self.may_hide
     }
@@ -106,25 +108,26 @@ impl Doubt {
     }
 }
 
-/// An examination of bonds that is under way.
+/// A running examination of trains on a device.
 pub(super) struct Look {
     gpu: Gpu,
     stream: GpuStream,
-    /// A number for each part: nonzero if a bond is unbalanced. Then another one: nonzero if numbers of a ring are far apart.
-    /// Then a third one: nonzero if the numbers of a core are. Behind them the memory of the kernels, from `used` on.
+    /// Three arrays of `count` 8-byte flags, one flag for each part, nonzero for yes: a bond is unbalanced; entries of
+    /// a ring differ too much; entries of a core do. The kernels' memory begins at byte `used`.
     answers: DeviceMemory,
     used: usize,
     count: usize,
-    /// How often a contraction takes all sites; `None` if rings are not examined.
+    /// Passes of the contraction through all sites; `None` if rings are not examined.
     turns: Option<usize>,
-    /// More memory of the kernels, kept until they have run.
+    /// Further memory of the kernels, held until they have run.
     held: Vec<DeviceMemory>,
-    /// Largest numbers of the cores of each part, and their count; empty unless `wants_peaks`.
+    /// For each part, the largest number of each core in device memory, and the number of cores; empty unless
+    /// `wants_peaks`.
     peaks: Vec<(DeviceMemory, usize)>,
     wants_peaks: bool,
 }
 
-/// The queue of an examination whose answers are waited for, which is therefore no part of a graph.
+/// The device and the stream of an examination. The host waits for its result, so a captured stream is refused.
 fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStream)> {
     let gpu = context.gpu("x")?.clone();
     let queue = stream::select(context, stream)?;
@@ -132,21 +135,22 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
     Ok((gpu.clone(), queue.unwrap_or_else(|| gpu.default_stream()).clone()))
 }
 
-/// Bytes of the keys of trains with these bonds, behind which the table begins, and of both.
+/// Bytes of the keys of these bonds in `trains` trains, after which the table begins, and bytes of both.
 fn space_of(bonds: &Bonds, trains: usize) -> [usize; 2] {
     let keys = (bonds.key_bytes() * trains).next_multiple_of(GRAIN);
     [keys, keys + bonds.table_bytes()]
 }
 
 impl Look {
-    /// An examination of `count` parts. One allocation holds its answers and `space` bytes for the kernels.
+    /// An examination of `count` parts, none of them started. One allocation holds its flags and `space` bytes for the
+    /// kernels.
     fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>, space: usize) -> Result<Self> {
         let used = (3 * count * 8).next_multiple_of(GRAIN);
         let answers = gpu.allocate_on(&stream, "answers about bonds", used + space)?;
         Ok(Self { gpu, stream, answers, used, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
-    /// Examines `trains` trains with these bonds. The answers start at number `first`.
+    /// Enqueues the examination of `trains` trains with these bonds. Their flags start at index `first`.
     fn start(
         &mut self,
         dtype: DType,
@@ -190,8 +194,9 @@ impl Look {
         own.map_or(Ok(()), |own| alloc::push(WHAT, &mut self.held, own))
     }
 
-    /// Starts to examine the bonds of the trains on the device, in the order of `stream`; `None` if there are none.
-    /// With `wants_peaks` it also finds the largest numbers of their cores. Without `turns` rings are not examined.
+    /// Enqueues the examination of the trains on the device, in the order of `stream`; `None` if no train is there.
+    /// With `wants_peaks` it also finds the largest numbers of their cores. With `turns` = `None` rings are not
+    /// examined.
     pub(super) fn new(
         context: &Arc<Context>,
         stream: Option<&Stream>,
@@ -219,7 +224,7 @@ impl Look {
         Ok(Some(look))
     }
 
-    /// Waits for the answers, one for each train.
+    /// Waits for the flags and returns the findings, one entry for each part.
     fn answers(&self) -> Result<Vec<Doubt>> {
         let mut words = alloc::filled(WHAT, 3 * self.count, 0i64)?;
         self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;
@@ -243,7 +248,7 @@ impl Look {
         Ok(all)
     }
 
-    /// What is in doubt about the trains. Waits.
+    /// The union of all findings. Waits.
     pub(super) fn doubt(&self) -> Result<Doubt> {
         Ok(self.answers()?.into_iter().fold(Doubt::default(), Doubt::or))
     }
@@ -260,8 +265,8 @@ struct Part {
 }
 
 impl Enqueued {
-    /// An examination of the bonds of two trains in device memory, which may be the same train. The contraction takes all sites
-    /// `turns` times; with `None` rings are not examined for numbers that they hide.
+    /// An examination of two trains in device memory, which may be the same train. The contraction passes through all
+    /// sites `turns` times; with `None` rings are not examined.
     ///
     /// # Errors
     /// Out of memory.
@@ -289,8 +294,8 @@ impl Enqueued {
         self.0.iter().map(of).sum()
     }
 
-    /// Enqueues the examination. The first number of `to` becomes NaN if a bond is unbalanced, or a ring hides numbers that
-    /// count.
+    /// Enqueues the examination. It sets the first number of `to` to NaN if a bond is unbalanced, or if a ring has
+    /// entries that contribute to the result and may underflow.
     ///
     /// # Errors
     /// As [`Bonds::look`].
@@ -325,8 +330,8 @@ fn are_alike(a: &TensorTrain, b: &TensorTrain) -> bool {
     in_one(a) && in_one(b) && !b.is_uniform() && a.dtype() == b.dtype() && a.shape() == b.shape()
 }
 
-/// What is in doubt about each train on the device; an empty list if nothing is. Without `turns` rings are not examined.
-/// Waits.
+/// Findings for each train of the list; an empty list if all are negative. With `turns` = `None` rings are not
+/// examined. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -402,7 +407,7 @@ pub(super) fn doubts(
     Ok(doubts)
 }
 
-/// A host copy of a train on the device. Waits.
+/// Copies a train on the device to the host. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -412,7 +417,8 @@ pub(super) fn fetched(context: &Arc<Context>, stream: Option<&Stream>, train: &T
     Ok(here)
 }
 
-/// Whether numbers of a ring on the device hide others that count, by a search there; `false` for an open train. Waits.
+/// Searches a ring on the device for entries that contribute to the result and may underflow; `false` for an open
+/// train. Waits.
 pub(super) fn is_hiding(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -432,8 +438,8 @@ pub(super) fn is_hiding(
     Ok(words[0] != 0)
 }
 
-/// A balanced copy on the device of a train there of which something is in doubt, computed on the host, if it needs one; and
-/// whether it hides numbers that count. Waits.
+/// Completes the examination of a train on the device for which `doubt` has findings. If the train needs balancing, the
+/// host computes the copy and uploads it. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -450,7 +456,7 @@ pub(super) fn examined(
         return Ok(Examined { is_wide, ..Examined::default() });
     }
     let given = fetched(context, stream, train)?;
-    // The copy may lose digits itself.
+    // Balancing may lose digits, too.
     let (found, copy_lost) = flags::watch(|| powers::examined(context, &given, turns));
     let Examined { copy, is_hiding, .. } = found?;
     let is_wide = copy_lost || range::is_wide(context, copy.as_ref().unwrap_or(&given))?;

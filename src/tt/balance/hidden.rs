@@ -1,7 +1,8 @@
-//! Finds rings whose balanced numbers still hide numbers that count.
+//! Finds rings in which entries that contribute to the result underflow although the bonds are balanced.
 //!
-//! A value of a bond may lead to zeros for one value of the boundary bond and not for another. No powers of two at the bonds
-//! then bring the numbers that count near the others, which an environment of one exponent loses.
+//! A value of a bond may lead only to zeros for one value of the boundary bond and contribute for another. Then no
+//! powers of two at the bonds bring the contributing entries near the largest ones, and an environment with one
+//! exponent loses them.
 
 use std::sync::Arc;
 
@@ -13,19 +14,20 @@ use crate::error::Result;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::{Cores, Shape, TensorTrain};
 
-/// How far below the largest number of a bond another may lie, as a power of two: an environment of two trains squares it.
+/// Largest allowed exponent difference between entries at one bond. An environment of two trains squares the entries,
+/// so this is below half of the type's range.
 pub(super) fn half_range(dtype: DType) -> f64 {
     if dtype.is_single() { 32.0 } else { 400.0 }
 }
 
-/// How far below the sum a part of it may lie without counting.
+/// Exponent difference from which on a term no longer changes a sum.
 pub(super) fn digits(dtype: DType) -> f64 {
     if dtype.is_single() { 26.0 } else { 56.0 }
 }
 
-/// Whether a ring on the host, whose cores are gone through `repeat` times, has numbers that count and are far below others
-/// at the same bond; `false` for an open train, and one with a number that is not finite. O(d r^3) operations beside one
-/// pass over the numbers.
+/// Whether a host ring has, at some bond, products that contribute to the result and are more than [`half_range`] below
+/// the largest product at that bond. A contraction passes through the cores `repeat` times. Returns `false` for an open
+/// train, and for a train with a number that is not finite. O(d r^3) operations, and one pass over the entries.
 ///
 /// # Errors
 /// Out of memory.
@@ -36,8 +38,8 @@ pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, repeat: usi
     with_scalar!(train.dtype(), "x", T => search::<T>(context, train, repeat))
 }
 
-/// How often the cores of a ring of `cores` cores of these ranks are gone through at most: after as many cores as twice the
-/// rank every way between two values has been gone.
+/// Number of passes through a ring of `cores` cores that a search needs, at most `repeat`. After twice as many cores as
+/// the rank, a path between any two values of a bond has been found if there is one.
 pub(super) fn turns(repeat: usize, cores: usize, rank: usize) -> usize {
     repeat.min((2 * rank + 2).div_ceil(cores))
 }
@@ -71,7 +73,8 @@ fn search<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, repeat: usize)
     hides(&list, &Shape::new("x", &modes, &ranks)?, T::DTYPE)
 }
 
-/// The largest product of sizes from one value of the first bond to each value of every bond, or back to it.
+/// For one value of the boundary bond: at each value of each bond, the logarithm of the largest product from that
+/// boundary value (`forward`), and of the largest product back to it (`backward`).
 struct Reach {
     forward: Vec<Vec<f64>>,
     backward: Vec<Vec<f64>>,
@@ -113,7 +116,8 @@ impl Reach {
     }
 }
 
-/// Whether parts of the trace that count go through numbers far below others. Sizes are logarithms, first bond fastest.
+/// Whether terms that contribute to the trace contain products far below the largest ones of their bond. `sizes` are
+/// logarithms of the entries of each core, left bond fastest.
 fn hides(sizes: &[&[f64]], shape: &Shape, dtype: DType) -> Result<bool> {
     let (d, ring) = (sizes.len(), shape.ranks()[0]);
     let mut reach = Reach::new(shape)?;

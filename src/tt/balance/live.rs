@@ -1,8 +1,8 @@
-//! Finds the numbers of the cores that contribute to an entry of the tensor.
+//! Finds the entries of the cores that contribute to some entry of the tensor.
 //!
-//! A number contributes if a path of nonzero numbers through it connects both ends of the train. All other numbers are
-//! only multiplied by zeros, whatever their size. In a ring every path must close, after any number of rounds, because
-//! sums over a ring may go round it several times.
+//! An entry contributes if a path of nonzero entries through it connects both ends of the train. All other entries are
+//! only multiplied by zeros, so their size does not matter. In a ring every path must close. It may take any number of
+//! passes, because a contraction may pass through the ring several times.
 
 use super::norms::NONE;
 use super::powers::WHAT;
@@ -12,7 +12,7 @@ use crate::tensor::train::Shape;
 
 const BITS: usize = u64::BITS as usize;
 
-/// Sets of values of the bond that closes the train, one for each value of another bond.
+/// One set of values of the boundary bond for each value of another bond, as bits. The boundary bond closes the train.
 struct Sets {
     words: usize,
     bits: Vec<u64>,
@@ -23,7 +23,7 @@ impl Sets {
         Ok(Self { words, bits: alloc::filled(WHAT, values * words, 0u64)? })
     }
 
-    /// The set of each value has only the value itself.
+    /// The sets at the boundary bond itself: the set of value p is {p}.
     fn own(values: usize, words: usize) -> Result<Self> {
         let mut sets = Self::new(values, words)?;
         (0..values).for_each(|p| sets.bits[p * words + p / BITS] |= 1 << (p % BITS));
@@ -47,7 +47,8 @@ impl Sets {
     }
 }
 
-/// For each value of each bond, the values of the closing bond that it leads to; `last` has those of the last bond.
+/// For each value of each bond, the set of boundary values that paths to the right lead to. `last` holds the sets of
+/// the last bond.
 fn behind(sizes: &[Vec<f64>], shape: &Shape, last: Sets) -> Result<Vec<Sets>> {
     let (d, words) = (shape.len(), last.words);
     let mut all = alloc::with_capacity(WHAT, d + 1)?;
@@ -65,8 +66,8 @@ fn behind(sizes: &[Vec<f64>], shape: &Shape, last: Sets) -> Result<Vec<Sets>> {
     Ok(all)
 }
 
-/// Sets the sizes of all numbers that do not contribute to [`NONE`], and returns whether there are any. Sizes are
-/// logarithms of norms over the mode index of each core, first bond fastest.
+/// Sets the size of each entry that does not contribute to [`NONE`]. Returns whether there was one. Sizes are
+/// logarithms of norms over the mode index of each core, left bond fastest.
 pub(super) fn prune(sizes: &mut [Vec<f64>], shape: &Shape) -> Result<bool> {
     if !sizes.iter().any(|core| core.contains(&NONE)) {
         return Ok(false);
@@ -75,7 +76,7 @@ pub(super) fn prune(sizes: &mut [Vec<f64>], shape: &Shape) -> Result<bool> {
     let words = p.div_ceil(BITS);
     let mut ways = behind(sizes, shape, Sets::own(p, words)?)?;
     if shape.is_cyclic() {
-        // Paths of any number of rounds, by Warshall's algorithm.
+        // Transitive closure by Warshall's algorithm: paths of any number of passes through the ring.
         let mut turns = ways.swap_remove(0);
         for middle in 0..p {
             let on = alloc::copied(WHAT, turns.of(middle))?;
@@ -111,7 +112,7 @@ pub(super) fn prune(sizes: &mut [Vec<f64>], shape: &Shape) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// 1 where there is a number.
+    /// The pattern of nonzero entries after [`prune`], as 0 and 1, and the value that it returns.
     fn pruned(ranks: &[usize], cores: &[&[u8]]) -> (bool, Vec<Vec<u8>>) {
         let shape = Shape::new("x", &vec![1; cores.len()], ranks).unwrap();
         let mut sizes: Vec<Vec<f64>> =
@@ -122,11 +123,12 @@ mod tests {
 
     #[test]
     fn what_is_not_reached_or_leads_to_zeros_is_dead() {
-        // Value 1 of the first bond is not reached, value 1 of the second leads to nothing, value 2 of both is cut off on both sides.
+        // Value 1 of the first bond is not reached. Value 1 of the second bond leads only to zeros. Value 2 of both
+        // bonds is connected to neither end.
         let (any, left) = pruned(&[1, 3, 3, 1], &[&[1, 0, 0], &[1, 1, 0, 1, 0, 0, 0, 0, 1], &[1, 0, 0]]);
         assert!(any);
         assert_eq!(left, [vec![1, 0, 0], vec![1, 0, 0, 0, 0, 0, 0, 0, 0], vec![1, 0, 0]]);
-        // Zeros that cut nothing off.
+        // These zeros disconnect no value.
         let (any, left) = pruned(&[1, 2, 2, 1], &[&[1, 1], &[1, 0, 0, 1], &[1, 1]]);
         assert!(!any);
         assert_eq!(left, [vec![1, 1], vec![1, 0, 0, 1], vec![1, 1]]);
@@ -138,14 +140,15 @@ mod tests {
 
     #[test]
     fn ways_round_a_ring_close_after_any_number_of_turns() {
-        // The second value comes back after two turns.
+        // The second value comes back after two passes.
         let (any, _) = pruned(&[2, 2, 2], &[&[0, 1, 1, 0], &[1, 0, 0, 1]]);
         assert!(!any);
-        // From one closed way to another, and not back.
+        // A path leads from one closed path to another, but not back.
         let (any, left) = pruned(&[2, 2, 2], &[&[1, 0, 1, 1], &[1, 0, 0, 1]]);
         assert!(any);
         assert_eq!(left, [[1, 0, 0, 1], [1, 0, 0, 1]]);
-        // More values than a word has bits: a circle through all of them, and an edge across it that counts.
+        // More values than a word has bits: one cycle through all of them, and an edge between two of them that
+        // contributes.
         let n = 70;
         let mut core = vec![0u8; n * n];
         (0..n).for_each(|a| core[a + n * ((a + 1) % n)] = 1);
@@ -153,7 +156,7 @@ mod tests {
         let (any, left) = pruned(&[n, n], &[&core]);
         assert!(!any);
         assert_eq!(left, [core.clone()]);
-        // Cut open, it has no closed way but one.
+        // Without its last edge the cycle is open. A loop at one value is the only closed path.
         core[n - 1] = 0;
         core[3 + n * 3] = 1;
         let (any, left) = pruned(&[n, n], &[&core]);

@@ -1,13 +1,14 @@
-//! Balancing: scales the values of a bond to similar magnitudes before trains are contracted.
+//! Balancing: multiplies the values of each bond by powers of two before trains are contracted.
 //!
-//! Multiplying value b of a bond by a number in one core and dividing by it in the next does not change the train. An
-//! environment holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries are 2^160 apart. The
-//! small entries vanish in single precision, though the next core makes them large again. Powers of two that are moved
-//! from core to core make the columns before a bond as large as the rows behind it, exactly. Numbers that are only ever
-//! multiplied by zeros become 0 in such a copy, because otherwise the numbers that count would be small beside them.
+//! Multiplying value b of a bond by a number in one core and dividing by it in the next core does not change the
+//! tensor. An environment of two trains holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries
+//! are 2^160 apart. In single precision the small entries underflow, although the next core makes them large again.
+//! Balancing moves powers of two between neighbouring cores, which is exact, until the columns before a bond are as
+//! large as the rows behind it. In a balanced copy, entries that the contraction multiplies only by zeros become 0.
+//! Otherwise the entries that contribute to the result would be small relative to them.
 //!
-//! The balanced copy is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device
-//! are examined there, at the same time as the contraction. Only trains that need balancing are copied to the host.
+//! A balanced copy is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device are
+//! examined there, at the same time as the contraction. Only trains that need balancing are copied to the host.
 
 mod device;
 mod hidden;
@@ -33,15 +34,16 @@ use powers::{Bounds, Examined, WHAT, balanced_within, examined, examined_operato
 pub(super) use powers::{ends, peak};
 pub(super) use range::is_wide;
 
-/// What a contraction of trains would lose although their bonds are balanced.
+/// How a contraction of trains with balanced bonds may still lose digits of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Risk {
-    /// Nothing that counts is lost.
+    /// No such loss.
     #[default]
     Nothing,
-    /// On a device, products of numbers that are far apart or far from 1.
+    /// On a device, products of entries that differ too much in exponent, or are too far from 1, may underflow or
+    /// overflow.
     Range,
-    /// Numbers of a ring that others hide.
+    /// In a ring, entries of an environment may underflow although they contribute to the result.
     Hidden,
 }
 
@@ -60,10 +62,10 @@ pub(super) struct Balanced {
 }
 
 impl Balanced {
-    /// Copies the trains on the host that need balancing. The bonds of trains on a device are examined in the order of
-    /// `stream`; [`Balanced::again`] returns the result. `wants_peaks` makes a later call of [`Balanced::peaks`]
-    /// cheaper for them. `turns` says how often the contraction goes through the cores; with `None` rings are not examined
-    /// for numbers that they hide.
+    /// Copies the host trains that need balancing. Trains on a device are examined in the order of `stream`;
+    /// [`Balanced::again`] reads the result. `wants_peaks` makes a later call of [`Balanced::peaks`] cheaper for them.
+    /// `turns` is the number of passes of the contraction through the cores; with `None` rings are not examined for
+    /// [`Risk::Hidden`].
     ///
     /// # Errors
     /// Out of memory.
@@ -80,7 +82,7 @@ impl Balanced {
         Ok(balanced)
     }
 
-    /// [`Balanced::new`] without the trains on the host, which [`Balanced::examine_here`] examines.
+    /// [`Balanced::new`] without the examination of host trains, which [`Balanced::examine_here`] does.
     ///
     /// # Errors
     /// Out of memory.
@@ -99,8 +101,8 @@ impl Balanced {
         Ok(Self { x: None, y: None, same, look, turns, is_hiding, is_wide, is_wide_here, peaks: None })
     }
 
-    /// Examines those of the trains that are on the host, and copies those that need balancing. To be called once. Sets the
-    /// calling thread's flag as [`examined`] does.
+    /// Examines the host trains among `x` and `y`, and copies those that need balancing. Call it once. Sets the calling
+    /// thread's flag of lost digits as [`examined`] does.
     ///
     /// # Errors
     /// Out of memory.
@@ -118,7 +120,8 @@ impl Balanced {
         self.x.is_some() || self.y.is_some()
     }
 
-    /// What a contraction of the trains would lose. For trains on a device it is known after [`Balanced::again`].
+    /// How a contraction of [`Balanced::of`] may lose digits. For trains on a device this is known after
+    /// [`Balanced::again`].
     pub(super) fn risk(&self) -> Risk {
         match (self.is_hiding, self.is_wide) {
             (true, _) => Risk::Hidden,
@@ -127,7 +130,7 @@ impl Balanced {
         }
     }
 
-    /// Whether a device would lose numbers that count of those of the trains that are on the host.
+    /// Whether a host train is wide ([`range::is_wide`]), so that a device may lose digits of the result.
     pub(super) fn is_wide_here(&self) -> bool {
         self.is_wide_here
     }
@@ -143,8 +146,8 @@ impl Balanced {
         (first, second)
     }
 
-    /// Exponents of the largest number of each core of both trains of [`Balanced::of`]. For trains on a device it
-    /// waits, for the examination that is under way or for a new one.
+    /// Exponents of the largest number of each core, for both trains of [`Balanced::of`]. For trains on a device it
+    /// waits for the running examination or for a new one.
     ///
     /// # Errors
     /// Out of memory.
@@ -171,8 +174,8 @@ impl Balanced {
         Ok([first, second])
     }
 
-    /// After a contraction of [`Balanced::of`]: whether it must be repeated, because bonds on the device turned out to
-    /// be unbalanced, or its [`Balanced::risk`] has changed. Waits for their examination.
+    /// Call it after a contraction of [`Balanced::of`]. Returns whether the contraction must be repeated, because bonds
+    /// on the device are unbalanced or [`Balanced::risk`] has changed. Waits for the examination on the device.
     ///
     /// # Errors
     /// Out of memory.
@@ -204,9 +207,8 @@ impl Balanced {
         Ok(changed)
     }
 
-    /// Runs `run` with the trains of [`Balanced::of`] and with what a contraction of them would lose. Runs it again if the
-    /// bonds on the device turn out to be unbalanced, or this to be something else. `first` is the first result, if it is
-    /// known.
+    /// Calls `run` with the trains of [`Balanced::of`] and [`Balanced::risk`]. Calls it again if [`Balanced::again`]
+    /// says so. `first` replaces the result of the first call if it is given.
     ///
     /// # Errors
     /// As `run`; out of memory.
@@ -240,7 +242,7 @@ pub(super) fn for_dense(
     stream: Option<&Stream>,
     train: &TensorTrain,
 ) -> Result<Option<TensorTrain>> {
-    // Each half of the train has one exponent. A half may be larger than the tensor by this limit.
+    // Each half of the train has one exponent. The limit bounds the factor by which a half may exceed the tensor.
     let single = train.dtype().is_single();
     here_within(context, stream, train, Bounds { limit: if single { 8 } else { 40 }, drop: true })
 }
@@ -274,7 +276,7 @@ fn here_within(
     balanced_within(context, &device::fetched(context, stream, train)?, bounds)
 }
 
-/// Copies on the host of those of two trains, which may be the same train, that are on a device. Waits.
+/// Copies on the host of those of x and y that are on a device. If both are the same train, only x is copied. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -288,8 +290,8 @@ pub(super) fn copies_here(
     Ok([copy(x)?, if x.is_same(y) { None } else { copy(y)? }])
 }
 
-/// Whether the numbers of a core of one of these trains are so far apart that a device may lose products of them, however large
-/// or small the core is. Waits for trains on a device.
+/// Whether the exponents of the nonzero entries of some core differ so much that products of them may underflow on a
+/// device, whatever the magnitude of the whole core. Waits for trains on a device.
 ///
 /// # Errors
 /// Out of memory.
@@ -303,8 +305,8 @@ pub(super) fn are_far_apart(
     Ok(first || !x.is_same(y) && range::is_far_apart(context, b.as_ref().unwrap_or(y))?)
 }
 
-/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced, or if the copy would
-/// lose digits of numbers that count. The flag distinguishes these: it is set for a copy that would lose digits.
+/// A balanced copy of a host train that is an operand of products. Returns `(None, false)` if its bonds are balanced,
+/// and `(None, true)` if the copy would lose digits of entries that contribute.
 ///
 /// # Errors
 /// Out of memory.
@@ -312,8 +314,8 @@ pub(super) fn for_product(context: &Arc<Context>, train: &TensorTrain) -> Result
     powers::for_product(context, train)
 }
 
-/// A balanced copy of a train on the host in double precision that single precision shall hold; `None` if its bonds are
-/// balanced.
+/// A balanced copy of a host train in double precision that will be rounded to single precision; `None` if its bonds
+/// are balanced.
 ///
 /// # Errors
 /// Out of memory.
@@ -321,7 +323,7 @@ pub(super) fn for_single(context: &Arc<Context>, train: &TensorTrain) -> Result<
     powers::for_single(context, train)
 }
 
-/// Whether numbers of a ring hide others that count, by the search on the host or on the device.
+/// Whether a contraction of the ring is at risk of [`Risk::Hidden`], by the search on the host or on the device.
 #[cfg(test)]
 pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, turns: usize) -> Result<bool> {
     if train.is_device() {
@@ -331,13 +333,13 @@ pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, turns: usiz
     }
 }
 
-/// Whether the examination on the device takes the numbers of a train there for too far apart.
+/// Whether the examination on the device finds that a train there is wide ([`range::is_wide`]).
 #[cfg(test)]
 pub(super) fn is_wide_there(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
     Look::new(context, None, &[train], false, None)?.map_or(Ok(false), |look| Ok(look.doubt()?.is_wide))
 }
 
-/// [`Balanced::run`] with two trains, which may be the same, after their examination. `turns` is that of [`Balanced::new`].
+/// [`Balanced::run`] for two trains, which may be the same, after [`Balanced::new`] with `turns`.
 ///
 /// # Errors
 /// As `run`; out of memory.
@@ -351,8 +353,8 @@ pub(super) fn with_balanced<R>(
     Balanced::new(context, stream, x, y, false, turns)?.run(context, stream, (x, y), None, run)
 }
 
-/// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced. Also whether
-/// it is a ring whose numbers hide others that count, if `examines` rings for that.
+/// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced. The flag
+/// is set if `examines` and if the matrix is a ring at risk of [`Risk::Hidden`].
 ///
 /// # Errors
 /// Out of memory.
@@ -361,17 +363,17 @@ pub(super) fn of_operator(
     h: &TrainMatrix,
     examines: bool,
 ) -> Result<(Option<TrainMatrix>, bool)> {
-    // Entries of an environment of three trains differ by the values of six bonds, which leaves less of single
-    // precision's range than two trains do.
+    // An entry of an environment of three trains is a product over six bonds, not four, so single precision allows a
+    // smaller difference.
     let limit = if h.train().dtype().is_single() { 8 } else { powers::limit(h.train().dtype()) };
-    // Blocks that are never read are left unchanged: a plan counts only the others.
+    // Leave blocks that the contraction never reads unchanged. The plan counts only the other blocks.
     let Examined { copy, is_hiding, .. } =
         examined_operator(context, h, Bounds { limit, drop: false }, examines.then_some(1))?;
     let copy = copy.map(|copy| TrainMatrix::new("h", copy, h.rows(), h.cols())).transpose()?;
     Ok((copy, is_hiding))
 }
 
-/// Whether the bonds of one of these trains, or of the operator, are far from balanced. Waits for the examination of
+/// Whether a bond of one of these trains, or of the operator, exceeds its balancing limit. Waits for the examination of
 /// trains on the device.
 ///
 /// # Errors
@@ -391,9 +393,9 @@ pub(super) fn is_any_far(
     Ok(!balanced_all(context, stream, trains, None)?.0.is_empty())
 }
 
-/// Balanced copies of those trains of a list that need one; an empty list if none does. Also whether a contraction of one of
-/// the trains would lose numbers; `turns` is that of [`Balanced::new`]. Waits for the examination of trains on
-/// the device.
+/// Balanced copies of the trains that need one; an empty list if none does. The flag says whether a contraction of one
+/// of the trains is at risk of losing digits. `turns` is that of [`Balanced::new`]. Waits for the examination of trains
+/// on the device.
 ///
 /// # Errors
 /// Out of memory.

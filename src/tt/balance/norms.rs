@@ -1,8 +1,9 @@
-//! Norms of the parts of a train before and behind each value of a bond.
+//! Norms of the parts of a train before and behind each value of a bond. The part before value b is the tensor of all
+//! cores to the left with the bond fixed at b.
 //!
-//! A first, cheap estimate adds the squares of numbers. It is right for parts that are not alike. If parts are alike or
-//! cancel each other, it is wrong by a factor in each core, which a long train raises to a power. The true norms are
-//! the diagonals of the train's environments with itself. These are stored in units of the norms, so any magnitude fits
+//! A cheap estimate adds the squares of entries. It is exact for orthogonal parts. If parts are parallel or cancel each
+//! other, each core adds an error factor, and the factors of a long train multiply. The exact norms are the diagonals
+//! of the train's environments with itself. The environments are stored in units of the norms, so any magnitude fits
 //! into their range.
 
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::tt::scaled::scale;
 
 /// The logarithm of 0.
 pub(super) const NONE: f64 = f64::NEG_INFINITY;
-/// Marks a value without a power: see [`super::paths::IDLE`].
+/// Marks a value of a bond without a power of two: see [`super::paths::IDLE`].
 const IDLE: i64 = i64::MIN;
 /// Least number of columns of a product for each thread.
 const COLUMNS: usize = 32;
@@ -29,7 +30,7 @@ const COLUMNS: usize = 32;
 /// rounding error.
 const LEAST: f64 = 1.0 / (1u128 << 96) as f64;
 
-/// Root of a sum of squares of any magnitudes.
+/// Root of a sum of squares, without overflow or underflow on the way.
 #[derive(Clone, Copy, Default)]
 struct Root {
     largest: f64,
@@ -51,7 +52,7 @@ impl Root {
     }
 }
 
-/// The root of a sum of squares, from and to logarithms.
+/// The root of a sum of squares; arguments and result are logarithms to base 2.
 fn root(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = logs.clone().fold(NONE, f64::max);
     if !most.is_finite() {
@@ -86,8 +87,8 @@ fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec
     Ok(Some(all))
 }
 
-/// The same for operators with modes rows x columns: bounds of the spectral norms of their blocks. These are exact for
-/// identities and projectors, so a string of either changes no norm.
+/// As [`norms_of`] for the core of an operator with modes rows x columns: bounds of the spectral norms of its blocks.
+/// The bounds are exact for identities and projectors, so that a long product of either changes no norm.
 fn bounds_of<T: Scalar>(
     cores: &Cores<'_, T>,
     shape: &Shape,
@@ -122,22 +123,22 @@ fn bounds_of<T: Scalar>(
     Ok(Some(all))
 }
 
-/// The cores of a train whose parts are measured, and the sizes of their numbers.
+/// The cores of a train, and logarithms of the sizes of their entries.
 pub(super) struct Parts<'a, T: Scalar> {
     context: &'a Arc<Context>,
     cores: &'a Cores<'a, T>,
     pub shape: &'a Shape,
-    /// Sizes of the numbers that count; [`NONE`] for all others.
+    /// Sizes of entries that contribute ([`live`]); [`NONE`] for all others.
     sizes: Vec<Vec<f64>>,
-    /// Whether some nonzero numbers do not count.
+    /// Whether some nonzero entries do not contribute.
     pub has_dead: bool,
     /// Whether sweeps compute norms instead of estimates.
     is_exact: bool,
 }
 
 impl<'a, T: Scalar> Parts<'a, T> {
-    /// Parts of these cores, by estimates; `None` if a number is not finite. `matrix` has the rows and columns of an
-    /// operator.
+    /// Prepares the sweeps that estimate norms; `None` if an entry is not finite. `matrix` has the row and column modes
+    /// of an operator.
     pub(super) fn new(
         context: &'a Arc<Context>,
         cores: &'a Cores<'a, T>,
@@ -153,18 +154,18 @@ impl<'a, T: Scalar> Parts<'a, T> {
         Ok(Some(Self { context, cores, shape, sizes, has_dead, is_exact: false }))
     }
 
-    /// The sizes of all cores' numbers; [`NONE`] for numbers that do not count.
+    /// The sizes of all entries, left bond fastest; [`NONE`] for entries that do not contribute.
     pub(super) fn into_sizes(self) -> Vec<Vec<f64>> {
         self.sizes
     }
 
-    /// The same parts, by norms.
+    /// The same, with sweeps that compute exact norms.
     pub(super) fn exact(self) -> Self {
         Self { is_exact: true, ..self }
     }
 
-    /// Sweeps over all cores, starting with parts of the sizes `from`, and calls `each` with every bond and the sizes
-    /// of the parts up to it.
+    /// Sweeps over all cores, from the left or (`mirrored`) from the right. `from` has the logarithms of the norms at
+    /// the first bond. Calls `each` with every later bond and the logarithms of the norms there.
     pub(super) fn sweep(&self, from: &[f64], mirrored: bool, mut each: impl FnMut(usize, &[f64])) -> Result<()> {
         let d = self.shape.len();
         let vector = || alloc::filled(WHAT, self.shape.max_rank(), NONE);
@@ -196,7 +197,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
     }
 }
 
-/// Inner products of the parts up to a bond with each other, in units of `powers`.
+/// Gram matrix of the parts at a bond. Entry (a, b) is in units of 2^(powers\[a\] + powers\[b\]).
 struct Grams<W> {
     products: Vec<W>,
     powers: Vec<i64>,
@@ -209,7 +210,7 @@ fn power_of(log: f64) -> i64 {
 }
 
 impl<W: Scalar> Grams<W> {
-    /// Starts with parts that are orthogonal to each other.
+    /// A diagonal Gram matrix with the norms `from`.
     fn new(shape: &Shape, from: &[f64]) -> Result<Self> {
         let widest = (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(0);
         let zeros = |n: usize| alloc::filled(WHAT, n, W::default());
@@ -223,8 +224,8 @@ impl<W: Scalar> Grams<W> {
         Ok(Self { products, powers, core: zeros(widest)?, made: zeros(widest)? })
     }
 
-    /// A step over a core. `norms` is [`NONE`] for numbers that do not count. `sizes` are the estimates behind the core
-    /// and become norms.
+    /// Multiplies by a core from both sides. `norms` is [`NONE`] for entries that do not contribute. `sizes` has the
+    /// estimates at the next bond; they are replaced by norms.
     fn step<T: Scalar<Wide = W>>(
         &mut self,
         context: &Context,

@@ -1,9 +1,9 @@
 //! Powers of two that give the parts of a train before and behind each value of a bond the same norm.
 //!
-//! The norms of the parts before and behind a value follow from one sweep each over all cores, so a large factor is
-//! found however many cores pass it on. Moving half of the exponent difference of the two parts from one side to the
-//! other makes both equal. If a number then becomes too small for its type in an environment, the product of the parts
-//! at its value is smaller than the train by the whole range of the type.
+//! One sweep over all cores from each end finds the norms, so a large factor is found even if many cores pass it on.
+//! Half of the exponent difference between the two parts is moved from one side to the other, which makes both equal.
+//! If an entry then underflows in an environment, the product of the two parts at its value is below the norm of the
+//! train by more than the whole range of the type.
 
 use super::norms::{NONE, Parts};
 use super::powers::WHAT;
@@ -12,12 +12,13 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tensor::train::Shape;
 
-/// Marks a value of a bond that one side does not reach: its numbers are only multiplied by zeros.
+/// Marks a value of a bond that is not connected to one end: its entries are only multiplied by zeros.
 pub(super) const IDLE: i64 = i64::MIN;
-/// Largest number of rounds of a ring. Two suffice if all values are connected with each other.
+/// Largest number of passes through a ring. Two suffice if all values of its bonds are connected with each other.
 const ROUNDS: usize = 16;
 
-/// Powers of two for the values of all bonds: columns before a bond are divided by them, rows behind it multiplied.
+/// Powers of two for the values of all bonds: the column of value b before a bond is divided by 2^of\[bond\]\[b\], the
+/// row behind it is multiplied by it.
 pub(super) struct Powers {
     pub of: Vec<Vec<i64>>,
     /// Approximate exponent of the cores' largest numbers after balancing.
@@ -25,7 +26,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// Powers of 0, which change nothing.
+    /// All powers are 0.
     pub(super) fn idle(shape: &Shape) -> Result<Self> {
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for rank in shape.ranks() {
@@ -34,10 +35,10 @@ impl Powers {
         Ok(Self { of, share: 0 })
     }
 
-    /// Changes the powers where a number would become larger than 2^`most`, as little as that needs. Numbers of a core may
-    /// be far larger than the norms of the parts they belong to, where these cancel in the next. Powers of 0 meet the
-    /// bounds, as the numbers are within the range, so there always are some that do. `sizes` are the exponents of the
-    /// largest numbers of each core for each pair of values of its bonds, [`IDLE`] for those that do not count.
+    /// Changes the powers as little as necessary so that no entry exceeds 2^`most`. An entry may be far larger than the
+    /// norm of its part if the next core cancels it. A solution exists: with all powers 0 the entries are those of the
+    /// train, which are in the range. `sizes` has for each core and each pair of values of its bonds the exponent of
+    /// the largest entry, [`IDLE`] if no entry contributes.
     pub(super) fn fit(&mut self, shape: &Shape, sizes: &[Vec<i64>], most: i64) {
         let d = shape.len();
         let each = |k: usize| {
@@ -45,7 +46,7 @@ impl Powers {
             sizes[k].iter().enumerate().filter(|(_, e)| **e != IDLE).map(move |(at, e)| (at % r, at / r, most - e))
         };
         let is_used = |a: i64, b: i64| a != IDLE && b != IDLE;
-        // A core's numbers are multiplied by 2^(a - b) with powers of the bonds before and behind it.
+        // Entry (a, b) of a core is multiplied by 2^(before - behind), the powers of its bonds.
         let lower = |of: &mut [Vec<i64>], k: usize| {
             let mut is_same = true;
             for (a, b, headroom) in each(k) {
@@ -71,7 +72,8 @@ impl Powers {
             self.of.iter_mut().flatten().filter(|power| **power != IDLE).for_each(|power| *power = 0);
             return;
         }
-        // From the left, powers grow until all cores but the last fit; from the right, they shrink until the others do.
+        // The sweep from the left raises powers until all cores but the last fit. The sweep from the right lowers
+        // powers until the others fit, too.
         for k in 0..d - 1 {
             for (a, b, headroom) in each(k) {
                 let before = self.of[k][a];
@@ -91,7 +93,8 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(NONE, f64::max)
 }
 
-/// Half of the difference of the two sides of a bond; [`NONE`] for a value that one of them does not reach.
+/// For each value of a bond, half of the difference of the logarithms before and behind it; [`NONE`] if the value is
+/// not connected to one end.
 fn halves(before: &[f64], behind: &[f64], to: &mut [f64]) {
     for ((l, r), to) in before.iter().zip(behind).zip(to) {
         *to = if l.is_finite() && r.is_finite() { (l - r) / 2.0 } else { NONE };
@@ -105,7 +108,8 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
     if low <= high { high - low } else { 0.0 }
 }
 
-/// [`halves`] of the bond that closes a ring, and the norms of the parts that lead to it and away from it.
+/// For the boundary bond of a ring: [`halves`], and the logarithms of the norms of the parts that end and that begin at
+/// it.
 fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
     let p = parts.shape.ranks()[0];
     let vector = || alloc::filled(WHAT, p, 0.0f64);
@@ -133,20 +137,20 @@ fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
     Ok([half, l, r])
 }
 
-/// Logarithms of the norms of the parts before and behind all values of all bonds.
+/// Logarithms of the norms of the parts before and behind each value of each bond.
 pub(super) struct Paths {
     before: Vec<Vec<f64>>,
     behind: Vec<Vec<f64>>,
-    /// [`halves`] of the bond that closes a ring; 0 for an open train.
+    /// [`halves`] of the boundary bond of a ring; 0 for an open train.
     ends: Vec<f64>,
-    /// Norms of the parts that lead to the bond that closes a ring, and away from it.
+    /// Logarithms of the norms of the parts that end and that begin at the boundary bond of a ring.
     around: Option<[Vec<f64>; 2]>,
-    /// The largest product of both sides.
+    /// Logarithm of the largest product of both norms over the values of the last bond.
     whole: f64,
 }
 
 impl Paths {
-    /// Measures the parts of a train.
+    /// Sweeps over the cores from both ends, for a ring after [`closing`].
     pub(super) fn new<T: Scalar>(parts: &Parts<'_, T>) -> Result<Self> {
         let (shape, d) = (parts.shape, parts.shape.len());
         let (ends, around) = if shape.is_cyclic() {
@@ -170,7 +174,7 @@ impl Paths {
         Ok(Self { before, behind, ends, around, whole })
     }
 
-    /// Both sides of a bond.
+    /// Logarithms of the norms before and behind the values of a bond.
     fn sides(&self, bond: usize) -> (&[f64], &[f64]) {
         match &self.around {
             Some([l, r]) if bond == 0 || bond + 1 == self.before.len() => (l, r),
@@ -178,13 +182,13 @@ impl Paths {
         }
     }
 
-    /// Whether the values of a bond differ by more than `limit`.
+    /// Whether the powers that balance this bond differ by more than `limit`.
     fn is_far(&self, bond: usize, limit: i64) -> bool {
         let (l, r) = self.sides(bond);
         spread(l.iter().zip(r).map(|(l, r)| (l - r) / 2.0)) > limit as f64
     }
 
-    /// Powers of two that balance all bonds; `None` if no bond is beyond `limit`, and for a train of zeros.
+    /// Powers of two that balance all bonds; `None` if no bond exceeds `limit`, and for a train of zeros.
     pub(super) fn powers(&self, limit: i64) -> Result<Option<Powers>> {
         let d = self.before.len() - 1;
         if !self.whole.is_finite() || !(0..d).any(|bond| self.is_far(bond, limit)) {
@@ -197,7 +201,7 @@ impl Paths {
             let ends = bond == 0 || bond == d;
             let (l, r) = (&self.before[bond], &self.behind[bond]);
             let mut powers = alloc::filled(WHAT, l.len(), IDLE)?;
-            // Each core gets an equal share of the exponent of the largest path.
+            // Distribute the exponent of the whole product equally over the cores.
             let moved = if ends { 0.0 } else { whole / 2.0 - bond as f64 * share };
             for (b, power) in powers.iter_mut().enumerate() {
                 if l[b].is_finite() && r[b].is_finite() {
@@ -249,7 +253,7 @@ mod tests {
                 assert_eq!(powers.of[1][0], IDLE);
                 assert!(ranks[0] > 1 || powers.of[0] == [0]);
                 assert!(!did || powers.of == before);
-                // A ring keeps powers other than 0, whose differences the range allows.
+                // Count the cases in which the result has powers other than 0.
                 changed += usize::from(!did && powers.of[2].iter().any(|power| *power != 0));
             }
         }

@@ -1,4 +1,4 @@
-//! Powers of two that bring the values of a bond to one magnitude, for trains on the host.
+//! Balances the bonds of trains on the host.
 //!
 //! `hidden.rs`, `live.rs`, `norms.rs`, `paths.rs`, `powers.rs` and `range.rs` import each other: the powers follow from
 //! the norms and paths, which are found from a train's ends and have the name of its copy in errors.
@@ -24,27 +24,27 @@ use crate::tt::scaled::{exponent_of, scale};
 
 pub(super) const WHAT: &str = "copy of a tensor train with balanced bonds";
 
-/// Exponent by which the values of a bond may differ. Environments of two trains then differ by at most four times as
-/// much, also between the two products with cores whose other bond has values as far apart. This is within the range of
-/// the type.
+/// Largest exponent difference between the values of a bond that is left unbalanced. Entries of an environment of two
+/// trains then differ by at most four times this exponent, also between the two products of a site. That is within the
+/// range of the type.
 pub(in crate::tt) fn limit(dtype: DType) -> i64 {
     if dtype.is_single() { 24 } else { 120 }
 }
 
-/// What [`examined`] finds; by default nothing.
+/// Findings about a train; by default none.
 #[derive(Default)]
 pub(super) struct Examined {
     /// A copy with balanced bonds, if the train needs one.
     pub copy: Option<TensorTrain>,
-    /// Whether the train, or the copy, is a ring whose numbers hide others that count.
+    /// Whether a contraction of the train, or of its copy, is at risk of [`super::Risk::Hidden`].
     pub is_hiding: bool,
-    /// Whether the train, or the copy, has numbers of which a device may lose some that count.
+    /// Whether a device may lose digits of the train, or of its copy: [`range::is_wide`].
     pub is_wide: bool,
 }
 
-/// Balances the bonds of a train on the host, and finds whether products of the balanced train would lose numbers. `turns`
-/// says how often products go through the cores; `None` for trains that are not examined for what they hide. Sets the
-/// calling thread's flag ([`flags`]) if, and only if, the copy has lost digits of numbers that count.
+/// Balances the bonds of a host train, and finds whether products of the balanced train may lose digits. `turns` is the
+/// number of passes of a product through the cores; with `None` rings are not examined. Sets the calling thread's flag
+/// of lost digits ([`flags`]) if, and only if, the copy has lost digits of entries that contribute.
 ///
 /// # Errors
 /// Out of memory.
@@ -65,7 +65,8 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     Ok(Examined { copy, is_hiding, is_wide })
 }
 
-/// Whether a train, or a copy of it, hides numbers. `near` says that the train's numbers are near each other.
+/// Whether products of a train, or of its copy (`is_copy`), are at risk of [`super::Risk::Hidden`]. `near` is
+/// [`is_near`] of the train.
 fn is_hiding_beside(
     context: &Arc<Context>,
     train: &TensorTrain,
@@ -80,16 +81,17 @@ fn is_hiding_beside(
     flags::watch(|| is_hiding(context, train, turns)).0
 }
 
-/// How far bonds are balanced.
+/// Limits of a balanced copy.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
-    /// Exponent by which the values of a bond may differ.
+    /// Largest exponent difference between the values of a bond.
     pub limit: i64,
-    /// Whether numbers that are only multiplied by zeros become 0.
+    /// Whether entries that are only multiplied by zeros become 0.
     pub drop: bool,
 }
 
-/// A train with the same tensor and bonds balanced within these bounds; `None` if they are, and for a train on a device.
+/// A train with the same tensor and bonds balanced within these bounds; `None` if they already are, and for a train on
+/// a device.
 ///
 /// # Errors
 /// Out of memory.
@@ -101,7 +103,7 @@ pub(super) fn balanced_within(
     Ok(watched_within(context, train, bounds)?.map(|Copied { train, .. }| train))
 }
 
-/// [`balanced_within`], and whether the copy lost digits.
+/// [`balanced_within`] that also reports whether the copy has lost digits.
 fn watched_within(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -> Result<Option<Copied>> {
     if train.is_device() || is_near(context, train, bounds.limit)? {
         return Ok(None);
@@ -112,17 +114,17 @@ fn watched_within(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -
 /// A copy of a train with balanced bonds.
 struct Copied {
     train: TensorTrain,
-    /// Whether powers of two brought numbers that count out of the range of the type.
+    /// Whether the powers of two moved entries that contribute out of the range of the type.
     is_lossy: bool,
 }
 
-/// The copy. Sets the calling thread's flag if it has lost digits.
+/// The train of the copy. Sets the calling thread's flag of lost digits if the copy is lossy.
 fn handed_on(copy: Option<Copied>) -> Option<TensorTrain> {
     flags::hand_on(copy.as_ref().is_some_and(|copy| copy.is_lossy));
     copy.map(|copy| copy.train)
 }
 
-/// [`examined`] for the train of an operator, with other bounds. It sets the flag likewise.
+/// As [`examined`] for the train of an operator, with other bounds.
 ///
 /// # Errors
 /// Out of memory.
@@ -138,7 +140,8 @@ pub(super) fn examined_operator(
     }
     let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
     let copy = handed_on(copy);
-    // The bounds may be closer than those of a search.
+    // `bounds.limit` may be smaller than [`limit`], so that the bonds may need no copy and the ring still needs the
+    // search.
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
     Ok(Examined { copy, is_hiding, is_wide: false })
 }
@@ -146,10 +149,10 @@ pub(super) fn examined_operator(
 /// Least number of elements for which the context's threads examine a train.
 const MANY: usize = 1 << 18;
 
-/// Whether the numbers of the cores are so close in magnitude that no bond can be beyond the limit. One pass over the
-/// numbers, which suffices for most trains. A core without zeros connects every value of a bond to every value of the
-/// next. Products up to the next bond then differ by no more than the core's numbers. A core with zeros may pass on the
-/// whole difference that came to it.
+/// Whether the entries of the cores are so close in magnitude that no bond can exceed the limit. This takes one pass
+/// over the entries, and for most trains the answer is yes. A core without zeros connects every value of its left bond
+/// to every value of its right bond, so the products up to the right bond differ by no more than the entries of this
+/// core. A core with zeros may pass on the whole difference of the bond before.
 pub(super) fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
     Ok(measured(context, train, limit)?.is_near)
 }
@@ -165,10 +168,10 @@ struct Measured {
 /// [`is_near`] and [`range::is_wide`] in one pass.
 fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<Measured> {
     let (shape, isa, dtype) = (train.shape(), context.isa(), train.dtype());
-    // Both ends of the range of p are rounded.
+    // The limit applies to half of the difference, rounded at both ends.
     let most = 2 * limit - 2;
     if train.is_uniform() {
-        // With zeros, the powers of several numbers may add up before later ones compensate them.
+        // If there are zeros, the differences of several cores may add up before later cores compensate them.
         let (rank, ends) = (shape.ranks()[0], ends_of(train, 0, isa)?);
         let times = if ends.has_zeros { to_i64(rank) } else { 2 };
         let is_near = rank == 1 || ends.range().saturating_mul(times) <= most;
@@ -176,7 +179,8 @@ fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<M
     }
     let mut ends = alloc::filled(WHAT, shape.len(), Ends::default())?;
     if shape.elements() >= MANY {
-        // The calling thread starts at once: to wake the others takes about as long as the pass over a middling train.
+        // The calling thread starts without waiting for the others: waking them takes about as long as one pass over a
+        // train of medium size.
         context.pool().run_here(|| {
             ends.par_iter_mut().enumerate().try_for_each(|(k, ends)| {
                 *ends = ends_of(train, k, isa)?;
@@ -192,8 +196,8 @@ fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<M
     let mut ranges = alloc::with_capacity(WHAT, ends.len())?;
     ranges.extend(ends.iter().map(|ends| (ends.range(), ends.has_zeros)));
     let added = |sum: i64, (range, has_zeros): (i64, bool)| if has_zeros { sum.saturating_add(range) } else { range };
-    // If all cores of a ring have zeros, the differences of all of them may add up. Otherwise the second round gives a
-    // smaller bound.
+    // If all cores of a ring have zeros, the differences of all cores may add up. Otherwise a second pass lowers the
+    // bound.
     let (turns, around) = if shape.is_cyclic() { (2, ranges.iter().map(|range| range.0).sum()) } else { (1, 0) };
     let ranks = shape.ranks();
     let mut behind = alloc::filled(WHAT, shape.len() + 1, around)?;
@@ -215,30 +219,30 @@ fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<M
     Ok(Measured { is_near, is_wide })
 }
 
-/// A number with the exponent of the core's largest number; not finite if a number is not.
+/// A number with the exponent of the largest entry of core k; not finite if an entry is not.
 pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
     Ok(ends_of(train, k, isa)?.high)
 }
 
-/// Numbers with the exponents of the core's smallest nonzero and of its largest magnitude. The latter is 0 for a core
-/// of zeros, and not finite if a number is not.
+/// Numbers with the exponents of the smallest nonzero magnitude and of the largest magnitude of core k. The second is 0
+/// for a core of zeros, and not finite if an entry is not.
 pub(in crate::tt) fn ends(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f64, f64)> {
     let Ends { low, high, .. } = ends_of(train, k, isa)?;
     Ok((low, high))
 }
 
-/// Extreme magnitudes of a core. Only their exponents are exact.
+/// Smallest and largest magnitude of a core. Only their exponents are exact.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// The smallest that is not 0.
+    /// The smallest magnitude that is not 0.
     low: f64,
     high: f64,
     has_zeros: bool,
 }
 
 impl Ends {
-    /// The exponent difference between the largest and the smallest nonzero number of a core. It is 0 for a core of zeros, and
-    /// if a number is not finite: its train has no tensor.
+    /// Exponent difference between the largest and the smallest nonzero entry. It is 0 for a core of zeros, and if an
+    /// entry is not finite, because such a train is not balanced.
     fn range(self) -> i64 {
         let is_none = self.high.to_bits() == 0 || !self.high.is_finite();
         if is_none { 0 } else { exponent_of(self.high) - exponent_of(self.low) }
@@ -250,13 +254,13 @@ fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
     let (memory, dtype) = (memory.host("x")?, train.dtype());
     let parts = if dtype.is_complex() { 2 } else { 1 };
     let numbers = offset * parts..(offset + train.shape().core_len(k)) * parts;
-    // Bit patterns: the caller's thread may take subnormal numbers for 0.
+    // Compare bit patterns: the caller may have set the thread to flush subnormal numbers to 0.
     Ok(if dtype.is_single() {
         let (low, high, least) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
         Ends { low: f64::from(f32::from_bits(low)), high: f64::from(f32::from_bits(high)), has_zeros: least == 0 }
     } else {
         let core = &memory.as_slice::<i64>()?[numbers];
-        // For a core without zeros, as most are, this takes a quarter of the time.
+        // Most cores have no zeros. Then this pass suffices, which takes a quarter of the time of the other.
         let (low, high) = dispatch::<f64, _>(isa, Tops(core));
         if low > 0 {
             let of = |top: u32| f64::from_bits(u64::from(top) << 32);
@@ -268,8 +272,8 @@ fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
     })
 }
 
-/// Finds the bit patterns of three magnitudes: the smallest nonzero, the largest, and the smallest of all. Bit patterns
-/// have the order of the magnitudes.
+/// Finds the bit patterns of three magnitudes: the smallest nonzero one, the largest, and the smallest of all. Bit
+/// patterns of magnitudes compare as the magnitudes do.
 struct Single<'a>(&'a [u32]);
 
 impl Kernel<f32> for Single<'_> {
@@ -288,8 +292,8 @@ impl Kernel<f32> for Single<'_> {
     }
 }
 
-/// Finds the upper halves of the smallest and the largest magnitude in double precision. Their exponents are exact. An
-/// upper half of 0 is a zero or one of the least subnormal numbers.
+/// Finds the upper halves of the bit patterns of the smallest and the largest magnitude in double precision. They hold
+/// the exponents exactly. An upper half of 0 is 0 or a subnormal number.
 struct Tops<'a>(&'a [i64]);
 
 impl Kernel<f64> for Tops<'_> {
@@ -306,7 +310,7 @@ impl Kernel<f64> for Tops<'_> {
     }
 }
 
-/// As [`Single`], for numbers in double precision.
+/// [`Single`] in double precision.
 struct Double<'a>(&'a [i64]);
 
 impl Kernel<f64> for Double<'_> {
@@ -334,11 +338,11 @@ fn copy_of<T: Scalar>(
 ) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
-    // Norms may underflow where no number does.
+    // Norms may underflow where no entry does, so the flag of lost digits is ignored here.
     let powers_of =
         |cores: &Cores<'_, T>, shape: &Shape| flags::watch(|| powers_of(context, cores, shape, matrix, bounds)).0;
     let (mut powers, live) = if train.is_uniform() {
-        // One core: treat it as a ring of one core; the powers are the same at every bond.
+        // A uniform train is balanced as a ring of its one core, with the same powers at every bond.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
@@ -364,8 +368,8 @@ fn copy_of<T: Scalar>(
     Ok(Some(copy))
 }
 
-/// The exponents of the largest numbers of each core for each pair of values of its bonds, first bond fastest; [`IDLE`] for
-/// zeros, and for numbers that do not count.
+/// For each core, the exponent of the largest entry for each pair of values of its bonds, left bond fastest; [`IDLE`]
+/// if all are zero or, with `live`, if none contributes.
 fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, live: Option<&Vec<Vec<f64>>>) -> Result<Vec<Vec<i64>>> {
     let shape = cores.shape();
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
@@ -384,9 +388,9 @@ fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, live: Option<&Vec<Vec<f64>>>) -> Re
     Ok(all)
 }
 
-/// Powers that balance these cores, and the sizes of the numbers that count; `None` if the cores are balanced or a
-/// number is not finite. Estimates come first; exact norms are computed only if the estimates find an unbalanced bond.
-/// In a long train of unlike parts an estimate may be wrong by any power of two.
+/// Powers that balance these cores, and the sizes of the entries that contribute; `None` if the cores are balanced or
+/// an entry is not finite. Exact norms are computed only if the cheaper estimates find an unbalanced bond. In a long
+/// train an estimate may be wrong by any power of two if the parts are not orthogonal.
 fn powers_of<T: Scalar>(
     context: &Arc<Context>,
     cores: &Cores<'_, T>,
@@ -396,7 +400,8 @@ fn powers_of<T: Scalar>(
 ) -> Result<Option<(Powers, Vec<Vec<f64>>)>> {
     let Some(mut parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
     let mut powers = Paths::new(&parts)?.powers(bounds.limit)?;
-    // The Frobenius norm of an operator is no estimate of how much it scales vectors.
+    // For an operator, `bounds_of` already bounds spectral norms. Frobenius norms would say little about how it scales
+    // vectors.
     if powers.is_some() && matrix.is_none() {
         parts = parts.exact();
         powers = Paths::new(&parts)?.powers(bounds.limit)?;
@@ -407,9 +412,9 @@ fn powers_of<T: Scalar>(
     Ok(powers.map(|powers| (powers, parts.into_sizes())))
 }
 
-/// The train with rows multiplied and columns divided by the powers of their bonds. With `live`, numbers that are only
-/// multiplied by zeros become 0. Without it, they are scaled down to the magnitude of the others. `None` if a number would
-/// leave the range of the type.
+/// Copies the train with its rows multiplied and its columns divided by the powers of their bonds. With `live`, entries
+/// that do not contribute become 0; without it, they are scaled down to the magnitude of the others. `None` if an entry
+/// would overflow.
 fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
@@ -443,7 +448,7 @@ fn scaled_copy<T: Scalar>(
             if !before.contains(&IDLE) && !after.contains(&IDLE) {
                 continue;
             }
-            // No loss of these numbers counts.
+            // These entries do not contribute, so their lost digits are not reported.
             flags::watch(|| {
                 for (at, x) in to.iter_mut().enumerate() {
                     let (a, b) = power(at);
@@ -459,20 +464,21 @@ fn scaled_copy<T: Scalar>(
     Ok((!is_beyond).then(|| Copied { train: copy, is_lossy: lost.is_any() }))
 }
 
-/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced, or if the copy would lose digits of
-/// numbers that count. The flag distinguishes these: it is set for a copy that would lose digits.
+/// A balanced copy of a train that is an operand of products. Returns `(None, false)` if its bonds are balanced, and
+/// `(None, true)` if the copy would lose digits of entries that contribute.
 ///
 /// # Errors
 /// Out of memory.
 pub(super) fn for_product(context: &Arc<Context>, train: &TensorTrain) -> Result<(Option<TensorTrain>, bool)> {
-    // A number of the product is scaled by both operands' powers at both of its bonds.
+    // An entry of the product is scaled by the powers of both operands, at both of its bonds.
     let limit = if train.dtype().is_single() { SINGLE } else { 120 };
     let copy = watched_within(context, train, Bounds { limit, drop: true })?;
     let is_lossy = copy.as_ref().is_some_and(|copy| copy.is_lossy);
     Ok((copy.filter(|copy| !copy.is_lossy).map(|copy| copy.train), is_lossy))
 }
 
-/// A balanced copy of a train in double precision that single precision shall hold; `None` if its bonds are balanced.
+/// A balanced copy of a train in double precision that will be rounded to single precision; `None` if its bonds are
+/// balanced.
 ///
 /// # Errors
 /// Out of memory.
@@ -480,5 +486,6 @@ pub(super) fn for_single(context: &Arc<Context>, train: &TensorTrain) -> Result<
     Ok(watched_within(context, train, Bounds { limit: SINGLE, drop: true })?.map(|copy| copy.train))
 }
 
-/// Limit for the bonds of trains in single precision whose numbers are rounded or multiplied one by one.
+/// Largest exponent difference between the values of a bond for trains whose entries will be rounded to single
+/// precision or multiplied there one by one.
 const SINGLE: i64 = 12;

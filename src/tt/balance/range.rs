@@ -1,7 +1,8 @@
-//! Trains whose numbers are so far apart, or so far from 1, that a contraction on a device may lose some that count.
+//! Finds trains with entries so far apart in exponent, or so far from 1, that a contraction on a device may lose digits
+//! of the result.
 //!
-//! A processor reports whether arithmetic rounded a number below the range of its type, a device does not. A device is
-//! therefore given only trains of which products of two numbers with an environment cannot vanish; others are contracted in
+//! The CPU reports when arithmetic rounds a number below the range of its type; a device does not. A device therefore
+//! gets only trains for which no product of two entries and an environment underflows. Other trains are contracted in
 //! double precision or on the host.
 
 use std::sync::Arc;
@@ -13,14 +14,14 @@ use crate::scalar::DType;
 use crate::tensor::train::TensorTrain;
 use crate::tt::scaled::exponent_of;
 
-/// Largest a and a + |b| of a core whose largest number is 2^b and whose least number that is not 0 is 2^-a of it.
-/// Environments are kept within 2^60 (single precision) or 2^500 of 1, the least numbers are 2^-149 and 2^-1074. Where all
-/// numbers of a core are large or small, products are scaled.
+/// Limits (most a, most a + |b|) for a core whose largest entry is 2^b and whose smallest nonzero entry is 2^(b - a).
+/// Environments are held within 2^60 (single precision) or 2^500 (double) of 1, and the smallest numbers are 2^-149 and
+/// 2^-1074. If all entries of a core are large, or all are small, products are scaled.
 pub(super) fn most(dtype: DType) -> (i64, i64) {
     if dtype.is_single() { (44, 100) } else { (280, 700) }
 }
 
-/// Whether a core of a train on the host is beyond [`most`].
+/// Whether a core of a host train exceeds the limits of [`most`].
 ///
 /// # Errors
 /// For a train that is not on the host.
@@ -28,7 +29,8 @@ pub(in crate::tt) fn is_wide(context: &Arc<Context>, train: &TensorTrain) -> Res
     is_any_beyond(context, train, most(train.dtype()))
 }
 
-/// Whether the numbers of a core of a train on the host are further apart than [`most`], however large they are.
+/// Whether the exponents of the entries of a host train's core differ by more than the first limit of [`most`],
+/// whatever their magnitude.
 pub(super) fn is_far_apart(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
     is_any_beyond(context, train, (most(train.dtype()).0, i64::MAX))
 }
@@ -44,7 +46,7 @@ fn is_any_beyond(context: &Arc<Context>, train: &TensorTrain, (apart, away): (i6
     Ok(false)
 }
 
-/// Whether a core with this least and this largest number is beyond these limits.
+/// Whether a core with this smallest nonzero and this largest magnitude exceeds the limits (most a, most a + |b|).
 pub(super) fn is_beyond(low: f64, high: f64, (apart, away): (i64, i64)) -> bool {
     if low == 0.0 || !high.is_finite() {
         return false;

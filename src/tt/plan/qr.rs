@@ -18,7 +18,7 @@ impl Planner<'_> {
             (r[cut] as f64 * r[k % d] as f64) + if difference { s[cut] as f64 * s[k % d] as f64 } else { 0.0 }
         };
         if self.request.options.cut.is_none() {
-            // Every width is a multiple of the ranks at the cut.
+            // The width of every matrix is a multiple of the ranks at the cut: cut where they are smallest.
             self.cut = (1..d).fold(0, |best, c| if wide(c, c) < wide(best, best) { c } else { best });
         }
         let mut plan = self.start(Method::Full, "QR factors, nothing is squared".into())?;
@@ -32,16 +32,16 @@ impl Planner<'_> {
             let (before, after) =
                 (wide(self.cut, self.cut + i), if last { 1.0 } else { wide(self.cut, self.cut + i + 1) });
             let tall = rows * n;
-            // Each value of the bond at the cut is multiplied only with its own columns.
+            // Each value of the bond at the cut is multiplied only with the columns that belong to it.
             let values = r[self.cut] as f64;
             plan.flops += if i > 0 { operations * tall * before * after / values } else { 0.0 };
             if tall > after && !last {
                 plan.flops += operations * after * after * (tall - after / 3.0);
             }
-            // The peak is either R and its product with a core, or this product and the factorisation's own memory.
-            // A GPU also stores the matrix before the first site.
+            // The peak is R together with its product, or the product together with the factorisation's own memory. A
+            // GPU also stores the matrix before the first site.
             let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
-            // At the last site the CPU keeps a column of each train.
+            // At the last site the CPU has one column for each train.
             let made = if last && difference && !self.is_gpu() { 2.0 } else { after };
             most = most.max(self.bytes(held + tall * made));
             if tall > after && !last {
@@ -59,15 +59,16 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    /// Bytes in which a GPU computes R of a matrix: a matrix in double precision (the matrix itself or a copy of it)
-    /// and one coefficient a column. cuSOLVER's own workspace is not included.
+    /// Bytes in which a GPU factorises a matrix: the matrix in double precision, in place or as a copy, and one
+    /// coefficient for each column. cuSOLVER's own workspace is not included.
     fn triangle(&self, rows: f64, columns: f64) -> f64 {
         let (own, wide) = (self.dtype.size() as f64, if self.dtype.is_complex() { 16.0 } else { 8.0 });
         let copy = if own < wide { own * rows * columns } else { 0.0 };
         wide * rows * columns + copy.max(wide * columns + own * columns * columns)
     }
 
-    /// Bytes for R of a matrix with more rows than columns, without the matrix: R, coefficients and working memory.
+    /// Bytes to factorise a matrix with more rows than columns, without the matrix itself: R, coefficients and working
+    /// memory.
     fn factorisation(&self, rows: usize, columns: usize) -> f64 {
         let scratch = match self.dtype {
             DType::F32 => working_bytes::reflect::<f32>(rows, columns),
