@@ -20,9 +20,9 @@ pub struct Canonical {
     pub exponent: i64,
 }
 
-/// The train with orthonormal cores except for `centre`. Triangular factors have diagonals that are real and not
-/// negative, so signs do not depend on the backend, and a train in canonical form is returned unchanged. Ranks become
-/// no larger than the neighbouring cores allow. Nothing is truncated.
+/// The train in canonical form with the orthogonality centre at core `centre`. The diagonals of the triangular factors
+/// are real and not negative, so signs do not depend on the backend, and a train in canonical form is returned
+/// unchanged. A rank becomes at most as large as the unfoldings of its two cores allow. Nothing is truncated.
 ///
 /// # Errors
 /// [`NotSupported`](crate::error::Error::NotSupported) for a cyclic train;
@@ -50,14 +50,14 @@ pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
 
 type Swept = (Option<Pieces>, i64);
 
-/// Result for a zero train: no cores. A sweep that finds zeros does not read the other cores, so their numbers are
-/// checked here.
+/// The result for a zero train: no cores. A sweep ends at a factor of zeros without reading the other cores, so this
+/// checks that they are finite.
 fn nothing(algebra: &mut dyn Operations, x: &TensorTrain) -> Result<Swept> {
     (0..x.shape().len()).try_for_each(|k| load(algebra, x, k).map(|_| ()))?;
     Ok((None, 0))
 }
 
-/// Writes unit vectors to all cores of a zero train of rank 1 except the centre.
+/// Sets core entries of a zero train of rank 1 so that every core except the centre is a unit vector.
 fn orthonormal_zero(algebra: &mut dyn Operations, train: &mut TensorTrain, centre: usize) -> Result<()> {
     for k in (0..train.shape().len()).filter(|k| *k != centre) {
         let n = train.shape().modes()[k];
@@ -79,7 +79,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
     let shape = x.shape();
     let d = shape.len();
     let what = "core with what is carried";
-    // From the left: the carried factor before the core is an r' x r_k matrix.
+    // Sweep from the left. The factor R of the cores before core k, r' x r_k, is multiplied into core k.
     let mut pieces = Pieces::new(d)?;
     let mut carried: Option<Dense> = None;
     let (mut m, mut exponent) = load(algebra, x, 0)?;
@@ -108,7 +108,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
             carried = Some(low);
         }
     }
-    // From the right, with the adjoint of the carried factor: r' x r_{k+1}.
+    // Sweep from the right. The factor is stored as its adjoint, r' x r_{k+1}.
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
     let mut carried: Option<Dense> = None;
     for k in (centre + 1..d).rev() {
@@ -150,7 +150,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
     Ok((Some(pieces), exponent))
 }
 
-/// M L for the adjoint of L.
+/// M L^H.
 fn behind(algebra: &mut dyn Operations, m: &Dense, low: &Dense) -> Result<Dense> {
     let mut product = algebra.zeros("core with what is carried", algebra.shape(m).0, algebra.shape(low).0)?;
     algebra.multiply(1.0, m, Op::Plain, low, Op::Adjoint, 0.0, &mut product)?;

@@ -11,8 +11,9 @@ use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::shape::to_u64;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 
-/// A train of normally distributed numbers. The variance of those of core k is 1 / (n_k sqrt(r_k r_{k+1})), so that the
-/// expectation of the squared norm is 1 whatever the shape; of a complex number each part has half of it.
+/// A train of normally distributed numbers. Those of core k have the variance 1 / (n_k sqrt(r_k r_{k+1})), so that the
+/// expectation of the squared norm is 1 for every shape. The real and the imaginary part of a complex number have half
+/// of the variance each.
 ///
 /// Element e of core k is entry (e, k) of the random matrix of `seed` (see [`Sketch`]): the same numbers for any number
 /// of threads, on any device.
@@ -41,7 +42,7 @@ fn fill<T: Scalar>(at: &Place<'_>, train: &mut TensorTrain, seed: u64) -> Result
         let core = cores.core(k);
         at.context.pool().run(|| {
             core.par_chunks_mut(1 << 12).enumerate().for_each(|(chunk, part)| {
-                // In double precision, so that a number is rounded once.
+                // Draw in double precision, so that each number is rounded once.
                 let mut drawn = [T::Wide::default(); 64];
                 for (first, values) in (to_u64(chunk << 12)..).step_by(64).zip(part.chunks_mut(64)) {
                     sketch.fill_column(first, column, &mut drawn[..values.len()]);

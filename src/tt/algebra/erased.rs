@@ -1,5 +1,5 @@
-//! The operations of a [`TrainOps`] without its types, so that the methods for trains are compiled once for all element types
-//! and backends. Each operation works on whole matrices, so a call through a trait object costs nothing that counts.
+//! The operations of a [`TrainOps`] without its type parameters, so that the methods for trains are compiled once for
+//! all element types and backends. Each operation works on a whole matrix, so the cost of a dynamic call is negligible.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -19,11 +19,11 @@ use crate::scalar::{DType, Scalar, is_finite, with_scalar};
 use crate::tensor::train::TensorTrain;
 use crate::tt::scaled::scale;
 
-/// A matrix of a backend and an element type that only the backend's [`Operations`] know.
+/// A matrix of a backend. Only the backend's [`Operations`] know its type.
 pub struct Dense(Box<dyn Any>);
 
 impl Dense {
-    /// A matrix whose type is forgotten.
+    /// A matrix without its type.
     pub fn new<M: 'static>(matrix: M) -> Self {
         Self(Box::new(matrix))
     }
@@ -100,7 +100,7 @@ pub trait Operations {
     /// [`Algebra::upload`](crate::dense::Algebra::upload) of packed numbers.
     fn upload(&mut self, what: &'static str, rows: usize, cols: usize, values: &Values) -> Result<Dense>;
 
-    /// Every `step`-th of some numbers, from number `first` on.
+    /// Numbers `first`, `first` + `step`, `first` + 2 `step`, ...
     fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values>;
 
     /// The numbers of a matrix, column-major.
@@ -109,7 +109,7 @@ pub trait Operations {
     /// Whether all numbers of a matrix are finite.
     fn is_finite(&mut self, what: &'static str, m: &Dense) -> Result<bool>;
 
-    /// The Frobenius norm of `values` less 2^`exponent` times the matrix.
+    /// The Frobenius norm of `values` - 2^`exponent` `m`.
     fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64>;
 
     /// [`Algebra::copy_columns`](crate::dense::Algebra::copy_columns).
@@ -146,10 +146,11 @@ pub trait Operations {
     /// [`Algebra::householder`](crate::dense::Algebra::householder).
     fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()>;
 
-    /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    /// Replaces `x` by Q with orthonormal columns; returns R with X = Q R.
     fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod) -> Result<Dense>;
 
-    /// Changes the phases of the factors of X = Q R so that the diagonal of R is real and not negative.
+    /// Multiplies the columns of Q and the rows of R = Q^H X by phases so that the diagonal of R is real and not
+    /// negative.
     fn positive(&mut self, q: &mut Dense, r: &mut Dense) -> Result<()>;
 
     /// [`TrainOps::reshape`].
@@ -164,13 +165,13 @@ pub trait Operations {
     /// [`TrainOps::put`].
     fn put(&mut self, m: &Dense, out: &mut Memory) -> Result<()>;
 
-    /// The numbers of a packed tensor, in memory that the backend can read.
+    /// The numbers of a packed tensor in memory that the backend can read; copies them if necessary.
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a>>;
 
     /// The held numbers as a matrix of the backend.
     fn matrix(&mut self, what: &'static str, held: Held<'_>, rows: usize, cols: usize) -> Result<Dense>;
 
-    /// Whether the parts of all numbers in the host's memory are below `limit`. Ends at the first that is not.
+    /// Whether |re| and |im| of all numbers in host memory are below `limit`. Stops at the first number that is not.
     fn are_below(&self, memory: &Memory, elements: usize, limit: f64) -> Result<bool>;
 
     /// [`TrainOps::left_vectors`].
@@ -346,7 +347,7 @@ impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
     }
 }
 
-/// Runs `run` with the operations of the place's context on elements of `dtype`.
+/// Calls `run` with the operations of `at.context` on elements of `dtype`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for `argument` of a type that is not one of the four of linear algebra; as `run`.
@@ -364,7 +365,7 @@ pub fn with_operations<R>(
     found.ok_or_else(|| Error::Internal("operations of trains that did not run".into()))
 }
 
-/// [`with_operations`], compiled once.
+/// [`with_operations`] without a type parameter, so that it is compiled once.
 fn dispatch(
     at: &Place<'_>,
     argument: &str,

@@ -21,10 +21,11 @@ use crate::tt::scaled::{exponent_of, scale};
 pub const LIMIT: usize = 1 << 31;
 
 /// Writes the dense tensor of a train, first index fastest. `tensor` has the mode sizes as dimensions, in any layout on
-/// the host, or it is packed with as many elements in other dimensions. The two halves of the train are expanded and
-/// multiplied: the operations are the elements times the rank in the middle.
+/// the host, or it is packed and has as many elements in other dimensions. The train is cut in the middle, and the
+/// dense tensors of both halves are multiplied: this takes as many multiply-adds as the elements times the rank in the
+/// middle.
 ///
-/// If the numbers at a bond differ by many orders of magnitude, the train is copied with balanced bonds.
+/// If the entries at a bond differ by many orders of magnitude, the train is first copied with balanced bonds.
 ///
 /// A layout other than packed, first index fastest, needs a second tensor of that size.
 ///
@@ -54,7 +55,7 @@ pub fn full(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, force: bool) -
     tensor::copy(at.context, at.stream, &whole, tensor)
 }
 
-/// Returns an error for a dense tensor that is probably too large by mistake.
+/// Returns an error for a dense tensor of more than [`LIMIT`] elements unless `force`: its size is probably a mistake.
 pub(super) fn check_size(modes: &[usize], force: bool) -> Result<()> {
     let elements = modes.iter().try_fold(1usize, |p, &n| p.checked_mul(n));
     match elements {
@@ -64,7 +65,7 @@ pub(super) fn check_size(modes: &[usize], force: bool) -> Result<()> {
     }
 }
 
-/// Fills a packed tensor of `elements` elements with the numbers of x.
+/// Fills a packed tensor of `elements` elements with the entries of x.
 pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, elements: usize) -> Result<()> {
     let location = if tensor.is_device() { Location::Device } else { Location::Host };
     let there = Place { location, ..*at };
@@ -90,9 +91,10 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         algebra.product_to(alpha, &left, &right, memory)?;
         let size = e.zip(f).map_or(0, |(e, f)| e + f);
         let most = dtype.largest_exponent();
-        // The left half of a ring has the norm of as many matrices as the bond that closes it has values.
+        // For a ring, the left half consists of one matrix for each value of the boundary bond, each with norm at most
+        // 1.
         let bits = exponent_of(x.shape().ranks()[0] as f64);
-        // The power is a bound: the entries may be smaller, or beyond the range.
+        // The exponent is only a bound: the entries may be within the range, or beyond it.
         let is_beyond = size + bits >= most
             && !is_finite(dtype, at, memory, elements)?
             && frobenius(algebra, &left)?.is_finite()
@@ -100,7 +102,7 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         if !is_beyond {
             return Ok(());
         }
-        // Sums may have left the range on the way to entries within it.
+        // A partial sum may have overflowed although the entry is within the range. Repeat with smaller numbers.
         let down = size + bits + 1 - most;
         times_power(algebra, &mut left, -down)?;
         let (rows, cols) = (algebra.shape(&left).0, algebra.shape(&right).0);
@@ -135,29 +137,31 @@ fn is_finite(dtype: DType, at: &Place<'_>, memory: &Memory, elements: usize) -> 
     Ok(peaks.iter().all(|peak| peak.is_finite()))
 }
 
-/// 2^(e + f) for halves whose norms have been divided by these powers, as a factor and an exponent that both halves take
-/// together. If one half is zero the product is 0, or NaN if the other is not finite.
+/// 2^(e + f), for halves that have been divided by 2^e and 2^f, as a factor for their product or as an exponent for
+/// both halves. `None` stands for a half of zeros: their product needs no factor, and is NaN if the other half is not
+/// finite.
 fn alpha(dtype: DType, e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
     let most = dtype.largest_exponent();
-    // A tensor with entries within the range whose norm is beyond this does not fit into memory.
+    // With a larger norm some entry is beyond the range: a tensor that fits into memory has fewer than 2^120 elements.
     if e + f > most + 60 {
         return Err(beyond(dtype, e + f));
     }
-    // Near the ends of the range, a factor beside one half may overflow or lose digits where both halves together do not.
+    // Near the ends of the range, a factor for one half may overflow or lose digits where a factor for each half does
+    // not.
     let least = if dtype.is_single() { -90 } else { -900 };
     let is_near = e + f > most - 2 || e + f < least;
     Ok(if is_near { (1.0, (e + f).max(-1500)) } else { (scale(1.0, e + f), 0) })
 }
 
-/// Number of cores in the left half for which both halves together are smallest.
+/// Number of cores in the left half, chosen so that both halves together have the fewest elements.
 fn split_at(shape: &Shape, elements: usize) -> usize {
     let d = shape.len();
     let (mut best, mut least, mut left) = (d, usize::MAX, 1usize);
     for k in 1..=d {
         left *= shape.modes()[k - 1];
         let size = left.saturating_add(elements / left).saturating_mul(shape.ranks()[k]);
-        // The last bond of a ring is also its first, so the right half must not be empty.
+        // The last bond of a ring is the boundary bond, so the right half needs at least one core.
         if size < least && (k < d || d == 1) {
             (best, least) = (k, size);
         }
@@ -167,8 +171,8 @@ fn split_at(shape: &Shape, elements: usize) -> usize {
 
 type Half = (Dense, Option<i64>);
 
-/// Divides a matrix by a power of two so that its product with a core is in the range of the type, and returns the exponent of
-/// that power. The core keeps its numbers as they are, which may be far apart.
+/// Divides a matrix by a power of two, 2^e, so that its product with `core` is in the range of the type. Returns e. The
+/// core is not scaled, because its entries may differ much in exponent.
 fn prepare(algebra: &mut dyn Operations, m: &mut Dense, core: &Dense) -> Result<i64> {
     let (low, high) = if algebra.dtype().is_single() { (-40, 100) } else { (-500, 900) };
     let size = exponent_of_norm(algebra, core)?;
@@ -185,8 +189,8 @@ fn prepare(algebra: &mut dyn Operations, m: &mut Dense, core: &Dense) -> Result<
     Ok(e)
 }
 
-/// The product of the left cores: a row for each combination of their indices, a column for each (b, p) of the bond in
-/// the middle and the bond that closes the ring.
+/// The dense tensor of the left cores as a matrix: a row for each combination of their mode indices, a column for each
+/// pair (b, p) of the bond in the middle and the boundary bond. Also returns its exponent, `None` for zeros.
 fn left_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize) -> Result<Half> {
     let what = "left half of a train";
     let shape = x.shape();
@@ -217,14 +221,14 @@ fn left_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, midd
     Ok((all, top))
 }
 
-/// Multiplies a first core, (n_0, r_1), with those up to the middle.
+/// Multiplies a first core, (n_0, r_1), by the others up to the middle.
 fn extend(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize, first: Dense) -> Result<Half> {
     let mut m = first;
     let mut exponent = 0;
     for k in 1..middle {
         at.cancel.check()?;
         let [r, n, s] = x.shape().core(k);
-        // Continue with zeros: the following cores may hold a NaN.
+        // Do not stop at zeros: the following cores may hold a NaN.
         let core = algebra.load(x, k, r, n * s)?;
         exponent += prepare(algebra, &mut m, &core)?;
         let rows = algebra.shape(&m).0;
@@ -238,8 +242,8 @@ fn extend(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle:
     }
 }
 
-/// The adjoint of the product of the right cores: a row for each combination of their indices, a column for each (b,
-/// p).
+/// The adjoint of the dense tensor of the right cores as a matrix: a row for each combination of their mode indices, a
+/// column for each (b, p).
 fn right_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, middle: usize) -> Result<Half> {
     let what = "right half of a train";
     let shape = x.shape();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::tensor::train::TensorTrain;
 
-/// A copy of numbers in host or device memory.
+/// Copies numbers from host or device memory to a new matrix on the device.
 fn copied<T: Scalar>(
     algebra: &mut GpuAlgebra,
     (memory, offset): (&Memory, usize),
@@ -32,7 +32,7 @@ fn copied<T: Scalar>(
     }
 }
 
-/// Writes the numbers of a matrix to host or device memory.
+/// Copies the numbers of a matrix to host or device memory.
 fn written<T: Scalar>(
     algebra: &mut GpuAlgebra,
     m: &GpuMatrix<T>,

@@ -1,8 +1,8 @@
-//! Powers of two for the cores of a train by which no core loses its small numbers.
+//! Chooses powers of two for the cores of a train such that no core loses small entries.
 //!
-//! A power of two may be moved from core to core. A core with numbers near the least of its type takes none down, and one
-//! with numbers near the largest takes none up. Within these bounds, the largest numbers of the cores are made as equal as
-//! they can be.
+//! The powers may be distributed over the cores as long as their sum is right. A core with entries near the smallest
+//! number of its type cannot be divided, and a core with entries near the largest number cannot be multiplied. Within
+//! these bounds, the largest entries of the cores are made as equal as possible.
 //!
 //! `levels.rs`, `structure.rs` and `sum.rs` import each other: sums level their trains first, and conversions to single
 //! precision do as sums do.
@@ -18,26 +18,26 @@ use crate::tt::scaled::exponent_of;
 
 const WHAT: &str = "exponents of cores";
 
-/// Magnitudes of the numbers of a core that are not 0.
+/// Magnitudes of the nonzero entries of a core.
 struct Span {
-    /// Exponents of the least number that is not 0 and of the largest one.
+    /// Exponents of the smallest nonzero entry and of the largest one.
     low: i64,
     high: i64,
-    /// Binary logarithm of the largest number.
+    /// Binary logarithm of the largest entry.
     size: f64,
 }
 
-/// Magnitudes of the cores of a train on the host, and the range of a type that shall hold them.
+/// Magnitudes of the cores of a host train, and the range of the type to which they will be converted.
 pub(super) struct Levels {
     spans: Vec<Span>,
     least: i64,
     most: i64,
-    /// Whether numbers below the least normal one may stay as they are.
+    /// Whether the type is that of the train. Then subnormal entries may stay subnormal.
     same: bool,
 }
 
 impl Levels {
-    /// The magnitudes of the cores; `None` if a core is zero.
+    /// Examines the cores; `None` if a core is zero.
     pub(super) fn new(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<Option<Self>> {
         let mut spans = alloc::with_capacity(WHAT, x.shape().len())?;
         for k in 0..x.shape().len() {
@@ -57,13 +57,13 @@ impl Levels {
         Ok(Some(Self { spans, least: dtype.least_exponent(), most, same }))
     }
 
-    /// Exponents that a core may be multiplied by.
+    /// The smallest and the largest exponent by which a core may be multiplied.
     fn bounds(&self, span: &Span) -> [i64; 2] {
         let low = self.least - span.low;
         [if self.same { low.min(0) } else { low }, self.most - span.high]
     }
 
-    /// Exponents whose sum is `exponent` and by which no core loses a number; `None` if there are none.
+    /// Exponents for the cores whose sum is `exponent` and with which no core loses an entry; `None` if there are none.
     pub(super) fn shifts(&self, exponent: i64) -> Result<Option<Vec<i64>>> {
         let shift = |span: &Span, level: i64| {
             let [low, high] = self.bounds(span);
@@ -73,7 +73,7 @@ impl Levels {
         if self.spans.iter().any(|span| self.bounds(span)[0] > self.bounds(span)[1]) {
             return Ok(None);
         }
-        // At the least level all cores have their least exponents, at the largest one their largest.
+        // At the lowest level every core has its smallest exponent, at the highest level its largest.
         let level = |span: &Span, end: usize| self.bounds(span)[end] + span.high;
         let mut below = self.spans.iter().map(|span| level(span, 0)).min().unwrap_or(0);
         let mut above = self.spans.iter().map(|span| level(span, 1)).max().unwrap_or(0);
@@ -94,14 +94,14 @@ impl Levels {
         Ok(Some(shifts))
     }
 
-    /// Whether core k loses small numbers where it is multiplied by 2^shift.
+    /// Whether core k loses small entries when it is multiplied by 2^shift.
     pub(super) fn is_lossy(&self, k: usize, shift: i64) -> bool {
         shift < self.bounds(&self.spans[k])[0]
     }
 
-    /// Returns an error if a core, multiplied by its power of two, loses a number that counts: one that could make an
-    /// entry of the tensor within the range of the type. Cores of `lost` have lost numbers below the least normal one
-    /// already.
+    /// Returns an error if a core, multiplied by its power of two, loses an entry that matters: one that may contribute
+    /// to an entry of the tensor within the range of the type. Cores of `lost` have already lost entries below the
+    /// smallest normal number.
     pub(super) fn expect_held(
         &self,
         at: &Place<'_>,
@@ -123,7 +123,7 @@ impl Levels {
                 most = most.max(found);
             }
             let Some(most) = most else { continue };
-            // The most that a product of such a number with numbers of the other cores comes to.
+            // The largest product of such an entry with entries of the other cores.
             if most as f64 - span.size + all > self.least as f64 {
                 return Err(Error::Numerical(format!(
                     "{argument}: core {k} would have numbers that count below the range of {}",

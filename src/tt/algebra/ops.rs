@@ -32,8 +32,8 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// A copy of the numbers of a packed tensor; `None` if this backend reads them where they are.
     fn hold(&mut self, memory: &Memory, elements: usize) -> Result<Option<Self::Matrix>>;
 
-    /// Left singular vectors, rows-by-rows, and singular values in decreasing order, of a matrix with many more columns
-    /// than rows, in few passes over it. `delta` is the error of the singular values that matters. The values are NaN
+    /// Left singular vectors (rows x rows) and singular values in decreasing order of a matrix with many more columns
+    /// than rows, in few passes over it. Errors of the singular values below `delta` are acceptable. The values are NaN
     /// if the matrix has numbers that are not finite.
     fn left_vectors(
         &mut self,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::scaled::{exponent_of, scale};
 
-/// Number of multiplications up to which Householder reflections are as fast as CholeskyQR.
+/// Number of multiplications up to which Householder reflections are at least as fast as CholeskyQR.
 const SMALL: usize = 1 << 21;
 
 /// X = Q R: Q has min(rows, columns) orthonormal columns, R is an upper triangle or trapezoid.
@@ -48,10 +48,10 @@ pub fn frobenius(algebra: &mut dyn Operations, m: &Dense) -> Result<f64> {
     Ok(truncate::norm(&algebra.column_norms(m)?))
 }
 
-/// Exponent by which a norm of finite numbers may exceed the range.
+/// A sum of squares may overflow although its numbers are finite. The numbers are then divided by 2^BY first.
 const BY: i64 = 200;
 
-/// The exponent of the norm, also where it is beyond the range of f64; 0 for a matrix of zeros or with a number that is not
+/// The exponent of the Frobenius norm, also if the norm is beyond the range of f64; 0 for zeros and if a number is not
 /// finite.
 pub fn exponent_of_norm(algebra: &mut dyn Operations, m: &Dense) -> Result<i64> {
     let norm = frobenius(algebra, m)?;
@@ -66,8 +66,8 @@ pub fn exponent_of_norm(algebra: &mut dyn Operations, m: &Dense) -> Result<i64> 
     Ok(if norm.is_finite() { exponent_of(norm) + BY } else { 0 })
 }
 
-/// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
-/// of zeros. A matrix with a number that is not finite keeps its finite ones as they are.
+/// Divides exactly by the power of two that brings the norm to [0.5, 1), and returns its exponent; `None` for zeros. A
+/// matrix with a number that is not finite is not scaled.
 pub fn normalize(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
     let mut norm = frobenius(algebra, m)?;
     if norm == 0.0 {
@@ -83,7 +83,7 @@ pub fn normalize(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i
         }
     }
     let e = exponent_of(norm);
-    // Near the ends of the range the power itself is not a normal number.
+    // 2^e itself may be subnormal or infinite, so use two factors.
     if e.abs() > 1000 {
         times_power(algebra, m, -(e / 2))?;
         times_power(algebra, m, e / 2 - e)?;
@@ -93,7 +93,7 @@ pub fn normalize(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i
     Ok(Some(e + taken))
 }
 
-/// [`normalize`] only if the norm is far from 1, which suffices between products.
+/// [`normalize`], but only if the norm is far from 1. That suffices between products.
 pub fn tame(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm > 1e-4 && norm < 1e4 {
@@ -111,7 +111,7 @@ pub fn times_power(algebra: &mut dyn Operations, m: &mut Dense, e: i64) -> Resul
     algebra.scale_columns(m, &factors)
 }
 
-/// The first `count` columns; the matrix itself if it has no more.
+/// The first `count` columns of m. Returns m itself if it has `count` columns.
 fn leading(algebra: &mut dyn Operations, m: Dense, count: usize) -> Result<Dense> {
     let (rows, cols) = algebra.shape(&m);
     if count == cols {
@@ -122,13 +122,13 @@ fn leading(algebra: &mut dyn Operations, m: Dense, count: usize) -> Result<Dense
     Ok(part)
 }
 
-/// M = U C + the dropped part: U with orthonormal columns, and C^H.
+/// The truncated factorisation M = U C + E, where U has orthonormal columns.
 pub struct Split {
-    /// U, with as many columns as values were kept.
+    /// U, with one column for each singular value that is not dropped.
     pub u: Dense,
-    /// C^H, with orthogonal columns, one for each kept value.
+    /// C^H, with as many columns as U; they are orthogonal.
     pub carried: Dense,
-    /// Root of the sum of the squares of the dropped singular values.
+    /// Frobenius norm of E, the root of the sum of the squares of the dropped singular values.
     pub tail: f64,
     /// Frobenius norm of M.
     pub norm: f64,
@@ -137,7 +137,7 @@ pub struct Split {
 /// The singular value decomposition of M with as few singular values as `delta` and `cap` allow.
 pub fn split(algebra: &mut dyn Operations, m: Dense, delta: Delta, cap: usize) -> Result<Split> {
     let (rows, cols) = algebra.shape(&m);
-    // A tall matrix is first reduced to its triangle. Then only the kept columns of U are computed.
+    // A tall matrix is first reduced to a triangle, so that only the wanted columns of U are computed.
     let (q, small) = if rows > cols + cols / 2 {
         let (q, r) = factors(algebra, m)?;
         (Some(q), r)
@@ -158,11 +158,11 @@ pub fn split(algebra: &mut dyn Operations, m: Dense, delta: Delta, cap: usize) -
     Ok(Split { u, carried, tail, norm })
 }
 
-/// Cores that have been computed, as matrices of a backend.
+/// The cores that a sweep has computed so far, as matrices of a backend.
 pub struct Pieces {
-    /// Core k with r_k n_k r_{k+1} elements.
+    /// Core k has r_k n_k r_{k+1} elements.
     pub cores: Vec<Dense>,
-    /// Ranks r_0 .. r_d of the cores so far.
+    /// Ranks r_0, r_1, ... of the cores so far; one more than cores.
     pub ranks: Vec<usize>,
 }
 
@@ -182,7 +182,7 @@ impl Pieces {
     }
 }
 
-/// A train in the requested memory from the computed cores; a zero train of rank 1 if there are none.
+/// A train of the computed cores, in the requested memory; a zero train of rank 1 if there are none.
 pub fn assemble(
     at: &Place<'_>,
     algebra: &mut dyn Operations,

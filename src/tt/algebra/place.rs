@@ -1,4 +1,4 @@
-//! Context, stream, memory and cancellation of calls, and trains as the host reads and writes them.
+//! The context, stream, memory and cancellation of a call of the algebra, and host copies of trains.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::{balance, peaks};
 
-/// Context, stream and cancellation of a call, and memory of its result.
+/// Where a call runs: context, stream, cancellation, and the memory of its result.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The context of all operands.
@@ -24,7 +24,7 @@ pub struct Place<'a> {
     pub stream: Option<&'a Stream>,
     /// Memory that the result is allocated in.
     pub location: Location,
-    /// Cancellation by the context since the place was made, which the call checks at each core.
+    /// Cancellation of the context since this object was made. The call checks it at each core.
     pub cancel: CancelWatch<'a>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Place<'a> {
         Self::new(context, None, Location::Host)
     }
 
-    /// Returns an error for a dead context, and for memory that the context does not have.
+    /// Returns an error for a context that cannot be used, and for a memory location that the context does not have.
     pub(super) fn check(&self) -> Result<()> {
         self.context.check_alive()?;
         if self.location == Location::Device {
@@ -55,7 +55,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A train that the host can read: the caller's, or a copy of one on a device or of another type.
+/// A train that the host can read: the caller's train, or a copy from a device or of another type.
 pub(super) enum HostTrain<'a> {
     There(&'a TensorTrain),
     Copied(TensorTrain),
@@ -78,9 +78,9 @@ pub(super) fn check(at: &Place<'_>, argument: &str, x: &TensorTrain) -> Result<(
     x.expect_set(argument)
 }
 
-/// Returns an error for a train with numbers that are not finite. With `from_end` it names the last such core, because
-/// decompositions read the cores from the end. They do not read cores that are only multiplied by zeros. Waits if the
-/// train is on the device.
+/// Returns an error for a train with a number that is not finite. With `from_end` it names the last such core, because
+/// decompositions read the cores from the end. They skip cores that are only multiplied by zeros, so this check comes
+/// first. Waits if the train is on the device.
 pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, from_end: bool) -> Result<()> {
     let cores = if x.is_uniform() { 1 } else { x.shape().len() };
     let mut largest = alloc::filled("largest numbers of cores", cores, 0.0f64)?;
@@ -101,7 +101,7 @@ pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, fro
     }
 }
 
-/// The train on the host. A copy from a device is complete after the work that has been enqueued so far.
+/// The train on the host. A copy from a device includes all work that has been enqueued so far.
 pub(super) fn read<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain) -> Result<HostTrain<'a>> {
     check(at, argument, x)?;
     if !x.is_device() {
@@ -118,7 +118,7 @@ pub(super) fn read<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain) -> Re
     Ok(HostTrain::Copied(copy))
 }
 
-/// The train on the host with elements of `dtype`, which is its own type or the complex one of it.
+/// The train on the host with elements of `dtype`, its own type or the complex type of the same precision.
 pub(super) fn read_as<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<HostTrain<'a>> {
     let here = read(at, argument, x)?;
     if here.dtype() == dtype {
@@ -129,7 +129,7 @@ pub(super) fn read_as<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dt
     Ok(HostTrain::Copied(copy))
 }
 
-/// Rounds the numbers of a host train to the type of another.
+/// Rounds the entries of a host train to the type of `to`.
 pub(super) fn convert(at: &Place<'_>, from: &TensorTrain, to: &mut TensorTrain) -> Result<()> {
     with_scalar!(from.dtype(), "x", S => with_scalar!(to.dtype(), "dtype", T => convert_cores::<S, T>(at, from, to)))
 }
@@ -147,7 +147,7 @@ fn convert_cores<S: Scalar, T: Scalar>(at: &Place<'_>, from: &TensorTrain, to: &
     })
 }
 
-/// The type for arithmetic with trains of both types.
+/// The common type of trains of types x and y: complex if either is.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for types of different precision.
@@ -160,13 +160,13 @@ pub(super) fn common_type(argument: &str, x: DType, y: DType) -> Result<DType> {
     }
 }
 
-/// A train of zeros that the host can write. [`finish`] copies it to its destination.
+/// A zero train in host memory, for [`finish`].
 pub(super) fn begin(at: &Place<'_>, dtype: DType, shape: Shape) -> Result<TensorTrain> {
     let location = if at.location == Location::Device { Location::Host } else { at.location };
     TensorTrain::zeros(at.context, dtype, location, shape)
 }
 
-/// Copies a train from [`begin`] to the memory asked for.
+/// Moves a train from [`begin`] to `at.location`.
 pub(super) fn finish(at: &Place<'_>, train: TensorTrain) -> Result<TensorTrain> {
     if at.location != Location::Device {
         return Ok(train);

@@ -5,7 +5,7 @@ use crate::dense::{Algebra, Op};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// Changes the phases of the factors so that the diagonal of R is real and not negative.
+/// Multiplies the columns of Q and the rows of R by phases so that the diagonal of R is real and not negative.
 pub(super) fn positive<T: Scalar, A: Algebra<T>>(algebra: &mut A, q: &mut A::Matrix, r: &mut A::Matrix) -> Result<()> {
     let what = "triangular factor";
     let (rows, cols) = algebra.shape(r);

@@ -1,7 +1,7 @@
 //! Products of trains entry by entry, and of TT-matrices with trains. Their ranks are the products of the operands'
 //! ranks.
 //!
-//! A pair of bonds is one bond of the result. The bond of x, or of the right matrix, is fastest.
+//! A bond of the result is a pair of bonds, of which that of x, or of the right matrix, is fastest.
 
 use std::cell::Cell;
 
@@ -21,26 +21,26 @@ use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
-/// Operands of a product of trains, on the host.
+/// Operands of a product of trains, in host memory.
 pub(super) enum Pair<'a> {
-    /// Two trains entry by entry.
+    /// Two trains that are multiplied entry by entry.
     Entries(HostTrain<'a>, HostTrain<'a>),
     /// A TT-matrix with cores (w, m, n, w') and a train with cores (r, n, c, r'), where c is 1 unless the train is that
     /// of a TT-matrix.
     Matrix { h: HostTrain<'a>, x: HostTrain<'a>, rows: Vec<usize>, columns: Vec<usize> },
 }
 
-/// An operand on the host with elements of `dtype`. If the numbers at its bonds differ much, they are balanced by
-/// powers of two: exponents in the product of two such trains differ twice as much, and small numbers would become 0. Where
-/// balancing itself would lose digits, the train is taken as it is, and the flag is set. The digits count even in a rounded
-/// product: its norm may be far below those of the operands.
+/// An operand in host memory with elements of `dtype`. If the entries at its bonds differ much, they are balanced by
+/// powers of two: exponents in the product of two unbalanced trains would differ twice as much, and small entries would
+/// underflow. If balancing itself would lose digits, the train is not balanced, and the flag is set. These digits may
+/// matter even in a rounded product, because its norm may be far below the norms of the operands.
 fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<(HostTrain<'a>, bool)> {
     let here = read_as(at, argument, x, dtype)?;
     let (copy, is_far) = balance::for_product(at.context, &here)?;
     Ok((copy.map_or(here, HostTrain::Copied), is_far))
 }
 
-/// A product that has not been formed.
+/// A product whose cores have not been computed.
 pub(super) struct Product<'a> {
     pair: Pair<'a>,
     shape: Shape,
@@ -59,7 +59,7 @@ impl<'a> Product<'a> {
         Ok(Self { pair: Pair::Entries(x, y), shape, dtype, is_far: is_far || is_too })
     }
 
-    /// H x for a train, or for a TT-matrix with `columns`.
+    /// H x for a train x, or for the train of a TT-matrix if `columns` has its column modes.
     pub(super) fn matrix(
         at: &Place<'_>,
         h: &'a TrainMatrix,
@@ -73,7 +73,7 @@ impl<'a> Product<'a> {
             Some(columns) => alloc::copied(what, columns)?,
             None => alloc::filled(what, d, 1)?,
         };
-        // For the message, a shape whose modes are H's columns.
+        // `expect_modes` compares two shapes, so make one with the column modes of H.
         let ones = alloc::filled(what, d + 1, 1)?;
         Shape::new("h", h.cols(), &ones)?.expect_modes("h", modes, argument)?;
         let (mut out, _) = sizes(d)?;
@@ -96,8 +96,8 @@ impl<'a> Product<'a> {
         finish(at, result)
     }
 
-    /// The product as a train on the host, the exponents of the powers of two that its cores must be multiplied by, and
-    /// whether numbers of the cores are below the range of the type even so.
+    /// The product as a train in host memory, the exponents of the powers of two that its cores must be multiplied by,
+    /// and for each core whether entries underflow in spite of it.
     fn form_apart(&self, at: &Place<'_>) -> Result<(TensorTrain, Vec<i64>, Vec<bool>)> {
         let mut result = begin(at, self.dtype, self.shape.clone())?;
         let mut exponents = alloc::filled("exponents of cores", self.shape.len(), 0i64)?;
@@ -113,8 +113,8 @@ impl<'a> Product<'a> {
         Ok((result, exponents, lost))
     }
 
-    /// The product, rounded. Its cores are computed one at a time, unless numbers far apart need the bonds of the product
-    /// itself to be balanced. `names` are those of the operands.
+    /// The rounded product. Its cores are computed one at a time. Only if entries may underflow, all cores are computed
+    /// first and the bonds of the product are balanced. `names` are the operands' names in errors.
     pub(super) fn round(
         &self,
         at: &Place<'_>,
@@ -136,7 +136,7 @@ impl<'a> Product<'a> {
         if !self.is_far {
             let source = Source::Formed { shape: &self.shape, core: &form, may_lose: &may_lose };
             let rounded = round::round_source(at, "product", self.dtype, &source, truncation);
-            // An error other than of the numbers stays what it is.
+            // Other errors do not depend on the range of the type.
             if !may_lose.get() || !matches!(rounded, Ok(_) | Err(Error::Numerical(_))) {
                 return rounded;
             }
@@ -144,22 +144,22 @@ impl<'a> Product<'a> {
         self.round_formed(at, truncation)
     }
 
-    /// Core k, the exponent of the power of two that it must be multiplied by, and the flag of [`Product::core`].
+    /// Core k and its exponent and flag, as from [`Product::core`].
     fn formed<T: Scalar>(&self, at: &Place<'_>, k: usize) -> Result<(Values, i64, bool)> {
         let mut values = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
         let (exponent, lost) = self.core::<T>(at, k, &mut values)?;
         Ok((Values::new(values), exponent, lost))
     }
 
-    /// [`Product::round`] of all cores of the product together, with balanced bonds.
+    /// [`Product::round`] with all cores of the product in memory at the same time and balanced bonds.
     fn round_formed(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
         let (product, exponents, lost) = self.form_apart(&Place { location: Location::Host, ..*at })?;
-        // Binary logarithms of bounds of the norms of the cores.
+        // Upper bounds of the binary logarithms of the norms of the cores.
         let mut norms = alloc::with_capacity("norms of cores", self.shape.len())?;
         for (k, exponent) in exponents.iter().enumerate() {
             at.cancel.check()?;
             let (_, high) = balance::ends(&product, k, at.context.isa())?;
-            // The ends are exact within a factor of 2, and of parts of numbers.
+            // `ends` is exact within a factor of 2, and |re|, |im| within another.
             norms.push(high.log2() + 2.0 + 0.5 * (self.shape.core_len(k) as f64).log2() + *exponent as f64);
         }
         let all = norms.iter().sum::<f64>();
@@ -193,7 +193,7 @@ impl<'a> Product<'a> {
         Ok((rounded, truncated))
     }
 
-    /// A bound of the exponents of the numbers of core k that are not 0, from below.
+    /// A lower bound of the exponents of the nonzero entries of core k.
     fn low(&self, at: &Place<'_>, k: usize) -> Result<i64> {
         let (Pair::Entries(x, y) | Pair::Matrix { h: x, x: y, .. }) = &self.pair;
         let low = |x: &TensorTrain| Ok(exponent_of(balance::ends(x, k, at.context.isa())?.0));
@@ -201,8 +201,8 @@ impl<'a> Product<'a> {
     }
 
     /// Writes core k to `out`, which is zero. Returns the exponent of the power of two that the core must be multiplied
-    /// by, 0 unless products of numbers of this magnitude leave the range of the type, and whether numbers of the core
-    /// are below the range of the type even so.
+    /// by, and whether entries underflow in spite of it. The exponent is 0 unless products of entries leave the range
+    /// of the type.
     fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<(i64, bool)> {
         match &self.pair {
             Pair::Entries(x, y) => {
@@ -232,14 +232,14 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Copies of two cores in [-1, 1], if products of their numbers would leave the range of the type.
+/// Two cores, scaled to [-1, 1] if products of their entries would leave the range of the type.
 struct Tamed<T> {
     copies: Option<[Vec<T>; 2]>,
     exponent: i64,
 }
 
 impl<T: Scalar> Tamed<T> {
-    /// `None` if the numbers of a core are so far apart that such products would be 0.
+    /// `None` if the entries of a core differ so much that products of scaled entries would underflow.
     fn new(x: &[T], y: &[T]) -> Result<Option<Self>> {
         // Products of cores within these exponents stay in the range of the type.
         let (range, least) = if T::DTYPE.is_single() { (-40..=100, -125) } else { (-480..=900, -1021) };
@@ -249,7 +249,7 @@ impl<T: Scalar> Tamed<T> {
             (exponent_of(low), exponent_of(high))
         };
         let ((x_low, p), (y_low, q)) = (of(x), of(y));
-        // A product of numbers with exponents a and b has one of a + b - 1 or a + b.
+        // The product of numbers with exponents a and b has the exponent a + b - 1 or a + b.
         if range.contains(&(p + q)) && x_low + y_low > least {
             return Ok(Some(Self { copies: None, exponent: 0 }));
         }
@@ -269,11 +269,11 @@ impl<T: Scalar> Tamed<T> {
     }
 }
 
-/// Numbers that a thread computes at a time.
+/// Entries that a task computes.
 const CHUNK: usize = 1 << 10;
 
-/// A core of numbers with exponents of their own, which are written to `out`, divided by a power of two. Returns its exponent,
-/// and whether numbers are below the range of the type: then the largest one is near the other end of it.
+/// Writes the entries that `value` returns, each with its own exponent, to `out`, divided by one power of two. Returns
+/// its exponent, and whether entries underflow. Then the largest entry is near the upper end of the range.
 fn apart<T: Scalar>(at: &Place<'_>, value: &(dyn Fn(usize) -> Scaled + Sync), out: &mut [T]) -> Result<(i64, bool)> {
     let (least, most) = if T::DTYPE.is_single() { (-125, 100) } else { (-1021, 900) };
     let mut exponents = alloc::filled("core of a product", out.len(), None)?;
@@ -300,12 +300,12 @@ fn apart<T: Scalar>(at: &Place<'_>, value: &(dyn Fn(usize) -> Scaled + Sync), ou
     Ok((exponent, low - exponent < least))
 }
 
-/// A number with an exponent of its own.
+/// A number with a separate exponent.
 fn apart_of<T: Scalar>(x: T) -> Scaled {
     Scaled::new(Complex::new(x.re(), x.im()), 0)
 }
 
-/// Number `place` of [`entries_core`], with an exponent of its own.
+/// Entry `place` of [`entries_core`], with a separate exponent.
 fn entry_of_entries<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize; 3]), place: usize) -> Scaled {
     let [r, n, s] = a;
     let (row, i, column) = (place % (r * b[0]), place / (r * b[0]) % n, place / (r * b[0] * n));
@@ -314,7 +314,7 @@ fn entry_of_entries<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize
     apart_of(x).times(apart_of(y))
 }
 
-/// Number `place` of [`matrix_core`], with an exponent of its own.
+/// Entry `place` of [`matrix_core`], with a separate exponent.
 fn entry_of_matrix<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], passes_zeros: bool, place: usize) -> Scaled {
     let Sizes { w, r, s, rows, inner, columns, .. } = sizes;
     let height = r * w * rows * columns;
@@ -366,8 +366,8 @@ struct Sizes {
     columns: usize,
 }
 
-/// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. Zeros of H, of which spin chains have many, are
-/// skipped if x is finite. Times infinity or NaN they give NaN.
+/// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. If x is finite, zeros of H are skipped:
+/// operators of spin chains have many. Otherwise they are multiplied, because 0 times infinity or NaN must give NaN.
 fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     let Sizes { w, r, s, rows, inner, columns, v } = sizes;
     debug_assert_eq!(h.len(), w * rows * inner * v);
@@ -398,8 +398,8 @@ pub fn hadamard(at: &Place<'_>, x: &TensorTrain, y: &TensorTrain) -> Result<Tens
     Product::entries(at, x, y)?.form(at)
 }
 
-/// [`hadamard`] and then [`super::round()`], without holding all cores of the product in memory unless its numbers are so far
-/// apart that its bonds must be balanced.
+/// [`hadamard`] and then [`super::round()`]. The cores of the product are in memory one at a time, unless the exponents
+/// of its entries differ so much that the bonds must be balanced.
 ///
 /// # Errors
 /// As both.

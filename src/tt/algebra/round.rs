@@ -1,8 +1,9 @@
 //! Rounding: a train of smaller ranks within a given error (Oseledets 2011, algorithm 2).
 //!
-//! First, right to left, QR makes the cores' right unfoldings orthonormal. Then, left to right, singular values are
-//! truncated. TT-Toolbox and ttpy use the same order, so the ranks agree. The factor that is carried from core to core
-//! is scaled exactly by powers of two, so the norm may be far beyond the range of the type.
+//! First a sweep from right to left makes the right unfoldings of the cores orthonormal by QR. Then a sweep from left
+//! to right truncates singular values. TT-Toolbox and ttpy use the same order, so the ranks agree. The factor that a
+//! sweep carries from core to core is scaled exactly by powers of two, so the norm may be far beyond the range of the
+//! type.
 
 use std::cell::Cell;
 
@@ -24,10 +25,11 @@ pub(super) fn epsilon(dtype: DType) -> f64 {
     if dtype.is_single() { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
-/// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic gives 0.
+/// Bound, in units of roundoff of the norm, of the singular values that a factorisation of cores computes where exact
+/// arithmetic gives 0.
 pub(super) const NOISE: f64 = 32.0;
 
-/// Operand of a rounding: a train, or a product or sum that is never stored.
+/// The operand of a rounding: a train, or a product or sum whose cores are computed one at a time.
 pub(super) enum Source<'a> {
     /// A train in memory.
     Train(&'a TensorTrain),
@@ -37,8 +39,8 @@ pub(super) enum Source<'a> {
         shape: &'a Shape,
         /// Core k, and the exponent of the power of two that it must be multiplied by.
         core: &'a dyn Fn(usize) -> Result<FormedCore>,
-        /// Set if the sweep may lose numbers that count: products of the numbers of cores come near the least number of
-        /// the type. A later core may multiply the larger ones beside them by zeros.
+        /// Set if the sweep may lose digits of the result: products of entries come near the smallest number of the
+        /// type. A later core may multiply the larger entries by zeros, and then the small ones are the result.
         may_lose: &'a Cell<bool>,
     },
 }
@@ -48,7 +50,7 @@ pub(super) struct FormedCore {
     pub values: Values,
     /// The exponent of the power of two that the core must be multiplied by.
     pub exponent: i64,
-    /// The exponent of the least number that is not 0, or a lower one.
+    /// The exponent of the smallest nonzero entry, or a lower bound of it.
     pub low: i64,
 }
 
@@ -61,7 +63,7 @@ impl Source<'_> {
     }
 
     /// Core k as the matrix (r_k n_k) x r_{k+1}, and the exponent of the power of two that it must be multiplied by.
-    /// `carried` is the exponent of the least column that the core will be multiplied by.
+    /// `carried` is the exponent of the smallest column of the factor that the core will be multiplied by.
     fn load(&self, algebra: &mut dyn Operations, argument: &str, k: usize, carried: i64) -> Result<(Dense, i64)> {
         let [r, n, s] = self.shape().core(k);
         let (mut core, exponent, low) = match self {
@@ -78,9 +80,9 @@ impl Source<'_> {
         Ok((core, exponent + moved))
     }
 
-    /// Records that numbers of this exponent count.
+    /// Sets `may_lose` if numbers of this exponent are near the smallest number of the type.
     fn watch(&self, dtype: DType, exponent: i64) {
-        // Far enough from the least number of the type for the digits beside it.
+        // The limit leaves range for the digits of the number.
         let least = if dtype.is_single() { -90 } else { -450 };
         if let Self::Formed { may_lose, .. } = self
             && exponent < least
@@ -89,7 +91,8 @@ impl Source<'_> {
         }
     }
 
-    /// The exponent of the least column that is not 0, the value of a bond; 0 where it is not watched.
+    /// The exponent of the smallest nonzero column of the factor at a bond; 0 for trains in memory, whose bonds are
+    /// balanced.
     fn least_column(&self, algebra: &mut dyn Operations, m: &Dense) -> Result<i64> {
         if matches!(self, Self::Train(_)) {
             return Ok(0);
@@ -100,18 +103,18 @@ impl Source<'_> {
         Ok(exponent)
     }
 
-    /// Returns an error for numbers that are not finite in any core. A sweep that finds zeros has not read the other
+    /// Returns an error if a core holds a number that is not finite. A sweep that ends at zeros has not read the other
     /// cores.
     fn expect_finite(&self, algebra: &mut dyn Operations, argument: &str) -> Result<()> {
         (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k, 0).map(|_| ()))
     }
 }
 
-/// Returns an error for a core with numbers that are not finite. Numbers near the ends of the range are multiplied by a
-/// power of two, because factorisations square them and take small ones for 0. Returns the exponent of the power of two
-/// that the core must be multiplied by.
+/// Returns an error for a core with a number that is not finite. Scales entries near the ends of the range, because
+/// factorisations square them and take small ones for 0. Returns the exponent of the power of two that the core must
+/// then be multiplied by.
 pub(super) fn check_finite(algebra: &mut dyn Operations, argument: &str, k: usize, core: &mut Dense) -> Result<i64> {
-    /// Exponent by which a norm of finite numbers may exceed the range.
+    /// A sum of squares may overflow although its numbers are finite. The numbers are then divided by 2^BY first.
     const BY: i64 = 200;
     let norm = frobenius(algebra, core)?;
     if norm.is_finite() {
@@ -127,9 +130,9 @@ pub(super) fn check_finite(algebra: &mut dyn Operations, argument: &str, k: usiz
     Err(Error::invalid(argument, format!("core {k} has the norm {norm}, finite numbers are needed")))
 }
 
-/// If the norm is near the ends of the range, scales the numbers so that their squares are within it. Returns the
-/// exponent of the power of two that they must then be multiplied by. Large numbers are divided by no more than
-/// necessary, so that small ones beside them keep their digits.
+/// If the norm is near the ends of the range, scales the entries so that their squares are within it. Returns the
+/// exponent of the power of two that they must then be multiplied by. Large entries are divided by no more than
+/// necessary, so that small entries of the same core keep their digits.
 fn bring_near(algebra: &mut dyn Operations, m: &mut Dense, norm: f64) -> Result<i64> {
     let (low, high) = if algebra.dtype().is_single() { (-40, 40) } else { (-900, 400) };
     let e = exponent_of(norm);
@@ -144,8 +147,8 @@ fn bring_near(algebra: &mut dyn Operations, m: &mut Dense, norm: f64) -> Result<
     raise(algebra, m, norm)
 }
 
-/// Scales numbers of double precision whose norm is below 2^-900 exactly into the middle of the range. Returns the
-/// exponent of the power of two that they must then be multiplied by.
+/// If the norm in double precision is below 2^-900, multiplies exactly by 2^1000. Returns the exponent of the power of
+/// two that the entries must then be multiplied by.
 pub(super) fn raise(algebra: &mut dyn Operations, m: &mut Dense, norm: f64) -> Result<i64> {
     const BY: i64 = 1000;
     if algebra.dtype().is_single() || norm >= scale(1.0, -900) {
@@ -179,14 +182,14 @@ pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Re
     expect_open("x", x.shape())?;
     truncation.check(x.shape().len())?;
     expect_finite(at, "x", x, true)?;
-    // Factors keep only numbers that are not small beside the largest one of a core, but a later core may make small
-    // numbers large again.
+    // A factorisation is exact only relative to the largest entry of a core, but a later core may make small entries
+    // large.
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
     round_source(at, "x", x.dtype(), &Source::Train(x), truncation)
 }
 
-/// [`round`] for a source whose cores may not have been computed yet.
+/// [`round()`] of a source, whose cores may be computed one at a time.
 pub(super) fn round_source(
     at: &Place<'_>,
     argument: &str,
@@ -205,7 +208,7 @@ pub(super) fn round_source(
 
 type Swept = (Option<Pieces>, Truncated);
 
-/// Both sweeps. Returns no cores for a zero train.
+/// The sweep from the right and the sweep from the left. Returns no cores for a zero train.
 fn sweep(
     at: &Place<'_>,
     algebra: &mut dyn Operations,
@@ -275,12 +278,13 @@ fn product_of((rows, cols): (usize, usize)) -> usize {
     rows * cols
 }
 
-/// Whether one core may hold the norm: it is within the type's range, and small parts of it keep all their digits.
+/// Whether one core can hold a norm of 2^exponent: within the range of the type, with all digits of small entries.
 pub(super) fn in_one_core(dtype: DType, exponent: i64) -> bool {
     (if dtype.is_single() { -90..=126 } else { -900..=1022 }).contains(&exponent)
 }
 
-/// Whether every core may have such a power of two: small numbers then lose less than the rounding error of the norm.
+/// Whether every core can be multiplied by 2^exponent: small entries then lose less than the rounding error of the
+/// norm.
 fn in_every_core(dtype: DType, exponent: i64) -> bool {
     (if dtype.is_single() { -120..=126 } else { -1015..=1022 }).contains(&exponent)
 }
@@ -296,11 +300,12 @@ pub(super) fn give_back(algebra: &mut dyn Operations, pieces: &mut Pieces, expon
         Err(Error::Numerical(problem))
     };
     if let [core] = &mut pieces.cores[..] {
-        // There is no other core. The type has the numbers of a train, but not all numbers of a product.
+        // There is no other core for the power of two. The type can hold the entries of a train again, but perhaps not
+        // those of a product.
         if (-1074..=-1).contains(&exponent) {
             return if lowered(algebra, core, exponent)? { Ok(()) } else { beyond() };
         }
-        // The norm of finite numbers may be beyond the range. So may the last power be.
+        // The norm of finite entries may be beyond the range, and so may 2^exponent.
         if (0..=most + 60).contains(&exponent) {
             times_power(algebra, core, exponent / 2)?;
             times_power(algebra, core, exponent - exponent / 2)?;
@@ -320,8 +325,7 @@ pub(super) fn give_back(algebra: &mut dyn Operations, pieces: &mut Pieces, expon
     Ok(())
 }
 
-/// Multiplies a core of norm near 1 by 2^exponent. Returns whether the numbers then have the digits of the type, beside the
-/// norm.
+/// Multiplies a core of norm near 1 by 2^exponent. Returns whether the result is exact to the roundoff of the norm.
 fn lowered(algebra: &mut dyn Operations, core: &mut Dense, exponent: i64) -> Result<bool> {
     let before = algebra.values("core of a tensor train", core)?;
     times_power(algebra, core, exponent)?;

@@ -11,7 +11,7 @@ use crate::tensor::{Location, copy_strided};
 use crate::tt::balance;
 use crate::tt::scaled::{exponent_of, scale};
 
-/// A copy, in other memory if asked for. Copies on a device do not pass through the host.
+/// A copy in the memory of `at`. Between two trains on a device it does not pass through the host.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a train of another context or with cores that have not been set;
@@ -41,8 +41,9 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
     Ok(result)
 }
 
-/// A copy with another element type: rounded to single precision, exact in double. If single precision would lose numbers of
-/// a core, bonds are balanced by powers of two first, and all cores get an equal power of two if they need it.
+/// A copy with another element type: rounded to single precision, exact in double precision. If single precision would
+/// lose entries of a core, bonds are balanced by powers of two first, and all cores are multiplied by powers of two if
+/// they need it.
 ///
 /// # Errors
 /// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train; [`Error::Numerical`] if the cores together are
@@ -125,8 +126,8 @@ pub(super) fn sizes(d: usize) -> Result<(Vec<usize>, Vec<usize>)> {
     Ok((alloc::with_capacity(what, d)?, alloc::with_capacity(what, d + 1)?))
 }
 
-/// The train with cores c .. d - 1, 0 .. c - 1: that of the tensor whose indices are rotated so that the c-th comes
-/// first. The trace is the same; an open train becomes a ring with the rank of bond c.
+/// The train with cores c .. d - 1, 0 .. c - 1. Its tensor has the indices in that order. The trace is the same; an
+/// open train becomes a ring whose boundary bond is bond c.
 ///
 /// # Errors
 /// As [`copy`]; [`Error::InvalidArgument`] for a core that there is not.
@@ -148,8 +149,8 @@ pub fn rotate(at: &Place<'_>, x: &TensorTrain, first: usize) -> Result<TensorTra
     finish(at, result)
 }
 
-/// An open train of the same tensor, exactly. The index that closes the ring is carried through all cores, so every
-/// inner rank is multiplied by r_0. Copies a train that is open.
+/// An open train of the same tensor, exactly. Every core also carries the index of the boundary bond, so every inner
+/// rank is multiplied by r_0. An open train is copied.
 ///
 /// # Errors
 /// As [`copy`].
@@ -192,12 +193,12 @@ pub fn to_open(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     finish(at, result)
 }
 
-/// The only core of a ring, traced.
+/// The core of a ring of one core, traced over its bond.
 fn trace_core<T: Scalar>(at: &Place<'_>, x: &TensorTrain, result: &mut TensorTrain) -> Result<()> {
     let [r, n, _] = x.shape().core(0);
     let (source, mut target) = (x.cores::<T>("x")?, result.cores_mut::<T>("result")?);
     let (core, out) = (source.core(0), target.core(0));
-    // Multiplied by 2^e, and then divided by it.
+    // With the terms multiplied by 2^e, and the sum divided by it.
     let mut trace = |e: i64| {
         let times = |x: T, e: i64| if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) };
         out.fill(T::default());
@@ -211,7 +212,7 @@ fn trace_core<T: Scalar>(at: &Place<'_>, x: &TensorTrain, result: &mut TensorTra
         out.iter_mut().for_each(|y| *y = times(*y, -e));
         out.iter().all(|y| y.re().is_finite() && y.im().is_finite())
     };
-    // Sums may leave the range on the way to one within it.
+    // A partial sum may overflow although the trace is within the range. Repeat with smaller terms.
     if trace(0) || !balance::peak(x, 0, at.context.isa())?.is_finite() || trace(-exponent_of(r as f64)) {
         return Ok(());
     }

@@ -18,14 +18,14 @@ use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Spread {
-    /// The first core, unless it would leave the range of the type or lose small numbers: then the power of two is
-    /// distributed over all cores, so that they get similar magnitudes.
+    /// The first core. If it would leave the range of the type or lose small entries, the power of two is distributed
+    /// over all cores, so that they get similar magnitudes.
     #[default]
     Auto = 0,
     /// The first core alone.
     First = 1,
-    /// The phase and the leading digits to the first core, an equal power of two to each core; another one where a core
-    /// would lose small numbers.
+    /// The phase and the leading digits multiply the first core, an equal power of two each core. A core that would
+    /// lose small entries gets another power.
     Even = 2,
 }
 
@@ -86,8 +86,8 @@ pub fn add(
     finish(at, result)
 }
 
-/// The factor that the first core of x takes in a sum, and factor x on the host, with the factor's power of two distributed
-/// over all cores, if the first core would leave the range of the type or cannot take the factor.
+/// Prepares `plain` x for a sum. Usually returns the factor for the first core. If the first core would leave the range
+/// of the type or lose digits, returns 1 and the product with the factor's power of two distributed over all cores.
 fn scaled_apart(
     at: &Place<'_>,
     argument: &str,
@@ -101,24 +101,24 @@ fn scaled_apart(
     let there = Place { location: Location::Host, ..*at };
     let (low, first) = balance::ends(x, 0, at.context.isa())?;
     if first == 0.0 {
-        // Zeros take any factor, also one that is beyond the range of the type.
+        // A core of zeros stays 0 with any factor, even one beyond the range of the type.
         return Ok((one, None));
     }
     let is_safe = safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent));
-    // The factor's mantissa changes an exponent by at most 1.
+    // The factor's mantissa changes the exponent of an entry by at most 1.
     if is_safe && is_held(factor, x.dtype()) && exponent_of(low) + factor.exponent > x.dtype().least_exponent() {
         return Ok((plain, None));
     }
     Ok((one, Some(scaled(&there, argument, factor, x, Spread::Auto)?)))
 }
 
-/// Whether a number of the type has all digits of the factor: factors are in double precision.
+/// Whether the type holds all digits of the factor, which is in double precision.
 fn is_held(factor: Scaled, dtype: DType) -> bool {
     !dtype.is_single() || (dtype.least_exponent()..dtype.largest_exponent()).contains(&factor.exponent)
 }
 
-/// Whether the sum of two trains of one core may be added up in numbers of the type: factor x has all its digits and is less
-/// than a quarter of the largest number.
+/// Whether trains of one core can be added in arithmetic of their type: factor x has all its digits and is less than a
+/// quarter of the largest number.
 fn is_summed_safely(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result<bool> {
     let (low, high) = balance::ends(x, 0, at.context.isa())?;
     let (factor, dtype) = (Scaled::new(factor, 0), x.dtype());
@@ -127,11 +127,11 @@ fn is_summed_safely(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Re
     }
     let (least, most) = (dtype.least_exponent(), dtype.largest_exponent() - 2);
     let is_exact = factor == Scaled::ONE || is_held(factor, dtype) && exponent_of(low) + factor.exponent > least;
-    // A product of complex numbers may be twice as large as that of their largest parts.
+    // A part of a complex product may be twice the product of the largest parts.
     Ok(is_exact && exponent_of(high) + factor.exponent < most)
 }
 
-/// The sum of two trains of one core, in numbers with exponents of their own.
+/// The sum of two trains of one core, with a separate exponent for each number.
 fn add_apart<T: Scalar>(
     (alpha, x): (Complex<f64>, &TensorTrain),
     (beta, y): (Complex<f64>, &TensorTrain),
@@ -149,7 +149,8 @@ fn add_apart<T: Scalar>(
         let (x, y) = (Complex::new(x.re(), x.im()), Complex::new(y.re(), y.im()));
         let wide = |s: Scaled| (times_power(s.mantissa.re, s.exponent), times_power(s.mantissa.im, s.exponent));
         let size = if are_real {
-            // Parts may be far apart.
+            // With real factors, the real and the imaginary parts are added separately: their exponents may differ
+            // much.
             let [re, im] = [(x.re, y.re), (x.im, y.im)].map(|(x, y)| sum(x.into(), y.into()));
             *z = T::from_parts(wide(re).0, wide(im).0);
             re.exponent.max(im.exponent)
@@ -201,7 +202,7 @@ fn add_cores<T: Scalar>(
     })
 }
 
-/// Adds a multiple of a core to a larger one of `height` rows, from (row, column) on.
+/// Adds a multiple of a core to a larger core with `height` rows, from (row, column) on.
 fn place_core<T: Scalar>(
     factor: Complex<f64>,
     core: &[T],
@@ -220,7 +221,8 @@ fn place_core<T: Scalar>(
     }
 }
 
-/// Exponents of a core's largest number for which no digits are lost: they leave range for sums above and digits below.
+/// Exponents of a core's largest entry with which no digits are lost: the range above is for sums, below for small
+/// entries.
 fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
     if dtype.is_single() { -90..=120 } else { -900..=1000 }
 }
@@ -235,13 +237,13 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     scaled(at, "factor", factor, x, spread)
 }
 
-/// [`scale`] for a factor of another name.
+/// [`scale`] by a factor that errors call `argument`.
 fn scaled(at: &Place<'_>, argument: &str, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
     check_scaled(argument, factor, x.dtype())?;
     let mut result = host_copy(at, x)?;
     let (mut mantissa, mut exponent) = (factor.mantissa, factor.exponent);
     if is_sign(mantissa * 2.0) {
-        // A power of two is exact in any core.
+        // A power of two is exact in any core, so it can be moved to the exponent.
         (mantissa, exponent) = (mantissa * 2.0, exponent - 1);
     }
     let taken = take_mantissa(at, mantissa, spread, &mut result)?;
@@ -253,11 +255,11 @@ fn scaled(at: &Place<'_>, argument: &str, factor: Scaled, x: &TensorTrain, sprea
     let (least, most) = (x.dtype().least_exponent(), x.dtype().largest_exponent());
     let is_beyond = |peaks: &[i64], shifts: &[i64]| {
         let of = |k: usize| peaks[k].saturating_add(shifts[k]);
-        // A core that was below the range may stay there.
+        // A core whose largest entry was subnormal before may stay so.
         let below = |k: usize| if k == taken.core { least.min(peaks[k] - taken.moved) } else { least };
         (0..peaks.len()).find(|&k| !(below(k)..=most).contains(&of(k)))
     };
-    // Small numbers of one core may become large in the next.
+    // Small entries of one core may be multiplied by large ones of the next.
     if taken.has_lost || is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)? {
         let held = |x: &TensorTrain| match Levels::new(at, x, x.dtype())? {
             Some(levels) if spread != Spread::First => levels.shifts(exponent.saturating_sub(taken.moved)),
@@ -300,18 +302,19 @@ fn is_sign(x: Complex<f64>) -> bool {
     (x.re.abs(), x.im.abs()) == (1.0, 0.0) || (x.re.abs(), x.im.abs()) == (0.0, 1.0)
 }
 
-/// The core that has been multiplied by the mantissa of a factor.
+/// The core that was multiplied by the mantissa of a factor.
 #[derive(Clone, Copy)]
 struct Taken {
     core: usize,
-    /// Exponent of the power of two that it has been multiplied by too, so that products stay in the range of the type.
+    /// Exponent of the power of two by which the core was multiplied first, so that the products stay in the range of
+    /// the type.
     moved: i64,
-    /// Whether even so small numbers lost digits.
+    /// Whether small entries lost digits in spite of it.
     has_lost: bool,
 }
 
-/// Multiplies one core by a mantissa: the first one, or where that would lose digits and all cores may be changed, the next
-/// one that loses none.
+/// Multiplies one core by a mantissa: the first core, or, if that would lose digits and `spread` allows other cores,
+/// the next core that loses none.
 fn take_mantissa(at: &Place<'_>, mantissa: Complex<f64>, spread: Spread, x: &mut TensorTrain) -> Result<Taken> {
     let mut best = Taken { core: 0, moved: 0, has_lost: false };
     if mantissa == Complex::new(1.0, 0.0) {
@@ -334,13 +337,13 @@ fn take_mantissa(at: &Place<'_>, mantissa: Complex<f64>, spread: Spread, x: &mut
     Ok(best)
 }
 
-/// The power of two with which a core whose numbers lie between `low` and `high` takes a mantissa.
+/// The power of two by which a core with entries between `low` and `high` is multiplied before the mantissa.
 fn power_taken(dtype: DType, mantissa: Complex<f64>, low: f64, high: f64) -> Taken {
     let none = Taken { core: 0, moved: 0, has_lost: false };
     if high == 0.0 || !high.is_finite() {
         return none;
     }
-    // The mantissa lowers an exponent by at most 1. Sums of two products may be twice as large.
+    // The mantissa lowers an exponent by at most 1. A part of a complex product may be twice as large.
     let up = dtype.least_exponent() + 1 - exponent_of(low);
     let down = dtype.largest_exponent() - exponent_of(high) - i64::from(mantissa.im != 0.0);
     if up <= 0 && down >= 0 {
@@ -349,10 +352,10 @@ fn power_taken(dtype: DType, mantissa: Complex<f64>, low: f64, high: f64) -> Tak
     Taken { moved: if up > 0 { up.min(down) } else { down }, has_lost: up > down, ..none }
 }
 
-/// Exponents of the powers of two for the cores, whose largest numbers have the exponents `peaks`.
+/// The exponents of the powers of two for the cores. `peaks` has the exponents of their largest entries.
 fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], taken: Taken, dtype: DType) -> Result<Vec<i64>> {
     let mut shifts = alloc::filled("exponents of cores", peaks.len(), 0i64)?;
-    // The core that took the mantissa gives the power back that it has been multiplied by.
+    // The core that was multiplied by the mantissa is divided by its power of two.
     let back = |k: usize| if k == taken.core { taken.moved } else { 0 };
     match spread {
         Spread::Auto if !safe_exponents(dtype).contains(&(peaks[0] - back(0)).saturating_add(exponent)) => {
@@ -370,7 +373,7 @@ fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], taken: Taken, dtype: 
     Ok(shifts)
 }
 
-/// Whether numbers of a host train lose digits if its cores are multiplied by powers of two.
+/// Whether entries of a host train lose digits if its cores are multiplied by these powers of two.
 fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     for (k, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift < 0) {
         let (low, high) = balance::ends(x, k, at.context.isa())?;
@@ -381,8 +384,8 @@ fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     Ok(false)
 }
 
-/// Multiplies a train by 2^exponent, distributed so that all cores get the same magnitude, or as nearly as small numbers
-/// of a core allow. Cores of `lost` have lost numbers below the least normal one.
+/// Multiplies a train by 2^exponent, distributed so that all cores get the same magnitude as far as their small entries
+/// allow. Cores of `lost` have already lost entries below the smallest normal number.
 ///
 /// # Errors
 /// [`Error::Numerical`] if a core leaves the range of the type, or would lose numbers that count.
@@ -409,14 +412,14 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64, los
     shift(at, train, &shifts)
 }
 
-/// A copy of a train in double precision that single precision can hold, if it cannot hold the train as it is; otherwise
-/// `None`. Bonds are balanced if a number of a core would be lost: a later core may make it large again. Then cores get
-/// equal powers of two if their largest numbers need it.
+/// A copy of a train in double precision that can be converted to single precision; `None` if the train can be
+/// converted as it is. If an entry would underflow, the bonds are balanced first, because a later core may make it
+/// large. Then the cores get powers of two if their largest entries need them.
 ///
 /// # Errors
 /// [`Error::Numerical`] if no powers of two bring the cores into the range.
 pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
-    // Leaves range for numbers far below the largest of a core.
+    // The lower limit leaves range for entries far below the largest one of a core.
     const HELD: std::ops::RangeInclusive<i64> = -100..=127;
     let mut is_held = true;
     for k in 0..x.shape().len() {
@@ -434,7 +437,7 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
         None => host_copy(at, x)?,
     };
     let Some(levels) = Levels::new(at, &copy, DType::F32)? else {
-        // The tensor is 0. The other cores must not become infinite.
+        // The tensor is 0. Scale the other cores so that they do not overflow.
         let mut shifts = alloc::filled("exponents of cores", x.shape().len(), 0i64)?;
         for (k, shift) in shifts.iter_mut().enumerate() {
             let peak = exponent_of(largest::<f64>(at, &mut copy, k)?);
@@ -464,7 +467,7 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
     }
 }
 
-/// Multiplies a core by a power of two, and then by a mantissa.
+/// Multiplies core `to.core` by 2^`to.moved`, and then by the mantissa.
 fn multiply_core<T: Scalar>(at: &Place<'_>, mantissa: Complex<f64>, to: Taken, train: &mut TensorTrain) -> Result<()> {
     let factor = T::from_parts(mantissa.re, mantissa.im);
     let moved = |x: T| match to.moved {
@@ -477,7 +480,7 @@ fn multiply_core<T: Scalar>(at: &Place<'_>, mantissa: Complex<f64>, to: Taken, t
     Ok(())
 }
 
-/// Divides a sum of exponents into equal parts; the first ones are larger by one if it does not divide evenly.
+/// Divides a sum of exponents equally. If it does not divide evenly, the first parts are larger by one.
 fn share(parts: &mut [i64], sum: i64) {
     let d = to_i64(parts.len());
     let (quotient, rest) = (sum.div_euclid(d), sum.rem_euclid(d));
@@ -486,7 +489,7 @@ fn share(parts: &mut [i64], sum: i64) {
     }
 }
 
-/// Exponents of the largest part of each core; `None` if a core is zero, because then the tensor is zero.
+/// Exponents of the largest part of each core; `None` if a core is zero, which makes the tensor zero.
 fn peaks(at: &Place<'_>, train: &mut TensorTrain) -> Result<Option<Vec<i64>>> {
     let d = train.shape().len();
     let mut peaks = alloc::with_capacity("exponents of cores", d)?;

@@ -1,8 +1,8 @@
 //! Trains from dense tensors (TT-SVD, Oseledets 2011, algorithm 1).
 //!
-//! The first unfoldings are extremely wide. Only their left singular vectors are computed, by a Gram matrix if that is
-//! accurate enough, otherwise by a QR factorisation without Q. The carried part is one more product. So the tensor is
-//! read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
+//! The first unfoldings have far more columns than rows. Only their left singular vectors are computed: from a Gram
+//! matrix if that is accurate enough, otherwise from R of a QR factorisation. One more product gives the remaining
+//! part. So the tensor is read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::erased::{Dense, Held, Operations, with_operations};
 use super::orthogonal::{Pieces, assemble, frobenius, normalize, split, tame, times_power};
@@ -20,7 +20,7 @@ use crate::tt::scaled::{Scaled, scale};
 
 const WHAT: &str = "unfolding of a tensor";
 
-/// Least number of columns for each row of an unfolding that counts as wide.
+/// Ratio of columns to rows from which on an unfolding counts as wide.
 const WIDE: usize = 2;
 
 /// The train of a dense tensor with the smallest ranks that `truncation` allows. `modes` are other dimensions for the
@@ -53,7 +53,7 @@ pub fn tt_svd(
     decompose(at, &packed, modes, elements, truncation)
 }
 
-/// The product of the modes, which must be the number of the tensor's elements.
+/// Checks that the product of the modes is the number of the tensor's elements, and returns it.
 pub(super) fn expect_elements(argument: &str, modes: &[usize], tensor: &Tensor) -> Result<usize> {
     let ranks = alloc::filled("shape of a tensor train", modes.len() + 1, 1usize)?;
     Shape::new(argument, modes, &ranks)?;
@@ -93,7 +93,7 @@ fn decompose(
     })
 }
 
-/// A tensor of one index, which is its own train.
+/// The train of a tensor with one index, which is its own core.
 fn single_core(algebra: &mut dyn Operations, tensor: Held<'_>, elements: usize) -> Result<(Pieces, Truncated)> {
     let m = algebra.matrix(WHAT, tensor, elements, 1)?;
     let (mut norm, mut exponent) = (frobenius(algebra, &m)?, 0);
@@ -115,8 +115,8 @@ fn single_core(algebra: &mut dyn Operations, tensor: Held<'_>, elements: usize) 
 
 type Swept = (Option<Pieces>, Truncated);
 
-/// The train of 2^`exponent` times a tensor of at least two indices. `None` if its norm is beyond the range of products: then
-/// the numbers must be made smaller.
+/// The train of 2^`exponent` times a tensor of at least two indices. `None` if products of its numbers would overflow;
+/// the caller then divides the numbers and increases `exponent`.
 fn sweep(
     at: &Place<'_>,
     algebra: &mut dyn Operations,
@@ -127,7 +127,7 @@ fn sweep(
     mut exponent: i64,
 ) -> Result<Option<Swept>> {
     let d = modes.len();
-    // Rounding error of sums along the unfoldings, which are in double precision for single.
+    // Rounding error of sums along the unfoldings. For single precision they are computed in double precision.
     let dtype = algebra.dtype();
     let units = if dtype.is_single() { NOISE } else { NOISE.max((elements as f64).sqrt()) };
     let delta = truncation.delta(d, units * epsilon(dtype), 0);
@@ -135,7 +135,7 @@ fn sweep(
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;
     let is_lowered = exponent != 0;
-    // The numbers in memory are 2^-exponent times the tensor's.
+    // The held numbers are 2^-exponent times those of the tensor.
     let (mut rank, mut rest, mut whole) = (1, elements, 0.0);
     if !is_lowered && let Some((raised, e)) = raised(algebra, &held, elements)? {
         (held, exponent) = (Held::Owned(raised), e);
@@ -156,7 +156,7 @@ fn sweep(
             if k == 0 && !frobenius(algebra, &m)?.is_finite() {
                 return if is_lowered { Err(not_finite()) } else { Ok(None) };
             }
-            // Some libraries cannot find singular values of very large or small numbers.
+            // Some libraries do not converge for very large or small numbers.
             let e = tame(algebra, &mut m)?.unwrap_or(0);
             (exponent, whole, delta) = (exponent + e, scale(whole, -e), shifted(delta, e));
             held = Held::Taken;
@@ -200,15 +200,16 @@ fn is_near(dtype: DType, norm: f64) -> bool {
     norm < scale(1.0, if dtype.is_single() { 126 } else { 1020 })
 }
 
-/// The exponent below which factorisations take numbers for 0, or below which they lose digits, and an exponent that raises
-/// the least of the type above it.
+/// The exponent below which factorisations lose digits or take numbers for 0, and an exponent that raises the smallest
+/// number of the type above it.
 fn small(dtype: DType) -> (i64, i64) {
     if dtype.is_single() { (-86, 60) } else { (-900, 1000) }
 }
 
-/// If all numbers of a tensor are so small that factorisations take them for 0 or lose digits: the tensor times a power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.
+/// If all numbers of a tensor are below the limit of [`small`], a copy of it as one column, multiplied by a power of
+/// two, and the exponent of the power of two that the copy must be multiplied by. Otherwise `None`.
 fn raised(algebra: &mut dyn Operations, held: &Held<'_>, elements: usize) -> Result<Option<(Dense, i64)>> {
-    // The search ends at the first number of usual magnitude.
+    // `are_below` stops at the first number of usual magnitude.
     let Held::Borrowed(memory) = held else { return raised_there(algebra, held, elements) };
     let (far, by) = small(algebra.dtype());
     if !algebra.are_below(memory, elements, scale(1.0, far))? {
@@ -219,10 +220,10 @@ fn raised(algebra: &mut dyn Operations, held: &Held<'_>, elements: usize) -> Res
     Ok(Some((m, -by)))
 }
 
-/// The same for numbers on a device.
+/// [`raised`] for a tensor that is a matrix of the backend.
 fn raised_there(algebra: &mut dyn Operations, held: &Held<'_>, elements: usize) -> Result<Option<(Dense, i64)>> {
     let Held::Owned(given) = held else { return Ok(None) };
-    // A norm that is not finite is not small.
+    // A norm that is not finite is not below the limit.
     let (far, by) = small(algebra.dtype());
     let is_small = frobenius(algebra, given)? < scale(1.0, far);
     if !is_small {
@@ -244,7 +245,7 @@ fn expect_finite(algebra: &mut dyn Operations, m: &Dense) -> Result<()> {
     if frobenius(algebra, m)?.is_finite() { Ok(()) } else { Err(not_finite()) }
 }
 
-/// The allowed error of numbers that have been divided by 2^e.
+/// The allowed error for numbers that have been divided by 2^e.
 fn shifted(delta: Delta, e: i64) -> Delta {
     match delta {
         Delta::Relative(part) => Delta::Relative(part),
@@ -254,19 +255,19 @@ fn shifted(delta: Delta, e: i64) -> Delta {
 
 struct Cut {
     u: Dense,
-    /// `None` if it is the matrix that was given.
+    /// `None` if it is the given matrix itself.
     carried: Option<Dense>,
     tail: f64,
     norm: f64,
 }
 
-/// The truncated left singular vectors of a wide unfolding, and the carried part.
+/// The truncated left singular vectors U of a wide unfolding A, and U^H A.
 fn wide(algebra: &mut dyn Operations, held: &Held<'_>, shape: (usize, usize), delta: Delta, cap: usize) -> Result<Cut> {
     let (vectors, s) = algebra.left_vectors(held, shape, delta)?;
     let norm = truncate::norm(&s);
     let (rank, tail) = truncate::rank(&s, delta.of(norm), cap);
     if rank == shape.0 {
-        // All directions are kept. The identity serves as well as the vectors, and no product is needed.
+        // Nothing is truncated, so U may be any unitary matrix. The identity needs no product.
         let u = algebra.identity("orthonormal core", rank, rank)?;
         return Ok(Cut { u, carried: None, tail, norm });
     }

@@ -1,4 +1,4 @@
-//! How many singular values a truncation keeps.
+//! The number of singular values that a truncation keeps.
 
 use crate::alloc;
 use crate::dense::Delta;
@@ -9,9 +9,9 @@ use crate::tt::scaled::{Scaled, scale};
 /// Options of a truncation. The default drops only rounding noise.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Truncation<'a> {
-    /// Allowed error in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or epsilon if `absolute`. 0 drops rounding
-    /// noise: singular values that are together below 32 units of roundoff of the norm. For a dense tensor in double
-    /// precision the number of units is the root of its number of elements, if that is larger.
+    /// Allowed error in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or <= epsilon if `absolute`. With 0 only
+    /// rounding noise is dropped: singular values that together are below 32 units of roundoff of the norm. For a dense
+    /// tensor in double precision the bound is sqrt(number of elements) units, if that is larger.
     pub epsilon: f64,
     /// Whether `epsilon` is the error itself, not relative to the norm. Refused where `epsilon` is 0.
     pub absolute: bool,
@@ -41,8 +41,8 @@ impl Truncation<'_> {
         Ok(())
     }
 
-    /// Allowed error at each bond of a train of d cores. The numbers are 2^-exponent times the train's. `noise` is the
-    /// part of the norm that factorisations leave where exact arithmetic gives 0.
+    /// The allowed error at each bond of a train of d cores, for numbers that are 2^-exponent times the train's.
+    /// `noise` is the part of the norm that factorisations compute where exact arithmetic gives 0.
     pub(super) fn delta(&self, d: usize, noise: f64, exponent: i64) -> Delta {
         let share = ((d - 1).max(1) as f64).sqrt();
         if self.epsilon == 0.0 {
@@ -79,7 +79,7 @@ impl Truncated {
         Ok(Self { norm: Scaled::ZERO, discarded: alloc::with_capacity("discarded weights", d)?, error: 0.0 })
     }
 
-    /// Records that `tail` of a norm of `norm` was dropped.
+    /// Records that singular values with the norm `tail`, of all with the norm `norm`, were dropped.
     pub(super) fn drop(&mut self, tail: f64, norm: f64) {
         let part = if norm > 0.0 { tail / norm } else { 0.0 };
         self.discarded.push(part);
@@ -93,14 +93,14 @@ impl Truncated {
     }
 }
 
-/// The smallest rank, at least 1 and at most `cap`, for which the dropped singular values are together no more than
-/// `delta`, and the root of the sum of their squares. `s` is in decreasing order.
+/// The smallest rank from 1 to `cap` for which the dropped singular values together are at most `delta`; also the root
+/// of the sum of their squares. `s` is in decreasing order.
 pub(super) fn rank(s: &[f64], delta: f64, cap: usize) -> (usize, f64) {
     let largest = s.first().copied().unwrap_or(0.0);
     if largest <= 0.0 {
         return (1, 0.0);
     }
-    // Units of the largest value, so that squares neither overflow nor vanish.
+    // Relative to the largest value, so that squares neither overflow nor underflow.
     let square = |k: usize| (s[k] / largest) * (s[k] / largest);
     let limit = (delta / largest) * (delta / largest);
     let (mut rank, mut tail) = (s.len(), 0.0);

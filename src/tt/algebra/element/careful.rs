@@ -1,8 +1,8 @@
-//! Products of the slices of an index tuple, where each number has a separate exponent: for trains whose bonds carry
-//! large and small numbers that later cores combine again.
+//! Products of the slices of an index tuple in which each number has an exponent of its own. For trains whose bonds
+//! have entries with very different exponents, which later cores combine again.
 //!
-//! `careful.rs` and `chain.rs` import each other: products that lose digits are repeated with exponents, over the same
-//! starts.
+//! `careful.rs` and `chain.rs` import each other: products that lose digits are repeated with exponents, at the same
+//! offsets.
 
 use super::chain::{alike, starts_of};
 use crate::alloc;
@@ -11,13 +11,13 @@ use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
 use crate::tt::scaled::Scaled;
 
-/// Slower form of [`super::chain::Chain`]. No number of a row is lost: a sum loses only the rounding error of its
-/// largest term.
+/// Slower form of [`super::chain::Chain`] without underflow: a sum loses only the rounding error of its largest term.
 pub(super) struct Careful<'a, T> {
     cores: &'a Cores<'a, T>,
-    /// Products (r_0, r_k) for k = 1 .. d, one after another, the second index fastest.
+    /// After core k the product of the slices is r_0 x r_{k+1}, stored row by row; the products of all cores follow one
+    /// another.
     products: Vec<Scaled>,
-    /// First element of each product.
+    /// Offset of each product in `products`.
     starts: Vec<usize>,
     tuple: Vec<usize>,
 }
@@ -43,7 +43,7 @@ impl<'a, T: Scalar> Careful<'a, T> {
         (0..ring).fold(Scaled::ZERO, |sum, p| sum.plus(self.products[last + p * (ring + 1)]))
     }
 
-    /// Multiplies with slice i of core k.
+    /// Multiplies the product before core k by slice i of that core.
     fn step(&mut self, k: usize, i: usize) {
         let [r, n, s] = self.cores.shape().core(k);
         let cores = self.cores;

@@ -7,7 +7,7 @@ use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
-/// Exponents, as by [`exponent_of`], of the smallest nonzero number and of the largest.
+/// Exponents, as from [`exponent_of`], of the smallest nonzero number and of the largest.
 #[derive(Clone, Copy)]
 struct Ends {
     low: i64,
@@ -15,10 +15,10 @@ struct Ends {
 }
 
 impl Ends {
-    /// For numbers that are not all finite: no product with them is in the range of the type.
+    /// If a number is not finite: no product is within the range of the type.
     const NONE: Self = Self { low: -(1 << 20), high: 1 << 20 };
 
-    /// From all parts; `None` if all are 0.
+    /// Over the parts of all numbers; `None` if all are 0.
     fn of<T: Scalar>(values: impl Iterator<Item = T>) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         let mut is_finite = true;
@@ -36,22 +36,24 @@ impl Ends {
     }
 }
 
-/// The products of the slices of one index tuple. They are kept for the next tuple, which may have the same beginning.
+/// The products of the slices of one index tuple. They are stored for the next tuple, which may have the same leading
+/// indices.
 ///
-/// A row is scaled to magnitude 1 by one power of two. If the numbers of a row, or of a row and the next slice, differ
-/// so much that a product would leave the range of the type, `careful` computes the entry, because small numbers of a
-/// row may become large later.
+/// Each product is scaled to magnitude 1 by one power of two. If its numbers, or those of the next slice, differ so
+/// much that a term would leave the range of the type, `careful` computes the entry, because a later core may make
+/// small numbers large.
 pub(super) struct Chain<'a, T> {
     cores: &'a Cores<'a, T>,
-    /// Products (r_0, r_k) for k = 1 .. d, one after another, the second index fastest.
+    /// After core k the product of the slices is r_0 x r_{k+1}, stored row by row; the products of all cores follow one
+    /// another.
     products: Vec<T>,
-    /// First element of each product.
+    /// Offset of each product in `products`.
     starts: Vec<usize>,
     /// Exponent of the power of two by which each product was divided.
     exponents: Vec<i64>,
-    /// The range of each product.
+    /// The exponents of each product's numbers; `None` if all are 0.
     ends: Vec<Option<Ends>>,
-    /// Whether each product, and all before it, have lost no number.
+    /// Whether neither this product nor any before it has left the range of the type.
     is_whole: Vec<bool>,
     tuple: Vec<usize>,
     careful: Option<Careful<'a, T>>,
@@ -97,7 +99,7 @@ impl<'a, T: Scalar> Chain<'a, T> {
         let ring = self.cores.shape().ranks()[0];
         let last = self.starts[tuple.len() - 1];
         let mut sum = Complex::new(0.0, 0.0);
-        // In single precision a trace is within the range of a double. Rows are within 2^8 of 1.
+        // In single precision a trace is within the range of a double. The products are within 2^8 of 1.
         for p in 0..ring {
             let x = self.products[last + p * (ring + 1)];
             sum += Complex::new(x.re(), x.im());
@@ -105,7 +107,7 @@ impl<'a, T: Scalar> Chain<'a, T> {
         Ok(Scaled::new(sum, self.exponents[tuple.len() - 1]))
     }
 
-    /// Multiplies with slice i of core k.
+    /// Multiplies the product before core k by slice i of that core.
     fn step(&mut self, k: usize, i: usize) {
         let [r, n, s] = self.cores.shape().core(k);
         let ring = self.cores.shape().ranks()[0];
@@ -140,7 +142,8 @@ impl<'a, T: Scalar> Chain<'a, T> {
     }
 }
 
-/// Whether all products of numbers of a row and of a slice, and sums of `count` of them, are in the range of the type.
+/// Whether all products of a number of `row` and one of `slice`, and sums of `count` of them, are in the range of the
+/// type.
 fn holds<T: Scalar>(row: Option<Ends>, slice: Option<Ends>, count: usize) -> bool {
     let (Some(row), Some(slice)) = (row, slice) else { return true };
     let most = T::DTYPE.largest_exponent();
@@ -154,7 +157,7 @@ pub(super) fn alike(a: &[usize], b: &[usize]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// First element of the product after each core.
+/// Offset of the product after each core.
 pub(super) fn starts_of(ranks: &[usize]) -> Result<Vec<usize>> {
     let mut starts = alloc::with_capacity("products of slices", ranks.len())?;
     let mut end = 0usize;
@@ -165,7 +168,7 @@ pub(super) fn starts_of(ranks: &[usize]) -> Result<Vec<usize>> {
     Ok(starts)
 }
 
-/// Sum of a b, in four interleaved parts.
+/// Sum of a\[i\] b\[i\] in four partial sums, for the vector units.
 fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     let mut lanes = [T::default(); 4];
     let (mut left, mut right) = (a.chunks_exact(4), b.chunks_exact(4));
@@ -180,9 +183,9 @@ fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 }
 
-/// Divides exactly by a power of two if the next products could leave the range of the type. Returns its exponent.
+/// Divides exactly by a power of two if the largest number is far from 1. Returns the exponent.
 fn rescale<T: Scalar>(values: &mut [T], ends: Option<Ends>) -> i64 {
-    // Cores may have extreme magnitudes, so only rows near 1 are left unchanged.
+    // The next core may have an extreme magnitude, so only numbers near 1 are left as they are.
     let e = match ends {
         Some(ends) if ends.high.abs() >= 8 && ends.high < Ends::NONE.high => ends.high,
         _ => return 0,
