@@ -10,7 +10,7 @@ use crate::tt::ops::{ContractOps, Work};
 use crate::tt::options::Method;
 use crate::tt::scaled::Scaled;
 
-/// The sum S by the plan's method, which may share pairs among `machines`.
+/// The sum S by the plan's method. Methods by pairs distribute the blocks of pairs over `machines`.
 pub fn contract(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
     let first = machines.first_mut().ok_or_else(|| Error::Internal("a contraction without a context".into()))?;
     match work.plan.method {
@@ -21,7 +21,7 @@ pub fn contract(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Resul
     }
 }
 
-/// The sum over all blocks of pairs, in their order.
+/// The sum over all blocks of pairs. Partial sums are added in the order of the blocks.
 fn sum_of_pairs(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
     let blocks = work.plan.blocks();
     let mut partials = alloc::filled("partial sums of a contraction", blocks, Scaled::ZERO)?;
@@ -34,7 +34,7 @@ fn sum_of_pairs(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Resul
     Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus))
 }
 
-/// Gives each machine a contiguous share of the blocks. The machines work at the same time.
+/// Gives each machine a contiguous range of the blocks. The machines run at the same time.
 fn in_shares(
     machines: &mut [Box<dyn ContractOps>],
     work: &Work<'_>,
@@ -42,7 +42,7 @@ fn in_shares(
     partials: &mut [Scaled],
 ) -> Result<()> {
     if let ([first, ..], true) = (&*machines, work.x.is_device() || work.y.is_device()) {
-        // Wait once, before the contraction enqueues anything on that stream.
+        // Wait once for the caller's stream, before this call enqueues work on it.
         first.await_caller(work.stream)?;
     }
     let blocks = partials.len();

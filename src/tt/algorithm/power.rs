@@ -1,35 +1,35 @@
-//! The error of powers of a transfer matrix whose small numbers became 0.
+//! A bound of the error of powers of a transfer matrix from small entries that underflowed.
 
 use crate::scalar::Complex;
 use crate::scalar::DType;
 use crate::tt::scaled::exponent_of;
 
-/// A bound of the relative error of a power M^n from numbers below the range of the type, as the exponent of a power of two.
-/// The matrices are scaled: their largest number is about 1. A product has lost numbers below the least of the type and what
-/// its factors had lost. It may be much smaller than the product of the largest numbers of its factors, and the trace much
-/// smaller than that.
+/// Bound of the relative error of a power M^n from underflow, as the exponent of a power of two. All matrices are
+/// scaled so that their largest entry is about 1. A product loses entries below the smallest normal number, and it
+/// inherits the losses of its factors. It may be much smaller than the product of their largest entries, and the trace
+/// much smaller than that, which raises the relative error.
 pub struct Vanished {
     dtype: DType,
-    /// Exponent of the number of terms of an entry of a product.
+    /// Exponent of the number of terms in an entry of a product.
     terms: i64,
     error: i64,
 }
 
 impl Vanished {
-    /// Of the matrix itself, with `order` rows.
+    /// The bound for M itself, which has `order` rows.
     pub fn new(dtype: DType, order: usize) -> Self {
         Self { dtype, terms: 1 + i64::from(order.next_power_of_two().ilog2()), error: least(dtype) }
     }
 
-    /// After a product that was divided by 2^exponent.
+    /// Updates the bound for a product that was divided by 2^exponent.
     pub fn multiply(&mut self, exponent: i64) {
         self.error = self.error.max(least(self.dtype)).saturating_add(self.terms - exponent);
     }
 
-    /// Whether digits of this trace of the last product may have been lost.
+    /// Whether the losses may affect digits of this trace of the last product.
     pub fn counts(&self, trace: Complex<f64>) -> bool {
         if trace == Complex::new(0.0, 0.0) {
-            // It may be all that was lost.
+            // All terms may have underflowed.
             return true;
         }
         let size = exponent_of(trace.re.abs().max(trace.im.abs()));
@@ -37,7 +37,7 @@ impl Vanished {
     }
 }
 
-/// Exponent of the least normal number.
+/// Exponent of the smallest normal number.
 fn least(dtype: DType) -> i64 {
     if dtype.is_single() { -126 } else { -1022 }
 }

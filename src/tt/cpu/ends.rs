@@ -1,4 +1,4 @@
-//! Open trains, from both ends.
+//! Contractions of open trains from both ends at the same time.
 
 use super::products::{Block, Bra, Buffer, multiply};
 use super::sweep::{Care, Pair, Suspicious, Sweep, Workspace};
@@ -11,7 +11,7 @@ use crate::tt::scaled::Scaled;
 
 type Tried<T> = Result<std::result::Result<T, Suspicious>>;
 
-/// S of an open train with two cores at least.
+/// S of an open train with at least two cores.
 pub fn open<T: Scalar>(pair: &Pair<'_, T>, workspaces: &mut [Workspace], care: Care) -> Tried<Scaled> {
     let plan = pair.work.plan;
     let Some((workspace, rest)) = workspaces.split_first_mut() else { return Ok(Ok(Scaled::ZERO)) };
@@ -34,7 +34,7 @@ pub fn open<T: Scalar>(pair: &Pair<'_, T>, workspaces: &mut [Workspace], care: C
     })
 }
 
-/// The environment behind the first `sites` sites.
+/// The environment after the first `sites` sites.
 fn from_left<'r, T: Scalar>(
     pair: &Pair<'_, T>,
     workspace: &'r mut Workspace,
@@ -94,7 +94,7 @@ fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, workspace: &'r mut Workspace, c
     Ok(Ok(sweep))
 }
 
-/// Computes the environment after `sites` sites of one end from the dense tensors of both trains over them.
+/// Computes the environment after `sites` sites at one end from the dense tensors of both trains over these sites.
 fn grow<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace, sites: usize, leftwards: bool) -> Result<()> {
     let Bra::Same(x) = pair.x else { return Ok(()) };
     let middle = workspace.t.bytes() / size_of::<T>() / 2;
@@ -102,7 +102,7 @@ fn grow<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace, sites: usize, 
     let (_, s) = dense(pair, pair.y, workspace, middle, sites, leftwards)?;
     let Workspace { f, t, .. } = workspace;
     let t = t.get::<T>()?;
-    // From the left the dense tensors have the bond last, from the right first.
+    // The bond is the last index of the dense tensors at the left end, the first at the right end.
     let view = |start: usize, bond: usize| {
         let (rows, cols) = if leftwards { (bond, rows) } else { (rows, bond) };
         Mat::from_columns(&t[start..start + rows * cols], rows, cols)
@@ -114,8 +114,8 @@ fn grow<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace, sites: usize, 
     Ok(())
 }
 
-/// Writes the dense tensor of a train over `sites` sites of one end to `workspace.t`, from `start` on. Returns the sizes of
-/// its mode indices and of its bond.
+/// Writes the dense tensor of a train over `sites` sites at one end to `workspace.t`, from element `start` on. Returns
+/// the number of mode index combinations and the size of the bond.
 fn dense<T: Scalar>(
     pair: &Pair<'_, T>,
     train: &crate::tensor::train::Cores<'_, T>,
@@ -130,7 +130,7 @@ fn dense<T: Scalar>(
     for i in 0..sites {
         let k = core(i);
         let [left, n, right] = train.shape().core(k);
-        // The tensors alternate so that the last one is in `t`.
+        // The steps alternate between `t` and `f` so that the last one writes to `t`.
         let into_t = (sites - 1 - i).is_multiple_of(2);
         let far = if leftwards { left } else { right };
         if i == 0 {

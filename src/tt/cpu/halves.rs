@@ -18,11 +18,12 @@ use crate::tt::ops::Work;
 use crate::tt::plan::Plan;
 use crate::tt::scaled::{self, Scaled};
 
-/// Both halves of a train: L[I, a, p] and R[a, J, p], divided by a power of two.
+/// The dense tensors of both halves of a train, L[I, a, p] and R[a, J, p], divided by a power of two. I and J are the
+/// mode indices of the halves, a the bond between them, p the bond at the cut.
 struct Halves<S> {
     left: Buffer,
     right: Buffer,
-    /// I, J, the bond between them and the bond at the cut.
+    /// Sizes of I, J, a and p.
     sizes: [usize; 4],
     exponent: i64,
     element: std::marker::PhantomData<S>,
@@ -50,7 +51,7 @@ impl<S: Scalar> Halves<S> {
         let bond = train.shape().ranks()[core(plan.split)];
         let size = rows / p;
         if p > 1 {
-            // Move the bond at the cut to the end, so that each of its values has a contiguous matrix.
+            // Store p slowest, so that each of its values has a contiguous matrix.
             let mut turned = Buffer::new::<S>(rows * bond, budget)?;
             let from = left.get::<S>()?;
             for (q, to) in turned.get_mut::<S>()?[..rows * bond].chunks_exact_mut(size * bond).enumerate() {
@@ -70,7 +71,7 @@ impl<S: Scalar> Halves<S> {
         Ok(Self { left, right, sizes: [size, columns, bond, p], exponent, element: std::marker::PhantomData })
     }
 
-    /// Columns `first ..` of the dense tensor [I, J], as many as `out` holds.
+    /// Columns of the dense tensor [I, J] from `first` on, as many as `out` has room for.
     fn columns(&self, first: usize, out: &mut [S]) -> Result<()> {
         let [rows, columns, bond, p] = self.sizes;
         let (left, right) = (self.left.get::<S>()?, self.right.get::<S>()?);
@@ -85,8 +86,8 @@ impl<S: Scalar> Halves<S> {
     }
 }
 
-/// The dense tensor over `cores`, multiplied in this order: [p, I, a], or leftwards [a, J, p]. Also returns the size of
-/// (p I), and the exponent of the power of two by which the tensor was divided.
+/// The dense tensor over `cores`, which are multiplied in this order: [p, I, a], or [a, J, p] if `leftwards`. Also
+/// returns the size of (p I) or (J p), and the exponent of the power of two by which the tensor was divided.
 fn grown<S: Scalar>(
     train: &Cores<'_, S>,
     cores: impl Iterator<Item = usize>,
@@ -103,7 +104,7 @@ fn grown<S: Scalar>(
         let mut next = Buffer::new::<S>(size, budget)?;
         let to = &mut next.get_mut::<S>()?[..size];
         match &held {
-            // The rows of the first tensor are the bond at the cut.
+            // The first core is already the matrix: its bond at the cut is the row index p.
             None => to.copy_from_slice(train.core(k)),
             Some(held) => {
                 let from = &held.get::<S>()?[..rows * near];
@@ -126,7 +127,8 @@ fn grown<S: Scalar>(
     Ok((held, rows, exponent))
 }
 
-/// The sum over all entries of x[i] cj(y[i]): panels of columns of both, each summed on its own, added in order.
+/// The sum over all entries x[i] cj(y[i]). Panels of columns of both tensors are computed and summed one by one; the
+/// partial sums are added in their order.
 fn sum<S: Scalar, T: Scalar>(x: &Halves<S>, y: &Halves<T>, work: &Work<'_>, budget: &Arc<Budget>) -> Result<Scaled> {
     let [rows, columns, ..] = y.sizes;
     let (panel, conj) = (work.plan.panel, work.plan.conjugate);

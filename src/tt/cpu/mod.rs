@@ -41,7 +41,7 @@ use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
 use sweep::{Care, Pair, Suspicious, Sweep, Workspace};
 
-/// The contractions of a context on the CPU. Keeps the workspace of the last call.
+/// The contractions of a context on the CPU. Holds the workspace of the last call for the next.
 pub struct CpuContraction {
     context: Arc<Context>,
     workspaces: Vec<Workspace>,
@@ -113,21 +113,21 @@ impl CpuContraction {
     }
 }
 
-/// Computes a sum with the least [`Care`] that gives a reliable result.
+/// Computes a sum with the least [`Care`] that loses no digits.
 fn trusted(
     plan: &super::plan::Plan,
     sizes: Sizes,
     mut sum: impl FnMut(Care) -> Result<std::result::Result<Scaled, Suspicious>>,
 ) -> Result<Scaled> {
-    // An intermediate overflow leaves an infinite sum. Underflow of an environment leaves no such trace, so a bound is
-    // used: no environment was smaller than the sum divided by the growth of the cores behind it.
+    // An overflow on the way makes the sum infinite, but an underflow leaves no trace in the sum. So a bound decides:
+    // no environment was smaller than the sum divided by the growth of the cores behind it.
     let (bound, least) = if plan.dtype.is_single() { (96, -100) } else { (768, -900) };
     let is_safe = |sum: Scaled| {
         let inside = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
         inside && sum.exponent.saturating_sub(sizes.growth) > least
     };
     let may_be_safe = sizes.growth < -least;
-    // What an attempt lost says nothing of the next one, which takes more care.
+    // Digits that one attempt lost do not concern the next attempt.
     let mut attempt = |care: Care| flags::watch(|| sum(care));
     if !plan.scaled && (!plan.rescue || (!sizes.far && may_be_safe)) {
         let (found, lost) = attempt(Care::None);
@@ -191,7 +191,7 @@ fn block<T: Scalar>(
     Ok(Ok(sum))
 }
 
-/// The terms of trains of one core: sums over the mode index of products of diagonal entries.
+/// The terms of a train of one core: sums over the mode index of products of diagonal entries.
 fn traces<T: Scalar>(pair: &Pair<'_, T>, pairs: Range<usize>) -> Scaled {
     let plan = pair.work.plan;
     let [n, r, _, s, _] = pair.sizes(0);
@@ -217,7 +217,8 @@ impl ContractOps for CpuContraction {
             cache: 512 << 10,
             workspace: self.context.host_budget().limit().unwrap_or(u64::MAX).min(64 << 20),
             workers: self.context.pool().threads(),
-            // Products of a larger rank pack their operands, which pays once they no longer fit into the first caches.
+            // For larger ranks the library is faster, although it packs operands: they no longer fit into the first
+            // caches.
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
             ring_rank: usize::MAX,
             grid_rank: 0,
@@ -230,7 +231,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
-        // Free the workspace of the other kernel: at most the workspace of one call is held.
+        // Free the workspace of the other kernel, so that never more than one call's workspace is held.
         match work.plan.kernel {
             Kernel::Products => {
                 self.chains.clear();
@@ -254,7 +255,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn takes(&self, plan: &super::plan::Plan) -> bool {
-        // Longer contractions keep all threads busy on their own.
+        // A longer contraction keeps all threads busy.
         plan.chain.is_some() && plan.flops < 1e8
     }
 
@@ -271,8 +272,7 @@ impl ContractOps for CpuContraction {
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
         self.free_workspace();
         if work.sizes.far {
-            // A dense tensor has one exponent, even if some of its numbers are tiny. Pair by pair, every product is
-            // scaled.
+            // A dense tensor has one exponent, so small entries may underflow. The sum by pairs scales every product.
             let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
             with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, 0..work.plan.blocks(), &mut partials))?;
             return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));

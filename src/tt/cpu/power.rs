@@ -31,7 +31,7 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace) -> Result
         let value = workspace.f.get::<T>()?[0];
         return Ok(Scaled::new(Complex::new(value.re(), value.im()), base).power(plan.repeat));
     }
-    // F[b', p, a'] with p = p_x + r p_y becomes the matrix of [b', a'] and [p_y, p_x].
+    // F[b', p, a'] with p = p_x + r p_y becomes a square matrix with rows [b', a'] and columns [p_y, p_x].
     let Workspace { f, g: Some(g), t } = workspace else { return Ok(Scaled::ZERO) };
     let size = order * order;
     {
@@ -44,14 +44,14 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, workspace: &mut Workspace) -> Result
         }
     }
     t.get_mut::<T>()?[..size].copy_from_slice(&g.get::<T>()?[..size]);
-    // Small numbers of powers vanish beside large ones, mostly without harm.
+    // Small entries of a power may underflow beside large ones. Usually they do not affect the trace.
     let (found, lost) = flags::watch(|| by_squaring::<T>(pair, (t, f), g, base));
     let (trace, exponent, vanished) = found?;
     flags::hand_on(lost && vanished.counts(trace));
     Ok(Scaled::new(trace, exponent))
 }
 
-/// trace(M^repeat) for M 2^base in `result` and in `cell`, its exponent, and the error from numbers that became 0.
+/// trace(M^repeat), its exponent, and the bound of its error from underflow. `result` and `cell` both hold M 2^-base.
 fn by_squaring<T: Scalar>(
     pair: &Pair<'_, T>,
     (mut result, mut spare): (&mut Buffer, &mut Buffer),

@@ -1,7 +1,7 @@
 //! Products of environments with cores.
 //!
-//! Environments and intermediate products are workspace, complex if either train is. A core of x may be real where they
-//! are complex. The product then treats each complex number as two rows of a real matrix, which takes half of the
+//! Environments and intermediate products are workspace. They are complex if either train is; then a core of x may
+//! still be real, and its product treats each complex number as two rows of a real matrix, which takes half of the
 //! operations.
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
@@ -40,7 +40,7 @@ impl Buffer {
     }
 }
 
-/// A column-major matrix in a buffer or a core: its first element, rows and columns, and the step between columns.
+/// A column-major matrix within a buffer or a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Index of the first element in the buffer.
@@ -54,12 +54,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// A matrix without gaps at the beginning.
+    /// A matrix without gaps that starts at the first element.
     pub fn packed(rows: usize, cols: usize) -> Self {
         Self { start: 0, rows, cols, step: rows }
     }
 
-    /// The same matrix of complex numbers as one of real numbers with twice the rows.
+    /// A matrix of complex numbers as a matrix of real numbers with twice the rows.
     fn doubled(self) -> Self {
         Self { start: 2 * self.start, rows: 2 * self.rows, cols: self.cols, step: 2 * self.step }
     }
@@ -75,7 +75,7 @@ impl Block {
     }
 }
 
-/// A part of a core as a factor of a product.
+/// A part of a core as an operand of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
     /// The part of the core.
@@ -97,7 +97,7 @@ impl Taken {
         Self { block, transposed: true, conjugated: false }
     }
 
-    /// The same, conjugated if the argument says so.
+    /// Conjugated if `conjugated`.
     pub fn conj(self, conjugated: bool) -> Self {
         Self { conjugated, ..self }
     }
@@ -110,7 +110,7 @@ impl Taken {
     }
 }
 
-/// The cores of x: of the environments' type, or real if the environments are complex.
+/// The cores of x: in the environments' type, or real while the environments are complex.
 pub enum Bra<'a, T: Scalar> {
     /// Of the environments' type T.
     Same(Cores<'a, T>),
@@ -141,7 +141,7 @@ impl<'a, T: Scalar> Bra<'a, T> {
     }
 }
 
-/// Whether a product may be divided into tasks for all threads.
+/// The threads that may compute a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// The calling thread computes it.
@@ -192,7 +192,7 @@ pub fn by_y<T: Scalar>(
     Ok(())
 }
 
-/// Least number of multiply-adds of a product that is divided.
+/// Least number of multiply-adds of a product that is divided into tasks.
 const LARGE: usize = 1 << 24;
 
 /// Least number of rows or columns of C in a task.
@@ -220,7 +220,7 @@ pub fn multiply<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'
     }
 }
 
-/// Side of the squares that are mirrored in cache.
+/// Side of the squares in which a matrix is mirrored, so that both fit in the cache.
 const TILE: usize = 16;
 
 /// Copies the conjugates of the lower triangle to the upper one, and clears the imaginary part of the diagonal.
@@ -246,7 +246,7 @@ pub fn largest<T: Scalar>(values: &[T]) -> f64 {
     let size = |x: &T, lane: &mut f64, wrong: &mut f64| {
         let size = x.re().abs().max(x.im().abs());
         *lane = if size > *lane { size } else { *lane };
-        // The comparison ignores a NaN. x - x is NaN for NaN and for infinities.
+        // `max` ignores a NaN. x - x is NaN for a NaN and for infinities.
         *wrong += (x.re() - x.re()) + (x.im() - x.im());
     };
     for block in &mut blocks {

@@ -15,8 +15,8 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::ops::Work;
 use crate::tt::scaled::{self, Scaled};
 
-/// The norm of the sum of `trains`, each times a factor. Every value of the bond at the cut has columns of its own, as in
-/// the open train of the same tensor.
+/// The norm of the sum of `trains`, each times a factor. For each value of the bond at the cut the matrices have
+/// separate columns, as if the ring were an open train.
 pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
     let mut bras = crate::alloc::with_capacity("trains of a norm", trains.len())?;
     for &(train, _) in trains {
@@ -25,12 +25,13 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
     let plan = work.plan;
     let budget = context.host_budget();
     let core = |i: usize| plan.core(to_u64(i));
-    // Columns of each train at the bond before site i.
+    // Columns that belong to train t at the bond before site i.
     let wide = |t: usize, i: usize| trains[t].0.shape().ranks()[plan.cut] * trains[t].0.shape().ranks()[core(i)];
     let total = |i: usize| (0..trains.len()).map(|t| wide(t, i)).sum::<usize>();
     let mut rows = 1;
     let mut factor: Option<Buffer> = None;
-    // One exponent for each train's columns: two trains may be the same one with factors moved from core to core.
+    // One exponent for each train. Two trains may be equal although powers of two were moved from core to core in one
+    // of them.
     let mut exponents = crate::alloc::filled("trains of a norm", trains.len(), 0i64)?;
     for i in 0..plan.cores - 1 {
         let (k, columns) = (core(i), total(i + 1));
@@ -43,7 +44,8 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
             let p = trains[t].0.shape().ranks()[plan.cut];
             let begins = at;
             if let Some(held) = &mut factor {
-                // Half of the core's exponent: neither factor nor product leaves the range.
+                // Divide by half of the core's exponent, so that neither the scaled factor nor the product leaves the
+                // range.
                 let q = half_of(bra.largest(k));
                 exponents[t] = exponents[t].saturating_add(q);
                 let start = rows * offset(&wide, t, i);
@@ -76,7 +78,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
             return Ok(Scaled::ZERO);
         }
         rows = tall;
-        // Free the factor's memory first: the factorisation uses it.
+        // Free the factor before the factorisation allocates its memory.
         drop(factor.take());
         if tall > columns {
             next = triangle::<T>(context, next, tall, columns)?;
@@ -88,7 +90,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
     last(&bras, trains, work, (factor, rows, &exponents), budget)
 }
 
-/// The column of train t at which the bond before site i begins.
+/// The first column that belongs to train t at the bond before site i.
 fn offset(wide: &impl Fn(usize, usize) -> usize, t: usize, i: usize) -> usize {
     (0..t).map(|t| wide(t, i)).sum()
 }
@@ -109,12 +111,13 @@ fn triangle<T: Scalar>(context: &Arc<Context>, mut a: Buffer, rows: usize, colum
     Ok(r)
 }
 
-/// Half of the exponent of a core's largest number.
+/// Half of the exponent of a core's largest entry.
 fn half_of(largest: f64) -> i64 {
     scaled::exponent_of(largest) / 2
 }
 
-/// The last site gives one column for each train. Returns the norm of their sum.
+/// Multiplies the last core of each train, which gives one column for each. Returns the norm of the sum of these
+/// columns.
 fn last<T: Scalar>(
     bras: &[Bra<'_, T>],
     trains: &[(&TensorTrain, f64)],
@@ -126,17 +129,17 @@ fn last<T: Scalar>(
     let k = plan.core(to_u64(plan.cores) - 1);
     let n = work.x.shape().modes()[k];
     let mut columns = Buffer::new::<T>(product("x", trains.len(), rows * n)?, budget)?;
-    // The exponent of each train's column; `None` for a train that is zero, whatever the size of its cores.
+    // The exponent of each train's column; `None` if the column is zero.
     let mut sizes = crate::alloc::with_capacity("trains of a norm", trains.len())?;
     let mut start = 0;
     for (t, ((bra, (train, _)), exponent)) in bras.iter().zip(trains).zip(exponents).enumerate() {
         let [r, _, p] = train.shape().core(k);
         let to = Block { start: t * rows * n, ..Block::packed(rows, n) };
-        // Half of the core's exponent: neither factor nor product leaves the range.
+        // Divide by half of the core's exponent, so that neither the scaled factor nor the product leaves the range.
         let half = match &factor {
             Some(_) => half_of(bra.largest(k)),
             None if p == 1 => 0,
-            // The trace of a ring of one core may be larger than its numbers.
+            // The trace of a ring of one core may be larger than its entries.
             None => scaled::exponent_of(p as f64).min(scaled::exponent_of(bra.largest(k)).max(0)),
         };
         if let Some(held) = &mut factor {

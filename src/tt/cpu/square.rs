@@ -1,5 +1,5 @@
-//! Environments of a norm. They are F = L L^H, so one triangle of each product of a site suffices. F' = B^H B for B =
-//! L^H X has negative eigenvalues only by rounding.
+//! Environments of a norm. They are Hermitian, so only a triangle of each is computed: with F = L L^H and B = L^H X the
+//! next environment is F' = B^H B. Its eigenvalues are negative only by rounding.
 //!
 //! `square.rs` and `sweep.rs` import each other: a sweep takes these products for norms, which use the workspace of the
 //! sweep.
@@ -11,17 +11,17 @@ use crate::dense::{Mat, MatMut};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// Below this order the panels are too thin to gain anything.
+/// Least order of an environment for this method. Below it the panels are too thin to save time.
 pub const LEAST: usize = 192;
 
-/// Columns of a panel. Its square on the diagonal is computed whole.
+/// Number of columns of a panel. The square of a panel on the diagonal is computed as a whole.
 fn panel(order: usize) -> usize {
     order.div_ceil(8).next_multiple_of(8).max(32)
 }
 
-/// Writes the lower triangle of the next bond's environment, leftwards or rightwards, to `workspace.f`. Returns `false` and
-/// leaves `workspace.f` unchanged if the order is below [`LEAST`], the product buffer is too small for a copy, or the
-/// environment is not positive definite.
+/// Writes the lower triangle of the next environment to `workspace.f`, for a step to the left if `leftwards`. Returns
+/// `false` and leaves `workspace.f` unchanged if the order is below [`LEAST`], if the product's buffer is too small for
+/// a copy, or if the environment is not positive definite.
 pub fn step<T: Scalar>(
     pair: &Pair<'_, T>,
     workspace: &mut Workspace,
@@ -32,7 +32,7 @@ pub fn step<T: Scalar>(
     let Bra::Same(x) = pair.x else { return Ok(false) };
     let [n, r, r2, ..] = pair.sizes(k);
     let (near, far) = if leftwards { (r2, r) } else { (r, r2) };
-    // The product buffer keeps a copy of the environment, in case the factorisation fails.
+    // `factored` copies the environment to the product's buffer, because the factorisation may fail.
     if near > n * far || near < LEAST || !factored::<T>(workspace, near)? {
         return Ok(false);
     }
@@ -62,8 +62,7 @@ pub fn step<T: Scalar>(
     }
     let t = &t.get::<T>()?[..n * r * r2];
     let f = &mut f.get_mut::<T>()?[..far * far];
-    // The buffer may hold anything: clear the part above the triangle, which `triangle` writes only in the squares on
-    // the diagonal.
+    // The buffer may hold any numbers, and `triangle` does not write all of the upper triangle: clear it first.
     f.fill(T::default());
     let c = MatMut::from_columns(f, far, far);
     if leftwards {
@@ -76,7 +75,7 @@ pub fn step<T: Scalar>(
     Ok(true)
 }
 
-/// Only the second product of a site, by one triangle: `core` T, or T `core` if `last`.
+/// The second product of a site, of which only one triangle is computed: `core` T, or T `core` if `last`.
 pub fn second<T: Scalar>(
     threads: Threads,
     workspace: &mut Workspace,
@@ -94,7 +93,7 @@ pub fn second<T: Scalar>(
     Ok(())
 }
 
-/// The lower triangle of C = alpha A B, and the part above it within the squares on the diagonal.
+/// The lower triangle of C = alpha A B, and the rest of the squares on the diagonal.
 fn triangle<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'_, T>, mut c: MatMut<'_, T>) {
     let order = c.rows();
     let width = panel(order);
@@ -105,7 +104,7 @@ fn triangle<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'_, T
     }
 }
 
-/// F = L L^H in place, and zeros above L.
+/// Replaces F by L with F = L L^H, and zeros above it. If that fails, restores F and returns `false`.
 fn factored<T: Scalar>(workspace: &mut Workspace, order: usize) -> Result<bool> {
     let Workspace { f, t, .. } = workspace;
     let (f, kept) = (&mut f.get_mut::<T>()?[..order * order], &mut t.get_mut::<T>()?[..order * order]);
@@ -113,7 +112,7 @@ fn factored<T: Scalar>(workspace: &mut Workspace, order: usize) -> Result<bool> 
     let is_definite = cholesky(MatMut::from_columns(&mut *f, order, order))?;
     let pivots = f.iter().step_by(order + 1).map(|d| d.re());
     let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
-    // Pivots as small as their rounding error give columns of noise.
+    // If a pivot is no larger than its rounding error, its column of L is only noise.
     let noise = if size_of::<T::Part>() == 4 { 1e-3 } else { 1e-7 };
     if !is_definite || !least.is_finite() || least.is_nan() || least <= noise * most {
         f.copy_from_slice(kept);

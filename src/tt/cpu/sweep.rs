@@ -1,6 +1,7 @@
-//! Sweeps from site to site over one environment, or over the environments of a block of pairs.
+//! Sweeps from site to site with one environment, or with the environments of a block of boundary pairs.
 //!
-//! A left environment is F[b, p, a]: the bond b of y is fastest, then the pair p. A right environment is G[b, a].
+//! A left environment is F[b, p, a], with the bond b of y fastest, then the pair p, then the bond a of x. A right
+//! environment is G[b, a].
 
 use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, by_y, largest, mirror};
 use super::square;
@@ -14,19 +15,19 @@ use crate::tt::scaled::{self, Scaled};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How environments are kept within the type's range.
+/// How environments are kept within the range of their type, from the fastest to the safest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Care {
     /// Nothing is scaled: products of many cores may overflow.
     None,
-    /// The environment is scaled after every site.
+    /// Each environment is scaled after its site.
     Sites,
-    /// The product between the two multiplications of a site is scaled too: for cores whose entries alone come near the
-    /// ends of the range.
+    /// The product between the two multiplications of a site is scaled, too: for cores with entries near the ends of
+    /// the range.
     Products,
 }
 
-/// A sum is not reliable: an environment came near an end of the type's range.
+/// Returned instead of a sum that may have lost digits: an environment came near an end of the type's range.
 pub struct Suspicious;
 
 /// The cores of a contraction.
@@ -54,11 +55,11 @@ impl<T: Scalar> Pair<'_, T> {
     }
 }
 
-/// Buffers of environments for a block of pairs.
+/// Buffers for the environments of a block of pairs.
 pub struct Workspace {
     /// The environments of a block's pairs.
     pub f: Buffer,
-    /// The next environment. `None` for one pair, whose next environment overwrites `f`.
+    /// The next environments. `None` for one pair, whose next environment overwrites `f`.
     pub g: Option<Buffer>,
     /// Product of an environment with the first of the two cores of a site.
     pub t: Buffer,
@@ -88,14 +89,14 @@ impl Workspace {
     }
 }
 
-/// State of a sweep: the environment times 2^-`exponent` is `alpha` times the contents of `f`.
+/// State of a sweep: the environment is 2^`exponent` `alpha` times the contents of `f`.
 pub struct Sweep<'r> {
     workspace: &'r mut Workspace,
     care: Care,
     alpha: f64,
     exponent: i64,
     zero: bool,
-    /// Order of the environment if only its lower triangle is computed; 0 if it is complete.
+    /// Order of the environment if `f` holds only its lower triangle; 0 if it holds all of it.
     lower: usize,
 }
 
@@ -105,7 +106,8 @@ impl<'r> Sweep<'r> {
         Self { workspace, care, alpha: 1.0, exponent: 0, zero: false, lower: 0 }
     }
 
-    /// After a site: measures `elements` numbers of the environment. The next product scales them to [0.5, 1).
+    /// Call it after a site. Measures `elements` numbers of the environment and sets `alpha`, so that the next product
+    /// scales them to [0.5, 1). With [`Care::Products`] scales them at once.
     pub fn scale<T: Scalar>(&mut self, elements: usize) -> Result<std::result::Result<(), Suspicious>> {
         self.alpha = 1.0;
         if self.care == Care::None {
@@ -126,8 +128,8 @@ impl<'r> Sweep<'r> {
         Ok(Ok(()))
     }
 
-    /// With [`Care::Products`], between the products of a site: scales the product to the order of 2^-`second`. The
-    /// next product, with a core of 2^`second`, then keeps all digits.
+    /// With [`Care::Products`], scales the product between the two multiplications of a site to the order of
+    /// 2^-`second`, so that the second multiplication, by a core of 2^`second`, loses no digits.
     fn scale_product<T: Scalar>(&mut self, elements: usize, second: i64) -> Result<()> {
         if self.care == Care::Products {
             let t = &mut self.workspace.t.get_mut::<T>()?[..elements];
@@ -137,8 +139,9 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// With [`Care::Products`], before a site: scales the environment of `elements` numbers to the order of 2^-q for a
-    /// first core of 2^q, within the range of the type. Returns the corresponding exponent of the second core.
+    /// With [`Care::Products`], scales the environment of `elements` numbers before a site to the order of 2^-q, for a
+    /// first core of 2^q. The exponents of the cores are clamped to the range of the type. Returns that of the second
+    /// core.
     fn meet_cores<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, elements: usize, x_first: bool) -> Result<i64> {
         if self.care != Care::Products {
             return Ok(0);
@@ -151,7 +154,8 @@ impl<'r> Sweep<'r> {
         Ok(second)
     }
 
-    /// The environment behind the first site, of each pair: an outer product for each mode index.
+    /// The environments after the first site, one for each pair: for each mode index, the outer product of two vectors
+    /// is added.
     pub fn first<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<()> {
         let ([n, r, r2, s, s2], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
         let (y, conj) = (pair.y.core(k), pair.conj());
@@ -181,7 +185,7 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// The environment before the last site of an open train.
+    /// The environment before the last site of an open train, where the sweep from the right begins.
     pub fn first_left<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
         let ([n, r, _, s, _], y, conj) = (pair.sizes(k), pair.y.core(k), pair.conj());
         let (mut qx, mut qy) = (0, 0);
@@ -205,7 +209,7 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// Fills in the upper triangle of a norm's environment, which mirrors the lower one.
+    /// If only the lower triangle of a norm's environment is there, mirrors it to the upper one.
     fn complete<T: Scalar>(&mut self) -> Result<()> {
         if self.lower > 0 {
             mirror(Block::packed(self.lower, self.lower), self.workspace.f.get_mut::<T>()?);
@@ -214,12 +218,12 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// Applies a site of a norm by one triangle of each product. If this method does not apply, completes the
-    /// environment and returns `false`.
+    /// Applies a site of a norm by [`square::step`]. If that is not possible, completes the environment and returns
+    /// `false`.
     fn squared<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, leftwards: bool) -> Result<bool> {
         let [_, r, r2, ..] = pair.sizes(k);
         let wanted = pair.work.plan.triangle && self.care != Care::Products;
-        // The factorisation reads only the lower triangle; the other methods read the whole environment.
+        // [`square::step`] reads only the lower triangle. Other methods read the whole environment.
         if wanted && square::step(pair, self.workspace, k, self.alpha, leftwards)? {
             self.lower = if leftwards { r } else { r2 };
             return Ok(true);
@@ -228,7 +232,7 @@ impl<'r> Sweep<'r> {
         Ok(false)
     }
 
-    /// F of the next bond, for one pair.
+    /// Applies site k from the left, for one pair: F of the next bond.
     pub fn right<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
         if self.squared(pair, k, false)? {
             return Ok(());
@@ -275,7 +279,7 @@ impl<'r> Sweep<'r> {
         }
     }
 
-    /// G of the bond before, for one pair.
+    /// Applies site k from the right, for one pair: G of the bond before.
     pub fn left<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
         if self.squared(pair, k, true)? {
             return Ok(());
@@ -286,7 +290,7 @@ impl<'r> Sweep<'r> {
         let second = self.meet_cores(pair, k, s2 * r2, pair.work.plan.order[k] == First::Y)?;
         match pair.work.plan.order[k] {
             First::X => {
-                // Y first makes the same product here as X first does from the left.
+                // The same product as `right` computes if X is multiplied first.
                 let core = Taken::plain(Block::packed(s * n, s2)).conj(conj);
                 let t = Block::packed(s * n, r2);
                 by_y(threads, alpha, y, core, (&self.workspace.f, g), false, (&mut self.workspace.t, t))?;
@@ -331,8 +335,8 @@ impl<'r> Sweep<'r> {
         }
     }
 
-    /// F of the next bond, for `count` pairs at once. The pair index lies between the bonds, so each of the two
-    /// products is a product with one matrix.
+    /// Applies site k from the left, for `count` pairs at once: F of the next bond. The pair index lies between the two
+    /// bonds, so each of the two products is one matrix product for all pairs.
     pub fn right_block<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, count: usize) -> Result<()> {
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
@@ -367,7 +371,7 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// The last site: the sum over the pairs of their terms.
+    /// Applies the last site: the sum of the terms of the pairs.
     pub fn last<T: Scalar>(mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<Scaled> {
         self.complete::<T>()?;
         let ([n, r, _, s, _], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
@@ -419,7 +423,7 @@ impl<'r> Sweep<'r> {
         Ok(if self.care == Care::Products { sum } else { Scaled::new(plain, self.exponent) })
     }
 
-    /// sum over b, a of F[b, a] G[b, a].
+    /// The sum over b and a of F[b, a] G[b, a], where the sweeps from both ends meet.
     pub fn meet<T: Scalar>(mut self, mut other: Sweep<'_>, elements: usize) -> Result<Scaled> {
         self.complete::<T>()?;
         other.complete::<T>()?;
@@ -433,13 +437,13 @@ impl<'r> Sweep<'r> {
         self.exponent
     }
 
-    /// Whether the environment is 0, and with it the result.
+    /// Whether the environment is 0, which makes the result 0.
     pub fn is_zero(&self) -> bool {
         self.zero
     }
 }
 
-/// Multiplies by 2^-q, even where the type cannot represent 2^-q; returns q.
+/// Multiplies by 2^-q, even if the type cannot hold 2^-q. Returns q.
 pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     if q != 0 {
         values.iter_mut().for_each(|v| *v = T::from_parts(scaled::scale(v.re(), -q), scaled::scale(v.im(), -q)));
@@ -447,8 +451,8 @@ pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     q
 }
 
-/// With `care`: scales the product of one mode index for a core of 2^`second`, and brings the sum over earlier mode
-/// indices to the same exponent. Returns the factor of the product.
+/// With `care`: scales the product t of one mode index for a core of 2^`second`, and brings the sum over earlier mode
+/// indices to the same exponent. Returns a factor for the product.
 fn careful<T: Scalar>(
     (care, second): (bool, i64),
     exponent: &mut Option<i64>,

@@ -40,19 +40,19 @@ pub(super) struct Site {
     pub n: usize,
 }
 
-/// Sizes that all sites share.
+/// Sizes that are the same at all sites.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     /// Real numbers of a vector.
     pub lanes: usize,
-    /// Real numbers an element of the rows' train and so of the environment.
+    /// Real numbers of an element of the rows' train, and so of the environment.
     pub row_parts: usize,
-    /// Real numbers an element of the columns' train.
+    /// Real numbers of an element of the columns' train.
     pub column_parts: usize,
 }
 
 impl Site {
-    /// Site k of two trains. The bonds at the cut have one value each, that of a boundary pair.
+    /// The sizes of site k. At the cut each bond has one value, that of the boundary pair.
     pub(super) fn at(rows: Sites<'_>, columns: Sites<'_>, k: usize) -> Self {
         let ([s, n, s_next], [r, _, r_next]) = (rows.core(k), columns.core(k));
         let (s, r) = if k == 0 { (1, 1) } else { (s, r) };
@@ -62,17 +62,18 @@ impl Site {
 }
 
 impl Form {
-    /// Step from one column of an environment with `s` rows to the next.
+    /// Offset from one column of an environment with `s` rows to the next: at least one vector.
     pub(super) fn column(self, s: usize) -> usize {
         (self.row_parts * s).max(self.lanes)
     }
 
-    /// Whether the rows (b i) of a core are contiguous; otherwise each i has a vector of its own.
+    /// Whether the rows (b i) of a core fill at least one vector and are stored contiguously. Otherwise each i has a
+    /// vector of its own.
     pub(super) fn merged(self, site: &Site) -> bool {
         self.row_parts * site.s >= self.lanes
     }
 
-    /// Vector multiplications of a site if the rows' core comes first, and if the columns' core does.
+    /// Vector multiplications of a site if the rows' core is multiplied first, and if the columns' core is.
     fn costs(self, site: &Site) -> [usize; 2] {
         let Site { s, s_next, r, r_next, n } = *site;
         let vectors = |rows: usize| (self.row_parts * rows).div_ceil(self.lanes);
@@ -83,7 +84,7 @@ impl Form {
         [rows_first, columns_first]
     }
 
-    /// Whether the rows' core is multiplied first. False at the last site, whose second product is a separate sum.
+    /// Whether the rows' core is multiplied first. Never at the last site, whose second product is a separate sum.
     pub(super) fn rows_first(self, site: &Site, last: bool) -> bool {
         let [rows_first, columns_first] = self.costs(site);
         !last && rows_first <= columns_first
@@ -95,12 +96,12 @@ impl Form {
         (0..rows.shape.len()).map(site).map(|[a, b]| a.min(b) as f64).sum()
     }
 
-    /// Real numbers of the environment before the site.
+    /// Real numbers of workspace for the environment before the site.
     pub(super) fn environment(self, site: &Site) -> usize {
         self.column(site.s) * site.r
     }
 
-    /// Real numbers of the product between the two multiplications.
+    /// Real numbers of workspace for the product between the two multiplications.
     pub(super) fn between(self, site: &Site, rows_first: bool) -> usize {
         if !rows_first {
             self.column(site.s_next) * site.r * site.n
@@ -112,24 +113,24 @@ impl Form {
     }
 }
 
-/// Real numbers of workspace, by their use.
+/// Real numbers of workspace, by use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sizes {
     /// For one environment; there is one for each pair.
     pub environment: usize,
     /// For the product between the two multiplications, shared by all pairs.
     pub between: usize,
-    /// For a row of the first core of the rows' train.
+    /// For a gathered row of the first core of the rows' train.
     pub row: usize,
-    /// For a row of the first core of the columns' train.
+    /// For a gathered row of the first core of the columns' train.
     pub column: usize,
 }
 
 impl Sizes {
-    /// Workspace for two trains, whatever the boundary pair.
+    /// Workspace that suffices for every boundary pair.
     pub(super) fn of(form: Form, rows: Sites<'_>, columns: Sites<'_>) -> Self {
         let mut sizes = Self { environment: form.column(1), ..Self::default() };
-        // All sites between two others occur within the first two rounds.
+        // Two passes contain every combination of neighbouring sites.
         for k in (0..rows.count.min(2 * rows.shape.len())).chain([rows.count - 1]) {
             let site = Site::at(rows, columns, k);
             sizes.environment = sizes.environment.max(form.environment(&site));
@@ -140,7 +141,7 @@ impl Sizes {
         sizes
     }
 
-    /// Real numbers for `pairs` pairs that are swept together.
+    /// Workspace for `pairs` pairs that are computed together.
     pub(super) fn total(self, pairs: usize) -> usize {
         self.environment.saturating_mul(pairs).saturating_add(self.between + self.row + self.column)
     }

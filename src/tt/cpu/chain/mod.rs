@@ -1,5 +1,5 @@
-//! Inner products of trains with small ranks. A vector kernel computes whole sweeps with the environment in the first
-//! cache. It neither packs operands nor allocates, and calls no matrix product.
+//! Inner products of trains with small ranks. A vector kernel computes whole sweeps with the environment in the
+//! first-level cache. It does not pack operands, allocate memory or call a library.
 //!
 //! | module | subject |
 //! |---|---|
@@ -29,7 +29,7 @@ use crate::tensor::train::{Cores, Shape};
 /// Boundary pairs that are computed together, site by site, while the site's cores are in the first cache.
 pub const TOGETHER: usize = 16;
 
-/// Plan for S = sum over i of x(i) cj(y(i)) for all trains of these shapes, where cj conjugates or not.
+/// A plan for S = sum over i of x(i) cj(y(i)), for all trains of these shapes. cj conjugates if the plan says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     isa: Isa,
@@ -39,7 +39,7 @@ pub struct Chain {
     conjugate: bool,
     /// Whether y is the rows' train.
     swapped: bool,
-    /// Whether the cores of the next site are prefetched.
+    /// Whether the kernel prefetches the cores of the next site.
     ahead: bool,
     complex: bool,
 }
@@ -65,7 +65,7 @@ impl Chain {
             Form { lanes: bytes / if single { 4 } else { 8 }, row_parts, column_parts }
         };
         let (here, there) = (sites(x.0), sites(y.0));
-        // The columns may be real beside complex rows, but not the other way round.
+        // The columns may be real while the rows are complex, but not the other way round.
         let swapped = match parts(x.1).cmp(&parts(y.1)) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Greater => false,
@@ -73,7 +73,7 @@ impl Chain {
         };
         let (rows, columns) = if swapped { (there, here) } else { (here, there) };
         let wide = form(isa, swapped);
-        // Vectors that are at least half empty are slower than shorter ones.
+        // If a vector would be at least half empty, shorter vectors are faster.
         let isa = if isa == Isa::Avx512 && 2 * wide.row_parts * rows.shape.max_rank() <= wide.lanes {
             Isa::Avx2
         } else {
@@ -92,8 +92,8 @@ impl Chain {
         }
     }
 
-    /// The same plan for trains that are probably in no cache, as those of a large batch. Their cores are prefetched,
-    /// which costs a little time if they are in a cache.
+    /// The same plan for cores that are probably in no cache, as in a large batch. It prefetches cores, which costs a
+    /// little time if they are in a cache.
     pub fn from_memory(self) -> Self {
         Self { ahead: true, ..self }
     }
@@ -103,9 +103,9 @@ impl Chain {
         self.sizes.total(pairs.min(TOGETHER))
     }
 
-    /// The terms of S for the boundary pairs (p_x, p_y), which `pair` returns for 0, 1, ..., one for each of `terms`.
-    /// An open train has a single one, (0, 0). A larger workspace lets more pairs be computed together; the results are
-    /// the same.
+    /// Computes `terms`, the terms of S for the boundary pairs (p_x, p_y) that `pair` returns for 0, 1, ... An open
+    /// train has one pair, (0, 0). With a larger workspace, more pairs are computed together; the results have the same
+    /// bits.
     ///
     /// # Errors
     /// [`Error::Internal`] for a workspace that is too small for one pair.
@@ -180,7 +180,7 @@ impl Chain {
             }
             State::Sound => Scaled::new(Complex::new(term.re, term.im), term.exponent),
         };
-        // If y is in the rows, x has been conjugated instead.
+        // If y is in the rows, the kernel has conjugated x instead of y.
         if self.swapped && self.conjugate { value.conj() } else { value }
     }
 }

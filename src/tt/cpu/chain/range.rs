@@ -1,4 +1,4 @@
-//! Scaling by powers of two, which changes no digit, to keep numbers within the range of their type.
+//! Exact scaling by powers of two, which keeps environments within the range of their type.
 
 use crate::backend::cpu::simd::Vectorised;
 use crate::tt::scaled::{exponent_of, scale};
@@ -6,9 +6,9 @@ use crate::tt::scaled::{exponent_of, scale};
 /// State of a boundary pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// The numbers are within the safe range so far.
+    /// All numbers were within the safe range so far.
     Sound,
-    /// Numbers came so near the ends of the range that digits may be lost. The pair must be repeated carefully.
+    /// Numbers came so near the ends of the range that digits may be lost. The pair must be repeated with care.
     Doubtful,
     /// The term is exactly 0.
     Zero,
@@ -25,12 +25,12 @@ pub(super) struct Term {
     pub im: f64,
     /// Exponent of the power of two; during the sweep that of the environment.
     pub exponent: i64,
-    /// Whether the term can be trusted.
+    /// Whether the sweep kept all digits of the term.
     pub state: State,
 }
 
 impl Term {
-    /// The environment behind the last site.
+    /// The environment behind the last site, where the sweep starts: the number 1.
     pub(super) const START: Self = Self { re: 1.0, im: 0.0, exponent: 0, state: State::Sound };
 }
 
@@ -38,25 +38,25 @@ const fn power(e: i64) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
 
-/// Range of an environment's largest magnitude without scaling. A product with two ordinary cores then stays within the
-/// type's range.
+/// Range of the largest magnitude of an environment that is not scaled. Its product with two cores near 1 stays within
+/// the type's range.
 pub(super) const fn calm<T>() -> (f64, f64) {
     let e = if size_of::<T>() == 4 { 40 } else { 300 };
     (power(-e), power(e))
 }
 
-/// If the largest number is below this, others that count may be subnormal. It is the smallest normal number divided by
-/// the precision, and a little more.
+/// Smallest magnitude with all digits safe: if the largest number is below, smaller ones with significant digits may be
+/// subnormal. It is the smallest normal number divided by the unit of roundoff, and a little more.
 const fn tiny<T>() -> f64 {
     if size_of::<T>() == 4 { power(-96) } else { power(-960) }
 }
 
-/// Largest magnitude of the exponent of an operand of a careful product.
+/// Largest magnitude of the exponents of operands of a product in a careful sweep.
 const fn reach<T>() -> i64 {
     if size_of::<T>() == 4 { 100 } else { 900 }
 }
 
-/// Scales `values`, whose largest magnitude is `largest`, to [0.5, 1), or sets the state if that is not possible.
+/// Scales `values` to [0.5, 1), where `largest` is their largest magnitude, or sets the state if that is not possible.
 #[cold]
 pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
     if careful && largest == 0.0 {
@@ -69,7 +69,7 @@ pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool,
         if factor.is_finite() {
             values.iter_mut().for_each(|v| *v *= factor);
         } else {
-            // For subnormal numbers the power itself is beyond the range of the type.
+            // If the values are subnormal, 2^-q is beyond the range of the type.
             values.iter_mut().for_each(|v| *v = T::from_f64(scale(v.to_f64(), -q)));
         }
         term.exponent += q;
@@ -82,7 +82,7 @@ fn largest<T: Vectorised>(values: &[T]) -> f64 {
     if values.iter().all(|v| v.is_finite()) { most } else { f64::NAN }
 }
 
-/// Scales `own`, before its product with `core`, so that the largest products are a little below 1.
+/// Scales `own` before its product with `core`, so that the largest terms of the product are a little below 1.
 #[cold]
 pub(super) fn fit<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
     let (mine, other) = (largest(own), largest(core));
@@ -98,11 +98,11 @@ pub(super) fn fit<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
     }
 }
 
-/// Ends the sweep of a pair with its sum.
+/// Stores the sum of a pair and ends its sweep.
 pub(super) fn finish<T>(term: &mut Term, re: f64, im: f64, careful: bool) {
     let largest = re.abs().max(im.abs());
     (term.re, term.im) = (re, im);
-    // A sum of 0 may have lost numbers that were too small.
+    // The terms of a sum of 0 may have underflowed.
     if !careful && (largest < tiny::<T>() || !re.is_finite() || !im.is_finite()) {
         term.state = State::Doubtful;
     }

@@ -1,45 +1,45 @@
-//! The sweep over the sites, right to left. In this direction the rows of both products of a site are the fastest index
-//! of a core or of the environment, so nothing is transposed.
+//! The sweep over the sites, from right to left. In this direction the rows of both products of a site are the fastest
+//! index of a core or of the environment, so nothing is transposed.
 //!
 //! With the cores Y (s, n, s') in the rows and X (r, n, r') in the columns, the environment behind a site is
 //! E'[b', a'] and the one before it
 //!
 //! E[b, a] = sum_{i, b', a'} Y[b, i, b'] E'[b', a'] X[a, i, a'],
 //!
-//! It is computed by T[(b i), a'] = Y E' or, if that is cheaper, by T[b', (a i)] = E' X. If b has fewer values than a
-//! vector has lanes, the other lanes are zeros and stay zeros.
+//! Either T[(b i), a'] = Y E' or T[b', (a i)] = E' X is computed first, whichever is cheaper. If b has fewer values
+//! than a vector has lanes, the other lanes are and stay 0.
 
 use super::layout::{Form, Site, Sites, Sizes};
 use super::range::{State, Term, calm, finish, fit, tame};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised};
 use crate::backend::cpu::small::{Product, prefetch};
 
-/// A train as real numbers, starting at the cut.
+/// A train as an array of real numbers, starting at the cut.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'s, 'c, T> {
-    /// Numbers of the core of a site, from the cut on.
+    /// The numbers of the core of a site, counted from the cut.
     pub core: &'s dyn Fn(usize) -> &'c [T],
     /// r, n, r' of a site.
     pub shape: Sites<'c>,
-    /// Real numbers an element: 1, or 2 if it is complex.
+    /// Real numbers of an element: 1, or 2 if it is complex.
     pub parts: usize,
 }
 
-/// Some boundary pairs; one, (0, 0), for an open train.
+/// Boundary pairs that are computed together; one pair, (0, 0), for an open train.
 pub(super) struct Sweep<'w, 's, 'c, T> {
     /// The train in the rows of all products.
     pub rows: Side<'s, 'c, T>,
-    /// The train in their columns; the real one if only one is real.
+    /// The train in the columns of all products. If only one train is real, it is this one.
     pub columns: Side<'s, 'c, T>,
     /// Whether the train in the columns is conjugated.
     pub conjugate: bool,
-    /// Values of the bonds at the cut: of the rows' train, of the columns' train.
+    /// The values of the bonds at the cut: of the rows' train and of the columns' train.
     pub pair: &'w dyn Fn(usize) -> [usize; 2],
-    /// Whether operands are scaled before every product so that it cannot overflow.
+    /// Whether each product's operand is scaled so that the product cannot overflow.
     pub careful: bool,
     /// Whether the cores of the next site are prefetched, because they are probably in no cache.
     pub ahead: bool,
-    /// [`Sizes::total`] numbers, overwritten.
+    /// [`Sizes::total`] real numbers of workspace, overwritten.
     pub work: &'w mut [T],
     /// Sizes of the parts of `work`.
     pub sizes: Sizes,
@@ -77,7 +77,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
             let rows_first = form.rows_first(&site, k == 0);
             let merged = form.merged(&site);
             let (next, here) = (form.column(site.s_next), form.column(site.s));
-            // If the rows' core is first: the rows of T for one i, and the step from one i to the next.
+            // If the rows' core comes first: number of rows of T for one i, and the offset from one i to the next.
             let stretch = if merged { wp * site.s } else { S::V::LEN };
             let blocks = if rows_first && !merged { n } else { 1 };
             let used = form.between(&site, rows_first);

@@ -18,7 +18,7 @@ use crate::tt::ops::{Item, Work};
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
-/// Bytes of a batch's cores beyond which cores are prefetched: the size of a core's own cache.
+/// Bytes of a batch's cores from which on the kernel prefetches: the size of a CPU core's own cache.
 const CACHE: f64 = 1_048_576.0;
 
 /// Workspaces of the threads, reused by later calls.
@@ -63,12 +63,12 @@ impl Workspaces {
         Ok(&mut self.memory[..count])
     }
 
-    /// Frees all workspaces, and so their charge.
+    /// Frees all workspaces. Their bytes are no longer charged to the budget.
     pub fn clear(&mut self) {
         self.memory.clear();
     }
 
-    /// [`crate::tt::ops::ContractOps::pairs`] of a plan with a chain.
+    /// [`crate::tt::ops::ContractOps::pairs`] for a plan with the chain kernel.
     pub fn pairs(
         &mut self,
         context: &Context,
@@ -82,8 +82,7 @@ impl Workspaces {
         with_trains!(chain, work.x, work.y, trains => self.run(context, work, &trains, blocks, partials))
     }
 
-    /// [`crate::tt::ops::ContractOps::many`]: distributes the items over the threads. One thread computes all blocks of
-    /// an item.
+    /// [`crate::tt::ops::ContractOps::many`]. The threads share the items; one thread computes all blocks of an item.
     pub fn many(
         &mut self,
         context: &Context,
@@ -148,7 +147,7 @@ impl Workspaces {
     }
 }
 
-/// Number and bytes of the workspaces for these contractions.
+/// Number and bytes of the workspaces for these items.
 pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
     let (mut bytes, mut limit) = (0, u64::MAX);
     for plan in items.iter().map(|item| &item.plan) {
@@ -160,7 +159,7 @@ pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
     (fitting.min(items.len()).max(1), bytes)
 }
 
-/// S of one item; `cold` if its cores are probably in no cache.
+/// S of one item. `cold` says that its cores are probably in no cache.
 fn whole(item: &Item<'_>, cold: bool, workspace: &mut HostMemory) -> Result<Scaled> {
     let plan = &item.plan;
     let Some(chain) = plan.chain else {
@@ -176,7 +175,7 @@ fn whole(item: &Item<'_>, cold: bool, workspace: &mut HostMemory) -> Result<Scal
     })
 }
 
-/// The sum over a block of pairs, in their order.
+/// The sum over a block of pairs, added in their order.
 fn block<X, Y>(plan: &Plan, trains: &Trains<'_, X, Y>, pairs: Range<usize>, workspace: &mut [X::Part]) -> Result<Scaled>
 where
     X: Scalar<Part: Vectorised>,
