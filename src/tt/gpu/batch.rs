@@ -1,4 +1,4 @@
-//! Many products in one launch, one thread block for each. Trains on the host are uploaded together.
+//! Many inner products in one launch, one thread block for each. Host trains are uploaded together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,24 +24,24 @@ use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
 const WHAT: &str = "batch of contractions";
-/// Most boundary pairs of a product in a batch. Products with more keep the device busy on their own.
+/// Largest number of boundary pairs of a product in a batch. A product with more keeps the device busy by itself.
 const PAIRS: usize = 1 << 10;
-/// Most blocks of one launch.
+/// Largest number of thread blocks of one launch.
 const BLOCKS: usize = 1 << 20;
-/// Bytes of cores that are uploaded at a time, unless one product has more.
+/// Bytes of cores that are uploaded at a time. A single product may have more.
 const BYTES: usize = 64 << 20;
 
-/// Whether contractions by this plan are small enough for a batch.
+/// Whether contractions by this plan are small enough to share a launch.
 pub(super) fn takes(plan: &Plan) -> bool {
     let sums_pairs = !matches!(plan.method, Method::Halves | Method::Power);
     plan.kernel == Kernel::Chain && !plan.grid && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
 }
 
-/// The distinct trains of one side of some products, all of one shape.
+/// The distinct x trains, or the distinct y trains, of some products. All have one shape.
 struct Side<'a> {
     trains: Vec<&'a TensorTrain>,
     numbers: HashMap<*const TensorTrain, usize>,
-    /// Bytes of the trains that are on the host.
+    /// Bytes of the host trains among them.
     host: usize,
 }
 
@@ -50,11 +50,11 @@ impl<'a> Side<'a> {
         Self { trains: Vec::new(), numbers: HashMap::new(), host: 0 }
     }
 
-    /// The number of a train. A new train on the host adds to the bytes to upload.
+    /// The index of a train in `trains`. Adds a train that is new, and its bytes if it is on the host.
     fn number(&mut self, train: &'a TensorTrain) -> Result<usize> {
         let next = self.trains.len();
         let key = std::ptr::from_ref(train);
-        // Fast path: the same train again.
+        // Successive products often have the same train.
         if self.trains.last().is_some_and(|last| std::ptr::eq(*last, train)) {
             return Ok(next - 1);
         }
@@ -69,7 +69,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// A side in device memory.
+/// The trains of a [`Side`] in device memory.
 enum Placed<'a> {
     /// Each train is contiguous in device memory.
     Trains(Vec<Region<'a>>),
@@ -77,7 +77,7 @@ enum Placed<'a> {
     Cores(Vec<Vec<Region<'a>>>),
 }
 
-/// Copies of the trains of a side that are on the host, one after another.
+/// Uploads the host trains of a side to one allocation, one after another.
 fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<DeviceMemory>> {
     if side.host == 0 {
         return Ok(None);
@@ -96,7 +96,7 @@ fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<Devic
     Ok(Some(memory))
 }
 
-/// Device memory of the trains of a side; `None` if one of them must be copied separately.
+/// Device memory of the trains of a side; `None` if one of them needs a copy of its own.
 fn place<'a, T: Scalar>(
     context: &Arc<Context>,
     plan: &Plan,
@@ -140,8 +140,8 @@ fn place<'a, T: Scalar>(
     Ok(Some(Placed::Cores(cores)))
 }
 
-/// Device memory of the trains of both sides of some products, if each train is contiguous there and has the type of
-/// the contraction. Duplicates then need no special care.
+/// Device memory of the trains of both sides of some products, one region for each product, if every train is
+/// contiguous there and has the type of the contraction. Then equal trains need not be found.
 fn in_place<'a>(context: &Arc<Context>, plan: &Plan, items: &[Item<'a>]) -> Result<Option<[Vec<Region<'a>>; 2]>> {
     let (mut x, mut y) = (alloc::with_capacity(WHAT, items.len())?, alloc::with_capacity(WHAT, items.len())?);
     for item in items {
@@ -157,7 +157,7 @@ fn in_place<'a>(context: &Arc<Context>, plan: &Plan, items: &[Item<'a>]) -> Resu
     Ok(Some([x, y]))
 }
 
-/// First elements of the cores of a contiguous train, in the order of the sweep.
+/// Offsets, in elements, of the cores of a contiguous train, in the order of the sweep.
 fn offsets(plan: &Plan, shape: &Shape) -> Result<Vec<usize>> {
     let mut offsets = alloc::with_capacity(WHAT, plan.cores)?;
     offsets.extend((0..plan.cores).map(|i| shape.offset(plan.core(to_u64(i)))));
@@ -185,7 +185,7 @@ impl GpuContraction {
         let queue = self.stream(stream);
         let mut first = 0;
         while let Some(item) = items.get(first) {
-            // Trains of one plan have one shape and type.
+            // All trains of one plan have one shape and type.
             let plan = Arc::clone(&item.plan);
             let alike = items[first..].iter().take_while(|i| Arc::ptr_eq(&i.plan, &plan)).count();
             let group = &items[first..first + alike];
@@ -226,7 +226,7 @@ impl GpuContraction {
         Ok(())
     }
 
-    /// Recomputes the doubtful products, or all of them if `doubtful` is empty.
+    /// Recomputes the products that are flagged as doubtful; all of them if `doubtful` is empty.
     fn again(
         &mut self,
         stream: Option<&Stream>,
@@ -243,8 +243,8 @@ impl GpuContraction {
         Ok(())
     }
 
-    /// Products of trains of one shape in one launch. Returns which of them must be repeated with more care; an empty
-    /// list if these trains cannot be computed together.
+    /// Uploads host trains and computes products of trains with one shape in one launch. Returns a flag for each
+    /// product that may have lost digits; an empty list if these trains cannot share a launch.
     fn together<T: Scalar>(
         &self,
         queue: &GpuStream,
@@ -265,8 +265,8 @@ impl GpuContraction {
         self.launched::<T>(queue, plan, (a.shape(), b.shape()), places, numbers, sums)
     }
 
-    /// Products of trains on the device, with one shape for each side, in one launch. Returns which of them are
-    /// doubtful; an empty list if no kernel supports their ranks.
+    /// Computes products of trains on the device, with one shape for each side, in one launch. Returns a flag for each
+    /// product that may have lost digits; an empty list if no kernel supports these ranks.
     fn launched<T: Scalar>(
         &self,
         queue: &GpuStream,
@@ -301,7 +301,7 @@ impl GpuContraction {
         Ok(doubtful)
     }
 
-    /// One product, computed as in a separate call.
+    /// Computes one product as a single call does.
     fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
         let plan = &*item.plan;
         let done = AtomicU64::new(0);

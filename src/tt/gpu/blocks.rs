@@ -1,10 +1,10 @@
 //! Blocks of boundary pairs by cuBLAS, in one of two layouts.
 //!
-//! In the layout F[b, a, p], pair after pair, a site takes two products for each pair, all pairs in one library call.
-//! The second product sums over the mode. In the merged layout F[b, p, a], each of the two products is a product with
-//! one matrix for all pairs, but is computed once for each value of the mode, and the second is added to the earlier
-//! ones. The merged layout is used for single pairs, if the workspace is too small for products with a whole core, and
-//! for arithmetic without batched library calls.
+//! In the layout F[b, a, p], pair after pair, a site takes two products for each pair, and one library call computes a
+//! product for all pairs. In the merged layout F[b, p, a], a product is one matrix product for all pairs, but it is
+//! computed once for each value of the mode, and the second product is added to the earlier ones. The merged layout is
+//! used for single pairs, if the workspace is too small for products with a whole core, and for arithmetic without
+//! batched library calls.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ use crate::shape::{product, to_u64};
 use crate::tt::cost::First;
 use crate::tt::options::Math;
 
-/// Terms that are read together. Nothing waits for the device in between.
+/// Terms that the host reads together. Until then it does not wait for the device.
 const TERMS: usize = 1 << 16;
-/// Distance in sites between measured environments in double precision, whose range is wide enough.
+/// Number of sites from one measured environment to the next in double precision, whose range is wide enough.
 const INTERVAL: usize = 4;
 
 /// Slice i of a core r x n x r'.
@@ -32,12 +32,12 @@ pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i:
     Ok(View { memory: core.part(skip, rest)?, rows: left, cols: right, ld: left * n })
 }
 
-/// Distance in sites between measured environments.
+/// Number of sites from one measured environment to the next.
 pub(super) fn interval(call: &Call<'_>) -> usize {
     if call.plan().dtype.is_single() { 1 } else { INTERVAL }
 }
 
-/// Elements of the largest environment and the largest product of a site, for one pair.
+/// Elements of the largest environment, and of the largest product with a slice of a core, for one pair.
 fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
     let plan = call.plan();
     let (mut environment, mut products) = (1, 1);
@@ -55,7 +55,7 @@ fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
     Ok((environment, products))
 }
 
-/// Elements of the product of one pair's environment with a whole core; the largest of all sites.
+/// Elements of the product of one pair's environment with a whole core, the largest of all sites.
 fn whole_products(call: &Call<'_>) -> Result<usize> {
     let plan = call.plan();
     let mut most = 1;
@@ -69,24 +69,24 @@ fn whole_products(call: &Call<'_>) -> Result<usize> {
     Ok(most)
 }
 
-/// Memory of the environments and products of a block.
+/// Memory for the environments and products of a block of pairs.
 pub(super) struct Workspace<'a> {
     pub(super) f: Region<'a>,
-    /// The next environment. `None` for the layout pair after pair, which overwrites `f`.
+    /// The next environments. `None` in the layout pair after pair, in which they overwrite `f`.
     pub(super) g: Option<Region<'a>>,
     pub(super) t: Region<'a>,
     pub(super) state: Region<'a>,
     pub(super) scaling: Scaling<'a>,
 }
 
-/// Bytes of the environments and products of the largest block: F, G where there is one, T.
+/// Bytes for the largest block: of F, of G in the merged layout, and of T.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>, usize)> {
     let plan = call.plan();
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (environment, products) = largest(call)?;
     let whole = whole_products(call)?;
-    // The plan counts three environments, of which two are for products; for a single pair one environment and one
-    // product.
+    // The plan counts three environments for each pair of a block, of which two are for products here. For a single
+    // pair it counts one environment and one product.
     let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
     let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
     let one = bytes(environment)?;
@@ -96,7 +96,8 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Op
     Ok((one, Some(one), bytes(products)?))
 }
 
-/// Computes the terms of all pairs of these blocks. Returns whether to repeat them with care.
+/// Computes the terms of all pairs of these blocks. Returns whether digits may be lost, so that `chain` must recompute
+/// them with care.
 pub(super) fn contract<T: Scalar>(
     call: &Call<'_>,
     blas: &Blas,
@@ -108,8 +109,8 @@ pub(super) fn contract<T: Scalar>(
     let (gpu, stream) = (call.gpu, call.stream);
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (f, g, t) = bytes::<T>(call, math)?;
-    // Zeroed: a library may multiply old contents by a factor 0 that it reads from device memory at run time, which
-    // would give NaN.
+    // Zeroed, because the library may multiply old contents by a factor 0 that it reads from device memory. With old
+    // contents of NaN the product would be NaN.
     let work_space = |bytes| gpu.allocate_on(stream, "work space of a contraction", bytes);
     let by_cublas = Products::new::<T>(gpu, blas, math)?;
     let (f, g, t) = (work_space(f)?, g.map(work_space).transpose()?, work_space(t)?);
@@ -145,7 +146,7 @@ pub(super) fn block<T: Scalar>(
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let count = pairs.len();
     let (core, apart) = (|i: usize| i % call.sites.len(), workspace.g.is_none());
-    // A site between the first and the last, and whether X comes first there.
+    // Sites between the first and the last: the core, and whether X is multiplied first.
     let inner = |i: usize| (i + 1 < call.length).then(|| (core(i), plan.order[plan.core(to_u64(i))] == First::X));
     let edge = |i: usize| Edge {
         x: call.x[core(i)],
@@ -192,7 +193,7 @@ pub(super) fn block<T: Scalar>(
     call.work.step()
 }
 
-/// G of the next bond from F. If `measured`, F is multiplied by the state's factor.
+/// Applies a site: G of the next bond from F. If `measured`, F is multiplied by the state's factor.
 fn site<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -228,7 +229,7 @@ fn site<T: Scalar>(
     Ok(())
 }
 
-/// The next environments, which overwrite the last ones, pair after pair.
+/// Applies a site in the layout pair after pair: the next environments overwrite the last ones.
 fn site_apart<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,

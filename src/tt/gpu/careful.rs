@@ -1,20 +1,21 @@
-//! Scaling that keeps environments within range between a library's products.
+//! Scaling that keeps environments within range while cuBLAS computes the products.
 
 use crate::backend::gpu::kernels::tt::{self, Core, Factors};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// How products are scaled to stay within the range.
+/// How products are scaled to stay within the range of the type.
 #[derive(Clone, Copy)]
 pub(super) enum Scaling<'a> {
-    /// By an environment measured some sites before. The reader of the result checks for lost digits.
+    /// By the magnitude of an environment that was measured some sites before. The result must be checked for lost
+    /// digits.
     Measured,
-    /// By every environment and the largest numbers of the cores. No digits are lost, whatever the magnitudes.
+    /// By the magnitudes of every environment and of the cores. This loses no digits.
     Careful(Careful<'a>),
 }
 
-/// The largest numbers of the cores, and memory for the factor of a site's second product.
+/// The largest entries of the cores, and memory for the factor of a site's second product.
 #[derive(Clone, Copy)]
 pub(super) struct Careful<'a> {
     pub(super) keys: tt::Careful<'a>,
@@ -24,7 +25,7 @@ pub(super) struct Careful<'a> {
 /// Bytes of [`Careful::second`], one factor of any type.
 pub(super) const SECOND: usize = 16;
 
-/// A core's number in the sweep, and whether the core of x is multiplied first there.
+/// The position of a core in the sweep, and whether the core of x is multiplied first there.
 pub(super) type Taken = (usize, bool);
 
 fn pair((k, x_first): Taken) -> [Core; 2] {
@@ -40,7 +41,7 @@ impl<'a> Scaling<'a> {
         }
     }
 
-    /// Scaling of the first or the last core, number `k`; `next` is the site after the first.
+    /// Scaling of the first or the last core, at position `k`. `next` is the site after the first.
     pub(super) fn edge(&self, k: usize, next: Option<Taken>) -> Option<(tt::Careful<'a>, usize, Option<Core>)> {
         match self {
             Self::Measured => None,
@@ -50,8 +51,9 @@ impl<'a> Scaling<'a> {
 }
 
 impl Careful<'_> {
-    /// Finds the factors of the products at site `now`, for an environment of `count` elements that was scaled for it,
-    /// and with the site after it. If `now` is `None`, only scales the environment into the range.
+    /// Computes the factors of the two products at site `now` from an environment of `count` elements, which has been
+    /// scaled for that site, and the scale for the site after it. If `now` is `None`, only scales the environment into
+    /// the range.
     pub(super) fn measure<T: Scalar>(
         &self,
         gpu: &Gpu,

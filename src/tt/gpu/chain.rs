@@ -1,4 +1,4 @@
-//! Sweeps by purlin's own kernels: one product for each thread block, or one product by all blocks.
+//! Sweeps by purlin's own kernels: one product for each thread block, or one product by all blocks of the device.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::product;
 
-/// Most pairs of one launch. A call can be cancelled between launches.
+/// Largest number of pairs of one launch. A call can be cancelled between launches.
 const PAIRS: usize = 1 << 16;
-/// Number of products up to which blocks of many warps are used; more fill the device with small blocks.
+/// Number of products up to which each gets a block of many warps. More products fill the device with smaller blocks.
 const FEW: usize = 264;
 
-/// The form of the chain kernel that suits `count` products; `None` if the ranks fit none on this device.
+/// The form of the chain kernel for `count` products; `None` if no form supports these ranks on this device.
 pub(super) fn form_of<T: Scalar>(gpu: &Gpu, sites: &[Site], length: usize, count: usize) -> Result<Option<Form>> {
     let edge = tt::chain_edge(sites, length);
-    // Measured: blocks of sixteen warps are never faster than those of four, which receive their slices as early.
+    // As measured, a block of sixteen warps is never faster than one of four, which receives its slices as early.
     let order = if count <= FEW { [Form::B, Form::D, Form::C, Form::A] } else { [Form::A, Form::B, Form::D, Form::C] };
     for form in order {
         if tt::chain_fits(T::DTYPE, gpu, form, edge)? {
@@ -38,7 +38,8 @@ fn tables<'a, T: Scalar>(call: &Call<'a>, careful: bool) -> Result<Tables<'a>> {
     Ok(tables)
 }
 
-/// Computes the terms of pairs, one thread block for each. Returns whether to repeat them with care.
+/// Computes the terms of pairs, one thread block for each. Returns whether digits may be lost, so that they must be
+/// repeated with care.
 pub(super) fn pairs<T: Scalar>(call: &Call<'_>, form: Form, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<bool> {
     let tables = tables::<T>(call, false)?;
     swept::<T>(call, form, &tables, terms, false, sums)
@@ -67,7 +68,7 @@ fn swept<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// An open product from both ends at once, one thread block for each end.
+/// Computes an open product from both ends at once, one thread block for each end.
 pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<'_>) -> Result<bool> {
     let middle = call.middle();
     let tables = tables::<T>(call, false)?;
@@ -89,7 +90,7 @@ pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<
     Ok(doubt && call.rescues())
 }
 
-/// Adds up the partial sums of [`tt::join`], whose sum is the term of the first pair.
+/// Adds up the partial sums of [`tt::join`]. Their sum is the term of the only pair.
 pub(super) fn joined(
     call: &Call<'_>,
     results: &crate::backend::gpu::DeviceMemory,
@@ -100,7 +101,7 @@ pub(super) fn joined(
     sums.add(0, &[Term::of_parts(&parts, call.plan().dtype)])
 }
 
-/// Computes the terms of pairs one after another, each by the whole device: for ranks that no block holds.
+/// Computes the terms of pairs one after another, each by the whole device: for ranks that no single block supports.
 pub(super) fn one_by_one<T: Scalar>(
     call: &Call<'_>,
     terms: Range<usize>,
@@ -145,8 +146,8 @@ pub(super) fn one_by_one<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// Recomputes all terms, with every product scaled by the largest numbers of the cores: for entries near the ends of
-/// the range.
+/// Recomputes all terms and scales every product by the largest entries of the cores: for entries near the ends of the
+/// range.
 pub(super) fn careful<T: Scalar>(call: &Call<'_>, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<()> {
     sums.clear();
     match form_of::<T>(call.gpu, &call.sites, call.length, terms.len())? {

@@ -1,7 +1,7 @@
 //! Open trains by cuBLAS. Both ends are contracted at the same time, each on its own stream.
 //!
-//! From the left F[b, a] = sum x cj(y), from the right G[b, a] = sum cj(x) y. Every conjugation then comes with a
-//! transposition, as the library offers it, and S = sum F cj(G).
+//! The environment from the left is F[b, a] = sum x cj(y), that from the right G[b, a] = sum cj(x) y. Then every
+//! conjugation comes with a transposition, as cuBLAS offers it, and S = sum F cj(G).
 
 use super::blocks::{interval, slice};
 use super::careful::{Scaling, Taken};
@@ -15,7 +15,7 @@ use crate::shape::{product, to_u64};
 use crate::tt::cost::First;
 use crate::tt::options::Math;
 
-/// Contraction of one end of the train up to the bond where the ends meet.
+/// The contraction of one end of the train, up to the bond where the ends meet.
 pub(super) struct End<'a> {
     pub(super) products: Products<'a>,
     pub(super) is_right: bool,
@@ -25,11 +25,11 @@ pub(super) struct End<'a> {
     pub(super) t: Region<'a>,
     pub(super) state: Region<'a>,
     pub(super) scaling: Scaling<'a>,
-    /// Whether the next product multiplies the environment by the state's factor.
+    /// Whether the next product multiplies the environment by the factor in `state`.
     pub(super) measured: bool,
 }
 
-/// Bytes of the environment and of the product for both ends; one element for an end without sites.
+/// Bytes of the environment and of the product, for each end; one element each for an end without sites.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
     let (environment, products) = largest(call)?;
     let bytes = |elements: usize| product("rank", elements, size_of::<T>());
@@ -49,12 +49,12 @@ fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
         };
         products = products.max(product("rank", one, n)?);
     }
-    // The plan counts this too, and the dense ends are built within these buffers.
+    // The plan counts this size, too. The dense ends are built in these buffers.
     products = products.max(call.sites.last().map_or(1, |site| site.s[0]));
     Ok((environment, products))
 }
 
-/// Computes the product. Returns whether to repeat it with care.
+/// Computes an open product. Returns whether digits may be lost, so that `chain` must recompute it with care.
 pub(super) fn contract<T: Scalar>(
     call: &Call<'_>,
     left: &Blas,
@@ -64,16 +64,16 @@ pub(super) fn contract<T: Scalar>(
 ) -> Result<bool> {
     let (gpu, stream) = (call.gpu, call.stream);
     let states = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES)?;
-    // The other stream starts after the cores have been loaded.
+    // The stream of the right end must wait until the cores have been loaded.
     right.stream().wait_for(stream)?;
-    // Zeroed, as are those of blocks.
+    // Zeroed for the same reason as in `blocks`.
     let space = |blas: &Blas, bytes| gpu.allocate_on(blas.stream(), "work space of a contraction", bytes);
     let [bytes_left, bytes_right] = bytes::<T>(call)?;
     let left_space = [space(left, bytes_left[0])?, space(left, bytes_left[1])?];
     let right_space = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
     let result = from_both::<T>(call, (left, right), math, [&left_space, &right_space], &states, sums);
     if result.is_err() {
-        // Work on the other stream may use memory that is freed in the order of this one.
+        // After an error, work on the other stream may still use this memory, which is freed in the order of `stream`.
         let _ = right.stream().synchronize();
     }
     result
@@ -121,10 +121,10 @@ fn from_both<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// Enqueues the sites of both ends from `from` on, alternating between the ends so that neither stream runs out of
+/// Enqueues the sites of both ends from `from` on. It alternates between the ends, so that neither stream runs out of
 /// work.
 pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [usize; 2]) -> Result<()> {
-    // Sites of the dense tensors count one by one, too.
+    // Sites within the dense tensors are counted one by one, too.
     for i in from[0].min(1)..ends[0].sites.max(ends[1].sites) {
         for (side, end) in ends.iter_mut().enumerate() {
             if i >= end.sites {
@@ -148,7 +148,7 @@ pub(super) fn joined(call: &Call<'_>, ends: &[End<'_>; 2]) -> Result<usize> {
     product("rank", site.r[0], site.s[0])
 }
 
-/// Enqueues the partial sums of both ends' product. The call's stream first waits for the other.
+/// Enqueues the partial sums of the product of both ends. The call's stream waits for the other one.
 pub(super) fn join<T: Scalar>(
     call: &Call<'_>,
     ends: &[End<'_>; 2],
@@ -167,19 +167,20 @@ impl End<'_> {
         self.products.blas().stream()
     }
 
-    /// Core of the i-th site from this end.
+    /// The core at the i-th site from this end.
     fn core(&self, call: &Call<'_>, i: usize) -> usize {
         if self.is_right { call.length - 1 - i } else { i }
     }
 
-    /// How a core of the conjugated train enters a product.
+    /// How a product reads a core of the conjugated train.
     fn taken(&self, call: &Call<'_>) -> Transpose {
         adjoint(call.plan().conjugate)
     }
 
-    /// The environment after `sites` sites, from the dense tensors of both trains over them.
+    /// Computes the environment after `sites` sites from the dense tensors of both trains over them.
     fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
-        // Each dense tensor uses one half of the product's buffer and, alternately, the environment's buffer.
+        // The dense tensor of each train has one half of the product's buffer. Its steps alternate between that half
+        // and the environment's buffer.
         let half = self.t.bytes() / size_of::<T>() / 2 * size_of::<T>();
         let (first, second) = (self.t.part(0, half)?, self.t.part(half, half)?);
         let (x, r, rows) = self.dense::<T>(call, sites, true, first)?;
@@ -197,9 +198,9 @@ impl End<'_> {
         }
     }
 
-    /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From
-    /// the left it is [m, a], from the right [a, m]. The tensor is in `target`, unless it is a single core, which is not
-    /// copied.
+    /// The dense tensor of one train over the first sites of this end: its memory, the size of the bond, and the number
+    /// of the mode index combinations. The layout is [m, a] from the left, [a, m] from the right. The tensor is in
+    /// `target`, unless it is a single core, which is not copied.
     fn dense<'s, T: Scalar>(
         &'s self,
         call: &Call<'s>,
@@ -233,7 +234,7 @@ impl End<'_> {
         Ok((from, at, rows))
     }
 
-    /// The environment of the next bond.
+    /// Applies the i-th site from this end: the environment of the next bond.
     fn site<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
         let plan = call.plan();
         let k = self.core(call, i);
@@ -250,7 +251,7 @@ impl End<'_> {
         }
         let (alpha, second) = (self.measured.then_some(self.state), self.scaling.second());
         let plain = |view| (view, Transpose::Plain);
-        // The products with slices are stored one after another.
+        // The products with the slices of a core are stored one after another.
         let part = |index: usize| {
             let bytes = s2 * r * size_of::<T>();
             t.part(index * bytes, bytes)
@@ -283,7 +284,7 @@ impl End<'_> {
                 products.multiply::<T>(second, false, t, plain(x), View::packed(f, s2, r2))?;
             }
             (true, First::X) => {
-                // The same product as from the left: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')]
+                // The same products as from the left: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')]
                 // cj(X[a, (i a')]).
                 let y = View::packed(core_y, s * n, s2);
                 let to = View::packed(t, s * n, r2);
@@ -309,7 +310,7 @@ impl End<'_> {
         if due && matches!(self.scaling, Scaling::Measured) { self.measure::<T>(call, i) } else { Ok(()) }
     }
 
-    /// The core of the i-th site from this end, and whether the core of x is multiplied first; `None` beyond the last
+    /// The core at the i-th site from this end, and whether the core of x is multiplied first; `None` beyond the last
     /// site.
     fn order(&self, call: &Call<'_>, i: usize) -> Option<Taken> {
         if i >= self.sites {
@@ -320,13 +321,13 @@ impl End<'_> {
         Some((k, (plan.order[plan.core(to_u64(k))] == First::X) != self.is_right))
     }
 
-    /// Starts before the first site with the environment 1, so that the products of the first site are scaled by the
-    /// cores, too.
+    /// Starts before the first site with the environment 1, so that also the products of the first site are scaled by
+    /// the cores.
     pub(super) fn open<T: Scalar>(&self, call: &Call<'_>) -> Result<()> {
         result::store(call.gpu, self.stream(), &result::one(T::DTYPE), self.f)
     }
 
-    /// Measures the environment after site i.
+    /// Measures the magnitude of the environment after site i, for the factor of the next product.
     fn measure<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
         let Site { r, s, .. } = call.sites[self.core(call, i)];
         let side = if self.is_right { 0 } else { 1 };

@@ -1,5 +1,5 @@
-//! Inner products that are enqueued as a whole. Nothing waits for the host, the result stays on the device, and a graph
-//! may capture the calls. Everything is scaled by the largest numbers of the cores, because no later step can check for
+//! Inner products that are enqueued as a whole. The host never waits, the result stays on the device, and a graph may
+//! capture the call. Every product is scaled by the largest entries of the cores, because no later step could check for
 //! lost digits.
 
 use std::slice::from_ref;
@@ -25,17 +25,17 @@ use crate::tt::options::{Math, Method};
 
 use super::load::Loaded;
 
-/// Most boundary pairs of one launch.
+/// Largest number of boundary pairs of one launch.
 const PAIRS: usize = 1 << 16;
 
-/// The kernel for a product.
+/// How a product is computed.
 #[derive(Clone, Copy)]
 enum Way {
-    /// A block for each boundary pair.
+    /// By the chain kernel, one thread block for each boundary pair.
     Pairs(Form),
-    /// An open product from both ends, one block for each end; the bond where they meet.
+    /// An open product by the chain kernel, one thread block for each end; the bond where the ends meet.
     Ends(Form, usize),
-    /// An open product by the whole device; the bond where both ends meet, if it has two ends.
+    /// A product of one pair by all blocks of the device; if it is open, the bond where the ends meet.
     Grid(Option<usize>),
     /// Blocks of boundary pairs by cuBLAS.
     Blocks,
@@ -54,19 +54,19 @@ impl Way {
     }
 }
 
-/// Bytes of the pieces of the workspace.
+/// Bytes of the pieces of a workspace.
 struct PieceSizes {
     tables: usize,
-    /// Environments, or the elements of a product by the whole device.
+    /// Environments and products.
     elements: [usize; 4],
-    /// States, and other memory that must be 0.
+    /// States and other memory that must be zeroed.
     states: usize,
-    /// Workspace of cuBLAS, on each of its streams.
+    /// Workspace of cuBLAS on each of the two streams.
     library: [usize; 2],
     results: usize,
 }
 
-/// The pieces whose bytes [`PieceSizes`] counts.
+/// The pieces of a workspace.
 struct Pieces<'a> {
     tables: Region<'a>,
     elements: [Region<'a>; 4],
@@ -164,7 +164,7 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Piec
             let meet = call.plan().meet.min(call.length);
             let count = if meet < call.length { bond(meet)? } else { 1 };
             PieceSizes {
-                // The first environment is written as 16 bytes, whatever its type.
+                // The first environment is written as 16 bytes for any type.
                 elements: [left[0].max(16), left[1], right[0].max(16), right[1]],
                 states: 2 * (STATE_BYTES + SECOND + Products::NUMBERS),
                 library: [library; 2],
@@ -189,14 +189,15 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Piec
     })
 }
 
-/// cuBLAS on the stream of a call, and on the one for the other end.
+/// cuBLAS on the stream of the call, and on the stream of the other end.
 struct Libraries<'a> {
     math: Math,
     blas: &'a [Blas; 2],
 }
 
-/// Enqueues the product, whose terms go to the last piece of the workspace. Returns their number, and the location of
-/// the cores' largest numbers: the terms of a ring of one core contain only its diagonal.
+/// Enqueues the product. Its terms go to the last piece of the workspace. Returns their number, and where to find the
+/// largest entries of the cores. The terms of a ring of one core read only its diagonal, so a NaN elsewhere shows only
+/// in these entries.
 fn enqueue<T: Scalar>(
     call: &Call<'_>,
     way: Way,
@@ -265,12 +266,12 @@ fn enqueue<T: Scalar>(
     Ok((count, spoilt))
 }
 
-/// The rest of a region, after `bytes` bytes.
+/// The part of a region after its first `bytes` bytes.
 fn after(region: Region<'_>, bytes: usize) -> Result<Region<'_>> {
     region.part(bytes, region.bytes().saturating_sub(bytes))
 }
 
-/// Enqueues all boundary pairs, block by block in the same memory.
+/// Enqueues all boundary pairs, block by block. All blocks use the same memory.
 fn by_blocks<T: Scalar>(
     call: &Call<'_>,
     tables: &Tables<'_>,
@@ -279,7 +280,7 @@ fn by_blocks<T: Scalar>(
 ) -> Result<usize> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let [f, g, t, _] = pieces.elements;
-    // The memory may contain NaN, and a library may multiply it by 0.
+    // cuBLAS may multiply old contents by a factor 0, which would give NaN if they are NaN.
     pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     let state = pieces.states.part(0, STATE_BYTES)?;
     let second = pieces.states.part(STATE_BYTES, SECOND)?;
@@ -307,7 +308,7 @@ fn by_ends<T: Scalar>(
     pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     gpu.clear(stream, pieces.states)?;
     let meet = call.plan().meet.min(call.length);
-    // The other stream starts after tables and memory are ready.
+    // The other stream must wait until the tables and the memory are ready.
     blas[1].stream().wait_for(stream)?;
     let at = |place: usize, bytes: usize| pieces.states.part(place, bytes);
     let end = |side: usize| -> Result<End<'_>> {
@@ -332,7 +333,7 @@ fn by_ends<T: Scalar>(
     Ok(tt::sum_blocks(ends::joined(call, &both)?))
 }
 
-/// Returns an error for trains that would have to be copied.
+/// Returns an error for trains that cannot be used in place.
 fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
     for (name, train) in [("x", work.x), ("y", work.y)] {
         if !train.is_device() || !std::sync::Arc::ptr_eq(train.context(), &machine.context) {
@@ -353,7 +354,7 @@ fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> R
 }
 
 impl GpuContraction {
-    /// Creates cuBLAS for enqueued calls, and the stream for the other end; returns `false` if the library is not
+    /// Creates cuBLAS for enqueued calls, and the stream of the other end. Returns `false` if the library is not
     /// installed.
     fn allocate_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
         if self.enqueued.as_ref().is_some_and(|both| !both.iter().any(Blas::is_broken)) {
@@ -380,8 +381,8 @@ impl GpuContraction {
         Ok(true)
     }
 
-    /// Enqueues a product, or its square root if `root`. The result goes to [`result::NUMBERS`] numbers: mantissa,
-    /// exponent, and whether it is finite. Uses `workspace` if there is one.
+    /// Enqueues a product, or its square root if `root`. The result is [`result::NUMBERS`] numbers at `to`: mantissa,
+    /// exponent, and whether it is finite. Uses `workspace` if it is given.
     pub(super) fn enqueued<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -423,18 +424,19 @@ impl GpuContraction {
         let (count, spoilt) = match enqueue::<T>(&call, way, blas, &pieces) {
             Ok(done) => done,
             Err(problem) => {
-                // The memory is freed in the order of the call's stream, so that stream must wait for the other one.
+                // The memory is freed in the order of the call's stream, so this stream must first wait for the other
+                // one.
                 if let (Way::Library, Some(side)) = (way, &side) {
                     let _ = stream.wait_for(side);
                 }
                 return Err(problem);
             }
         };
-        // Unbalanced bonds make the result NaN, because this call cannot balance them.
+        // This call cannot balance bonds. If the examination finds unbalanced ones, the result is NaN.
         look.start(&gpu, &stream, looked, pieces.results)?;
         if is_dense {
-            // Dense tensors cannot hold products of cores with extreme magnitudes either. A waiting call computes pair
-            // by pair instead.
+            // A dense tensor has one exponent, so cores with extreme magnitudes make the result NaN, too. A call that
+            // waits would compute the sum by pairs instead.
             let mut cores = crate::alloc::with_capacity("cores of a train", 2 * call.sites.len())?;
             cores.extend_from_slice(&call.x);
             cores.extend_from_slice(&call.y);
@@ -449,7 +451,8 @@ impl GpuContraction {
         Ok(done)
     }
 
-    /// Enqueues the norm of the sum of trains, each times a factor, by QR factors, as [`GpuContraction::enqueued`].
+    /// Enqueues the norm of the sum of trains, each times a factor, by QR factors. The other arguments are those of
+    /// [`GpuContraction::enqueued`].
     pub(super) fn enqueued_norm<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -495,7 +498,7 @@ impl GpuContraction {
         let exponents = Exponents::in_memory(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
-        // If a waiting call would fall back to the host, the result here is NaN.
+        // A call that waits would compute such a norm on the host. The result here is NaN.
         qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
         look.start(&gpu, &stream, looked, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
@@ -504,16 +507,16 @@ impl GpuContraction {
     }
 }
 
-/// How often the contraction goes through all sites, for an examination of rings.
+/// Number of passes of the contraction through all sites, for the examination of rings; `None` without scaling.
 fn turns(work: &Work<'_>) -> Option<usize> {
     let (plan, is_one) = (work.plan, work.x.is_uniform() && work.y.is_uniform());
     let all = usize::try_from(plan.repeat).unwrap_or(usize::MAX);
-    // A power of one core counts sites, not trains.
+    // For a power of one core, `plan.repeat` counts sites, not passes through the train.
     let sites = if is_one && plan.method == Method::Power { work.x.shape().len() } else { 1 };
     plan.rescue.then_some(all.div_ceil(sites))
 }
 
-/// The caller's workspace, if it is large enough, or a new one.
+/// The caller's workspace, or a new one if there is none. Returns an error if the caller's is too small.
 fn space<'s>(
     gpu: &Gpu,
     stream: &GpuStream,

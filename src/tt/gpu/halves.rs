@@ -14,10 +14,10 @@ use crate::shape::product;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
 
-/// Partial sums that are read together. Nothing waits for the device in between.
+/// Partial sums that the host reads together. Until then it does not wait for the device.
 const SUMS: usize = 1 << 10;
 
-/// One half of one of the trains.
+/// One half of the cores of x or of y.
 #[derive(Clone, Copy)]
 struct Half {
     is_x: bool,
@@ -25,7 +25,7 @@ struct Half {
 }
 
 impl Half {
-    /// All four, in the order of [`Half::index`].
+    /// All four halves, in the order of [`Half::index`].
     const ALL: [Self; 4] = [
         Self { is_x: true, leftwards: false },
         Self { is_x: true, leftwards: true },
@@ -38,8 +38,8 @@ impl Half {
     }
 }
 
-/// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are all mode indices of
-/// the left and the right half. m is the bond between them and, slower, the bond at the cut.
+/// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are the mode indices of
+/// the left and of the right half. m is the bond between them and, slower, the bond at the cut.
 struct Halves<'a> {
     left: Piece<'a>,
     right: Piece<'a>,
@@ -52,15 +52,15 @@ struct Halves<'a> {
 enum Space<'a> {
     /// One allocation for each tensor, freed when it is no longer needed.
     Own,
-    /// The caller's memory. The tensors of a half alternate between the half's own piece and `beside`, so that the last
-    /// one is in the half's own piece. `panels` has one panel for each train.
+    /// The caller's memory. The steps of a half alternate between the half's own piece and `beside`, so that the last
+    /// tensor is in the half's own piece. `panels` has one panel for each train.
     Borrowed { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
 }
 
-/// The use of a tensor.
+/// What a buffer holds.
 #[derive(Clone, Copy)]
 enum Tensor {
-    /// A tensor of a half, and the number of later tensors that are made of the same half.
+    /// A tensor of a half, and the number of further tensors until the half is complete.
     Of(Half, usize),
     /// A panel of columns of the dense tensor of x (0) or y (1).
     Panel(usize),
@@ -81,12 +81,12 @@ fn core(call: &Call<'_>, is_x: bool, i: usize) -> [usize; 3] {
     [left, n, right]
 }
 
-/// Whether x and y are one train, whose dense tensor is then made once.
+/// Whether x and y are one train, so that its dense tensor is computed only once.
 fn is_one(call: &Call<'_>) -> bool {
     call.work.x.is_same(call.work.y)
 }
 
-/// Elements of the successive tensors that build a half.
+/// Elements of the successive tensors of a half.
 fn tensors(call: &Call<'_>, half: Half) -> Result<Vec<usize>> {
     let (split, all) = (call.plan().split, call.sites.len());
     let p = core(call, half.is_x, 0)[0];
@@ -103,26 +103,26 @@ fn tensors(call: &Call<'_>, half: Half) -> Result<Vec<usize>> {
         sizes.push(size(rows, if half.leftwards { left } else { right })?);
     }
     if p > 1 {
-        // A copy of the last tensor in another order of its indices.
+        // A copy of the last tensor with its indices in another order.
         sizes.extend_from_within(sizes.len().saturating_sub(1)..);
     }
     Ok(sizes)
 }
 
-/// Numbers of mode index combinations of the left and of the right half.
+/// Number of mode index combinations of the left half, and of the right half.
 fn indices(call: &Call<'_>) -> Result<[usize; 2]> {
     let all = |sites: &[Site]| sites.iter().try_fold(1, |sum, site| product("workspace_limit", sum, site.n));
     let (left, right) = call.sites.split_at(call.plan().split);
     Ok([all(left)?, all(right)?])
 }
 
-/// Columns of the dense tensors at a time.
+/// Number of columns of the dense tensors that are computed at a time.
 fn panel(call: &Call<'_>) -> Result<usize> {
     let [_, columns] = indices(call)?;
     Ok(call.plan().panel.clamp(1, columns))
 }
 
-/// Bytes of the pieces of an enqueued contraction's workspace: four halves, `beside`, two panels.
+/// Bytes of the pieces of workspace for [`enqueue`]: four halves, `beside`, two panels.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
     let one = is_one(call);
     let (mut halves, mut beside) = ([0; 4], 0);
@@ -144,10 +144,10 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
     Ok(sizes)
 }
 
-/// Exponents of x and y, and two that stay 0, with which sums of scaled numbers begin.
+/// Exponents of x and of y, and two more that stay 0, the initial exponents of sums.
 pub(super) const EXPONENTS: usize = 4;
 
-/// Number of terms that an enqueued contraction writes.
+/// Number of terms that [`enqueue`] writes.
 pub(super) fn terms(call: &Call<'_>) -> Result<usize> {
     let ([rows, columns], panel) = (indices(call)?, panel(call)?);
     let of = |width: usize| product("workspace_limit", rows, width).map(tt::sum_blocks);
@@ -172,8 +172,8 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     Ok(sum.times(Scaled::new(Complex::new(1.0, 0.0), exponent)))
 }
 
-/// Enqueues the same. `space` has the pieces of [`bytes`], `states` has [`EXPONENTS`] exponents. Writes and returns
-/// [`terms`] terms.
+/// Enqueues the sum S. `space` has the pieces of [`bytes`], `states` the memory of [`EXPONENTS`] exponents. Writes and
+/// returns [`terms`] terms.
 pub(super) fn enqueue<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -208,7 +208,7 @@ pub(super) fn enqueue<T: Scalar>(
 impl<'a> Dense<'a> {
     fn memory<T: Scalar>(&self, tensor: Tensor, elements: usize) -> Result<Piece<'a>> {
         let bytes = product("workspace_limit", elements, size_of::<T>())?;
-        // Zeroed, as every output of a product whose factors are in device memory.
+        // Zeroed, as every output of a library product whose factors are in device memory.
         let (gpu, stream) = (self.call.gpu, self.call.stream);
         let place = match (&self.space, tensor) {
             (Space::Own, Tensor::Of(..)) => {
@@ -236,7 +236,7 @@ impl<'a> Dense<'a> {
         let half = Half { is_x, leftwards: false };
         let mut left = self.grown::<T>(half)?;
         if p > 1 {
-            // [p, I, a]: move the bond at the cut to the end.
+            // Reorder [p, I, a] to [I, a, p], with the bond at the cut last.
             let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
             let from = View::packed(left.whole(), p, rows * bond);
             let to = View::packed(turned.whole(), rows * bond, p);
@@ -251,7 +251,7 @@ impl<'a> Dense<'a> {
         }
         let mut right = self.grown::<T>(half)?;
         if p > 1 {
-            // [a, J, p]: move the bond at the cut before the mode indices.
+            // Reorder [a, J, p] to [a, p, J], with the bond at the cut before the mode indices.
             let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", inner, columns)?)?;
             let from = View::packed(right.whole(), bond, columns * p);
             let to = View::packed(turned.whole(), inner, columns);
@@ -264,7 +264,7 @@ impl<'a> Dense<'a> {
         Ok(Halves { left, right, rows, inner, columns })
     }
 
-    /// The dense tensor over the sites of a half: [p, I, a], or leftwards [a, J, p].
+    /// The dense tensor over the sites of a half: [p, I, a], or [a, J, p] if `leftwards`.
     fn grown<T: Scalar>(&self, half: Half) -> Result<Piece<'a>> {
         let (call, Half { is_x, leftwards }) = (self.call, half);
         let (split, all) = (call.plan().split, call.sites.len());
@@ -279,7 +279,7 @@ impl<'a> Dense<'a> {
             let size = sizes[k];
             let next = self.memory::<T>(Tensor::Of(half, sizes.len() - 1 - k), size)?;
             match &held {
-                // The rows of the first tensor are the bond at the cut.
+                // The first core is already the matrix: its bond at the cut is the row index p.
                 None => {
                     let (from, to) = (View::packed(core, size, 1), View::packed(next.whole(), size, 1));
                     dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
@@ -304,22 +304,22 @@ impl<'a> Dense<'a> {
         held.ok_or_else(|| Error::Internal("half of a tensor train without sites".into()))
     }
 
-    /// Memory for a panel of x, and for one of y if there is one.
+    /// Memory for a panel of x and, if `has_y`, for one of y.
     fn panels<T: Scalar>(&self, x: &Halves<'_>, has_y: bool) -> Result<[Option<Piece<'a>>; 2]> {
         let size = product("workspace_limit", x.rows, panel(self.call)?)?;
         let first = self.memory::<T>(Tensor::Panel(0), size)?;
         Ok([Some(first), if has_y { Some(self.memory::<T>(Tensor::Panel(1), size)?) } else { None }])
     }
 
-    /// Columns of the dense tensor [I, J] from `first` on.
+    /// Writes columns of the dense tensor [I, J], from `first` on, to `to`.
     fn columns<T: Scalar>(&self, of: &Halves<'_>, first: usize, to: View<'_>) -> Result<()> {
         let left = View::packed(of.left.whole(), of.rows, of.inner);
         let right = View::packed(of.right.whole(), of.inner, of.columns).columns::<T>(first, to.cols)?;
         self.products.multiply::<T>(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
     }
 
-    /// Partial sums over some columns of x[i] cj(y[i]), or of x[i] cj(x[i]) if there is no y, with the exponents of two
-    /// states.
+    /// Enqueues the partial sums over some columns of x[i] cj(y[i]), or of x[i] cj(x[i]) without y, with the exponents
+    /// of two states.
     fn panel<T: Scalar>(
         &self,
         (x, y): (&Halves<'_>, Option<&Halves<'_>>),
@@ -342,13 +342,14 @@ impl<'a> Dense<'a> {
         tt::join(T::DTYPE, call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
     }
 
-    /// The sum over all entries: panels of columns of both, each summed on its own, added in order.
+    /// The sum over all entries. Panels of columns of both tensors are computed and summed one by one; the partial sums
+    /// are added in their order.
     fn sum<T: Scalar>(&self, x: &Halves<'_>, y: Option<&Halves<'_>>) -> Result<Scaled> {
         let call = self.call;
         let panel = panel(call)?;
         let panels = self.panels::<T>(x, y.is_some())?;
         let zeros = self.exponents.states(2, 2)?;
-        // The last panel may be narrower and then has fewer sums.
+        // The last panel may have fewer columns and then has fewer partial sums.
         let most = tt::sum_blocks(x.rows * panel);
         let capacity = SUMS.max(most).min(most.saturating_mul(x.columns.div_ceil(panel)));
         let results = call.results(capacity)?;

@@ -1,5 +1,5 @@
-//! Contractions on the CPU if there is no cuBLAS. Trains are copied to host memory for the call. The workspace is in
-//! host memory, too, and of the CPU's own size: the plan counts the device's.
+//! Runs contractions on the CPU if cuBLAS is not installed. Trains are copied to host memory for the call. The
+//! workspace is in host memory, too, with the size that the CPU needs: the plan counts that of the device.
 
 use super::GpuContraction;
 use crate::alloc;
@@ -11,7 +11,7 @@ use crate::tt::cpu::CpuContraction;
 use crate::tt::ops::{ContractOps, Work};
 use crate::tt::scaled::Scaled;
 
-/// A copy of a train in host memory.
+/// Copies a train to host memory.
 fn on_host(train: &TensorTrain, name: &str) -> Result<TensorTrain> {
     let context = train.context();
     let gpu = context.gpu(name)?;
@@ -37,13 +37,13 @@ fn on_host(train: &TensorTrain, name: &str) -> Result<TensorTrain> {
 }
 
 impl GpuContraction {
-    /// Runs `run` with both trains in host memory.
+    /// Calls `run` with both trains in host memory and the CPU's contractions.
     pub(super) fn by_host<R>(
         &mut self,
         work: &Work<'_>,
         run: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<R>,
     ) -> Result<R> {
-        // Earlier work on the caller's stream may still write the cores.
+        // Work on the caller's stream may still write the cores.
         self.stream(work.stream).synchronize()?;
         let copy =
             |train: &TensorTrain, name| if train.is_device() { on_host(train, name).map(Some) } else { Ok(None) };
@@ -54,7 +54,7 @@ impl GpuContraction {
         run(&mut self.host, &Work { x: on_x, y: on_y, stream: None, ..*work })
     }
 
-    /// The norm of a sum of trains, which are copied to host memory.
+    /// Computes the norm of a sum of trains from host copies.
     pub(super) fn norm_by_host(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
         self.stream(work.stream).synchronize()?;
         let mut copies = alloc::with_capacity("trains of a norm", trains.len())?;

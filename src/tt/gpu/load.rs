@@ -15,11 +15,11 @@ use crate::tensor::train::TensorTrain;
 /// Alignment of copied cores in bytes, which suffices for every kernel and library.
 const GRAIN: usize = 256;
 
-/// A train on a device.
+/// The cores of a train in the memory of one device.
 pub(super) struct Loaded<'a> {
-    /// Copies, if the train's own memory cannot be used.
+    /// Memory of the copies, if the train's own memory cannot be used.
     copies: Option<DeviceMemory>,
-    /// First byte in `copies` and size of each core.
+    /// For each core, its first byte in `copies` and its number of bytes.
     places: Vec<(usize, usize)>,
     own: Vec<Region<'a>>,
 }
@@ -36,8 +36,8 @@ pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Opti
 }
 
 impl<'a> Loaded<'a> {
-    /// The cores of `train` as `T`: in place if they are aligned on this device, otherwise copied there. For a train on
-    /// another device, no work on it may be under way.
+    /// The cores of `train` with elements of type `T`: in place if they are aligned on this device, otherwise copied.
+    /// If the train is on another device, no work on it may be in progress.
     ///
     /// # Errors
     /// Out of device memory, and errors of copies.
@@ -71,7 +71,7 @@ impl<'a> Loaded<'a> {
         Ok(loaded)
     }
 
-    /// Copies each piece of memory once, even if several cores share it.
+    /// Copies the cores. Memory that several cores share is copied once.
     fn copy(
         &mut self,
         context: &Arc<Context>,
@@ -87,7 +87,7 @@ impl<'a> Loaded<'a> {
         let is_foreign = matches!(whole, Memory::Device(_)) && !Arc::ptr_eq(train.context(), context);
         let is_one = (1..d).all(|k| std::ptr::eq(train.memory(k).0, whole) && train.memory(k).1 >= first);
         if is_one && (is_foreign || matches!(whole, Memory::Host(_))) {
-            // All cores are in one piece of memory: one copy.
+            // If all cores are in one allocation, one copy suffices.
             let start = |k: usize| (train.memory(k).1 - first) * element;
             let end = (0..d).map(|k| start(k) + shape.core_len(k) * element).max().unwrap_or(0);
             let mut places = alloc::with_capacity("cores of a tensor train", d)?;
@@ -159,7 +159,7 @@ impl<'a> Loaded<'a> {
         Ok(())
     }
 
-    /// Converts real cores to complex ones.
+    /// Converts the copies from a real type to a complex type.
     fn promote<T: Scalar>(&mut self, gpu: &Gpu, stream: &GpuStream, dtype: DType) -> Result<()> {
         if dtype != T::Part::DTYPE || !T::IS_COMPLEX {
             return Err(Error::Internal(format!("{} as {}", dtype.name(), T::DTYPE.name())));

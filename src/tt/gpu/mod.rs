@@ -77,10 +77,10 @@ pub struct GpuContraction {
     context: Arc<Context>,
     gpu: Gpu,
     math: Math,
-    /// A stream for the other end of a train. `libraries` has cuBLAS on both streams. Created when first needed.
+    /// The stream of the right end of a train. `libraries` has cuBLAS on both streams. Created when first needed.
     side: Option<GpuStream>,
     libraries: Vec<(u64, Blas)>,
-    /// cuBLAS for enqueued calls, on their own stream and on the other one.
+    /// cuBLAS for enqueued calls: on the stream of the call and on the stream of the right end.
     enqueued: Option<[Blas; 2]>,
     /// cuSOLVER for QR norms; `work` is its workspace.
     solver: Option<Solver>,
@@ -116,7 +116,7 @@ impl GpuContraction {
     fn precision(&self) -> Precision {
         match self.math {
             Math::Tf32 => Precision::Reduced,
-            // For TF32 in three parts, `Products` reduces the precision only in the products that gain from it.
+            // [`Math::Tf32x3`]: `Products` itself chooses the products that use reduced precision.
             Math::Default | Math::Tf32x3 | Math::Gemm3m | Math::Int8x6 => Precision::Full,
         }
     }
@@ -127,7 +127,7 @@ impl GpuContraction {
         if self.libraries.iter().any(|l| l.0 == stream.raw()) {
             return Ok(true);
         }
-        // Drop the libraries of streams that earlier calls used.
+        // Free cuBLAS of streams that only earlier calls used.
         let side = self.side.as_ref().map(GpuStream::raw);
         self.libraries.retain(|l| Some(l.0) == side);
         match Blas::new(&self.gpu, stream) {
@@ -146,7 +146,7 @@ impl GpuContraction {
         found.map(|l| &l.1).ok_or_else(|| Error::Internal("a queue without cuBLAS".into()))
     }
 
-    /// Runs `run` with cuBLAS. Without the library, runs `host` with trains in host memory.
+    /// Calls `run` with cuBLAS. If the library is not installed, calls `host` with trains in host memory instead.
     fn by_library<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -178,7 +178,7 @@ impl GpuContraction {
         Ok(true)
     }
 
-    /// Loads the trains of a sum to this device.
+    /// The trains of a sum in the memory of this device.
     fn loaded<'t, T: Scalar>(&self, stream: &GpuStream, trains: &[(&'t TensorTrain, f64)]) -> Result<Vec<Loaded<'t>>> {
         let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
         for &(train, _) in trains {
@@ -202,7 +202,7 @@ impl GpuContraction {
         let numbers = gpu.allocate_uninitialised_on(&stream, "numbers of a norm", qr::NUMBERS)?;
         let bytes = qr::results(qr::terms(work, &terms)?)?;
         let results = gpu.allocate_uninitialised_on(&stream, "terms of a norm", bytes)?;
-        // `self.work` is moved out, because the libraries are borrowed from `self` at the same time.
+        // Move the workspace out of `self`, because the libraries are borrowed from `self` at the same time.
         let mut own = std::mem::take(&mut self.work);
         let solver = self.solver.as_ref().ok_or_else(|| Error::Internal("norms without cuSOLVER".into()))?;
         let count = self.blas(&stream).and_then(|blas| {
@@ -273,9 +273,9 @@ struct Call<'a> {
     sites: Vec<Site>,
     x: Vec<Region<'a>>,
     y: Vec<Region<'a>>,
-    /// Sites of the sweep: a multiple of the cores.
+    /// Number of sites of the sweep, a multiple of the number of cores.
     length: usize,
-    /// Whether nothing is scaled: the caller has asked for infinities.
+    /// Whether nothing is scaled, so that a result may be infinite. The caller has chosen that.
     unscaled: bool,
 }
 
@@ -288,7 +288,7 @@ impl<'a> Call<'a> {
         y: &'a Loaded<'_>,
     ) -> Result<Self> {
         let plan = work.plan;
-        // A power contracts its cell once, for any `repeat`.
+        // [`Method::Power`] contracts the cell once, for any `repeat`.
         let length = if plan.method == Method::Power { plan.cores } else { length(plan)? };
         let (own_x, own_y) = (x.cores()?, y.cores()?);
         let what = "sites of a contraction";
@@ -311,17 +311,17 @@ impl<'a> Call<'a> {
         tt::Sweep { middle, ..sweep(self.plan(), self.length) }
     }
 
-    /// Sites from the left for which both ends have about as much to do.
+    /// The bond at which both ends meet, as the number of sites from the left. Both ends then take about the same time.
     fn middle(&self) -> usize {
         middle(&self.sites)
     }
 
-    /// Whether a doubtful sum is computed again with more care.
+    /// Whether a result that may have lost digits is computed again with more care.
     fn rescues(&self) -> bool {
         self.plan().scaled || self.plan().rescue
     }
 
-    /// Counts steps that are done. Returns an error if the call has been cancelled.
+    /// Adds to the counter of steps. Returns an error if the call has been cancelled.
     fn steps(&self, count: usize) -> Result<()> {
         self.work.done.fetch_add(to_u64(count), std::sync::atomic::Ordering::Relaxed);
         self.work.cancel.check()
@@ -332,14 +332,14 @@ impl<'a> Call<'a> {
         self.gpu.allocate_uninitialised_on(self.stream, "terms of a contraction", bytes)
     }
 
-    /// Waits for results, and reads them. The host works beside the device meanwhile.
+    /// Waits for terms and reads them. Before it waits, the host does its other work.
     fn read(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
         self.work.run_beside();
         read(self.gpu, self.stream, memory, count)
     }
 }
 
-/// Waits for results, and reads them.
+/// Waits for `count` terms and reads them.
 fn read(gpu: &Gpu, stream: &GpuStream, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
     let mut words = alloc::filled("terms of a contraction", count * RESULT_WORDS, 0i64)?;
     gpu.load_numbers(stream, memory, 0, &mut words)?;
@@ -353,7 +353,7 @@ fn read(gpu: &Gpu, stream: &GpuStream, memory: &DeviceMemory, count: usize) -> R
     Ok(terms)
 }
 
-/// Sites of a sweep; an error beyond 2^31 - 1.
+/// Number of sites of a sweep. Returns an error beyond 2^31 - 1.
 fn length(plan: &Plan) -> Result<usize> {
     usize::try_from(plan.sites())
         .ok()
@@ -372,11 +372,11 @@ fn sites(plan: &Plan, x: &Shape, y: &Shape) -> Result<Vec<Site>> {
     Ok(sites)
 }
 
-/// Sites from the left for which both ends have about as much to do.
+/// The bond at which both ends meet, as the number of sites from the left. Both ends then take about the same time.
 fn middle(sites: &[Site]) -> usize {
     let cost = |site: &Site| {
         let ([r, r2], [s, s2]) = (site.r.map(|v| v as f64), site.s.map(|v| v as f64));
-        // Latency counts too: even sites of rank 1 take their time.
+        // The constant stands for the latency, which counts even for rank 1.
         site.n as f64 * (s * r2 * (r + s2) + 1e4)
     };
     let all: f64 = sites.iter().map(cost).sum();
@@ -388,12 +388,12 @@ fn middle(sites: &[Site]) -> usize {
     reached.map_or(1, |k| k + 1).clamp(1, sites.len().saturating_sub(1).max(1))
 }
 
-/// Whether purlin's own kernels contract a product from both ends.
+/// Whether purlin's own kernels contract this product from both ends.
 fn is_two_ended(plan: &Plan, sites: &[Site], length: usize) -> bool {
     plan.pairs.len() == 1 && length == sites.len() && length >= 2
 }
 
-/// Chooses among purlin's own kernels, and sets the plan's workspace.
+/// Chooses among purlin's own kernels, and sets the workspace of the plan.
 fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
     let length = length(plan)?;
     if length == 1 {
@@ -409,7 +409,7 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
         let meets = &sites[if ends { middle(&sites) } else { 0 }];
         let elements = if ends { product("rank", meets.r[0], meets.s[0])? } else { 0 };
         let both = to_u64(product("rank", elements, 2 * size_of::<T>())?);
-        // From one end only, the environment stays in the block's shared memory.
+        // A sweep from one end keeps the environment in the block's shared memory and needs no workspace.
         plan.two_ended = ends && (!is_strict || both <= plan.limit);
         plan.workspace = if plan.two_ended { both } else { 0 };
         return Ok(());
@@ -419,13 +419,13 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
     let problem = if is_strict { expect_within(plan.limit, needed as f64).err() } else { None };
     match problem {
         Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
-        // Small ranks that no block holds, and either too little memory for the kernel on the whole device, or many
-        // pairs.
+        // No single block supports these small ranks, and there are many pairs, or the workspace is too small for the
+        // kernel on the whole device.
         _ if options.kernel.is_none() && plan.pairs.len() > 1 => plan.kernel = Kernel::Products,
         Some(_) => plan.kernel = Kernel::Products,
         None => (plan.grid, plan.two_ended, plan.workspace) = (true, ends, to_u64(needed)),
     }
-    // The planner has left this check until the kernel is chosen.
+    // The planner does not check the workspace of library products, because the kernel was not chosen then.
     let is_library = is_strict && plan.kernel == Kernel::Products;
     if is_library { expect_within(plan.limit, plan.workspace as f64) } else { Ok(()) }
 }
@@ -447,17 +447,18 @@ fn sweep(plan: &Plan, length: usize) -> tt::Sweep {
     }
 }
 
-/// One result of a kernel.
+/// One term as a kernel writes it.
 #[derive(Clone, Copy)]
 struct Term {
     value: Scaled,
-    /// Exponent of the mantissa that the kernel wrote, without the separate exponent.
+    /// Exponent of the mantissa itself, which the kernel does not normalise.
     own: i64,
     doubt: bool,
 }
 
 impl Term {
-    /// The sum of partial sums. Unmeasured under- or overflow shows in it: the sum is 0, or a number far from 1.
+    /// The sum of the partial sums of one term. It is doubtful if it is 0 or far from 1, which shows that something
+    /// overflowed or underflowed where nothing was measured.
     fn of_parts(parts: &[Self], dtype: DType) -> Self {
         let value = parts.iter().fold(Scaled::ZERO, |sum, p| sum.plus(p.value));
         let far = if dtype.is_single() { 60 } else { 400 };
@@ -483,7 +484,7 @@ impl<'a> Sums<'a> {
         self.partials.fill(Scaled::ZERO);
     }
 
-    /// Adds the terms of the pairs from `first` on; returns whether one of them is doubtful.
+    /// Adds the terms of the pairs from `first` on. Returns whether one of them is doubtful.
     fn add(&mut self, first: usize, terms: &[Term]) -> Result<bool> {
         let mut doubt = false;
         for (q, term) in (first..).zip(terms) {
@@ -504,7 +505,7 @@ impl<'a> Sums<'a> {
 impl ContractOps for GpuContraction {
     fn machine(&self) -> Machine {
         Machine {
-            // A launch takes microseconds. A product of fewer rows is done before that.
+            // A launch takes microseconds; a product of fewer rows takes less.
             fill_rows: 1 << 17,
             cache: 40 << 20,
             workspace: self.context.device_budget().limit().unwrap_or(u64::MAX).min(256 << 20),
@@ -516,14 +517,14 @@ impl ContractOps for GpuContraction {
             vectors: None,
             meet_rank: MEET_RANK,
             dense_halves: false,
-            // The device is idle between launches.
+            // Larger chunks leave the device idle less often: it is idle between launches.
             batch: 1 << 15,
         }
     }
 
     fn finalize_plan(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
         if matches!(plan.method, Method::Halves | Method::Power) {
-            // They have a single kernel and keep the planned workspace.
+            // These methods have a single kernel, and the planned workspace is right.
             return Ok(());
         }
         with_scalar!(plan.dtype, "x", T => finalize_plan::<T>(&self.gpu, plan, (x, y), options))
@@ -571,8 +572,7 @@ impl ContractOps for GpuContraction {
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
         if work.sizes.far {
-            // A dense tensor has one exponent, even if some of its numbers are tiny. Pair by pair, every product is
-            // scaled.
+            // A dense tensor has one exponent, so small entries may underflow. The sum by pairs scales every product.
             let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
             self.pairs(work, 0..work.plan.blocks(), &mut partials)?;
             return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));

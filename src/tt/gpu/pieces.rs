@@ -1,4 +1,4 @@
-//! Pieces of device workspace, allocated or in the caller's memory.
+//! Pieces of device workspace, each allocated on its own or a part of the caller's memory.
 
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
@@ -8,7 +8,7 @@ use crate::scalar::Scalar;
 /// Alignment of pieces in bytes, which suffices for every kernel and library.
 const GRAIN: usize = 256;
 
-/// Memory that this object owns, or a part of the caller's memory.
+/// Memory that this object owns, or a region of the caller's memory.
 pub(super) enum Piece<'a> {
     Own(DeviceMemory),
     Borrowed(Region<'a>),
@@ -23,13 +23,13 @@ impl Piece<'_> {
     }
 }
 
-/// Bytes of a space that [`divide`] can divide into pieces of these sizes.
+/// Bytes of a region that [`divide`] can divide into pieces of these sizes.
 pub(super) fn in_all(sizes: &[usize]) -> Result<usize> {
     let sum = sizes.iter().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(GRAIN)?));
     sum.ok_or_else(|| Error::invalid("workspace", "of more bytes than there are addresses is needed"))
 }
 
-/// The pieces of a space, in their order.
+/// Divides a region into pieces of these sizes, each aligned to [`GRAIN`].
 pub(super) fn divide<'a, const N: usize>(space: Region<'a>, sizes: [usize; N]) -> Result<[Region<'a>; N]> {
     let mut pieces = [space.part(0, 0)?; N];
     let mut first = 0;
@@ -40,7 +40,7 @@ pub(super) fn divide<'a, const N: usize>(space: Region<'a>, sizes: [usize; N]) -
     Ok(pieces)
 }
 
-/// Writes ones to the diagonal of a zero matrix, from a 1 in device memory. Copies the first one, then doubles the
+/// Writes ones to the diagonal of a zero matrix. Copies the 1 in device memory to the first place, and then doubles the
 /// number of ones with each copy.
 pub(super) fn identity<T: Scalar>(
     gpu: &Gpu,

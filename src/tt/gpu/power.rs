@@ -1,8 +1,8 @@
 //! Uniform trains by squaring the transfer matrix of a cell.
 //!
-//! The environments of the pairs are F[b, a, p] with p = p_x + r p_y. For the whole cell this is a matrix of [b, a] and
-//! [p_x, p_y]. Its columns are brought into the order of its rows before it is squared. Nothing waits for an exponent:
-//! each product counts its own, and they are added up at the end.
+//! The environments of the pairs are F[b, a, p] with p = p_x + r p_y. After the whole cell this is a matrix with rows
+//! [b, a] and columns [p_x, p_y]. Its columns are reordered like its rows before it is squared. The host waits for no
+//! exponent: the device counts one for each product, and they are added up at the end.
 
 use super::blocks::slice;
 use super::products::{Products, adjoint};
@@ -21,22 +21,23 @@ use crate::tt::cost::First;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
 
-/// From this order on a call waits for each product, which takes milliseconds, so that it can be cancelled in between.
+/// From this order on, a product takes milliseconds. The call then waits for each product, so that it can be cancelled
+/// in between.
 const WAITED: usize = 2048;
 
 /// Workspace of a power of the transfer matrix.
 struct Space<'a> {
-    /// Three pieces, each for the environments of all pairs.
+    /// Three pieces, each as large as the environments of all pairs.
     environments: [Region<'a>; 3],
-    /// Two pieces, for a core of x and one of y.
+    /// One piece for a core of x, and one for a core of y.
     cores: [Region<'a>; 2],
     products: &'a Products<'a>,
     exponents: &'a Exponents<'a>,
-    /// Whether to wait for long products.
+    /// Whether the host waits for each long product.
     waits: bool,
 }
 
-/// Bytes of the pieces of a space: three times the environments, a core of x, a core of y.
+/// Bytes of the pieces: three of environments, a core of x, a core of y.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 5]> {
     let mut environment = 1;
     let element = size_of::<T>();
@@ -49,7 +50,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 5]> {
     Ok([each, each, each, cores[0], cores[1]])
 }
 
-/// Number of exponents: that of the cell and one for each product.
+/// Upper bound of the number of exponents: one for the cell and one for each product.
 pub(super) fn counted(call: &Call<'_>) -> usize {
     1 + 2 * call.plan().repeat.ilog2() as usize
 }
@@ -75,15 +76,15 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     let value = trace::<T>(call, result)?;
     let counted = exponents.read()?;
     call.work.step()?;
-    // A device does not report that it lost digits.
+    // A device does not report underflow, so it is bounded.
     let mut vanished = Vanished::new(T::DTYPE, order);
     counted[1..].iter().take(products_of(plan.repeat)).for_each(|&q| vanished.multiply(q));
     flags::hand_on(vanished.counts(value));
     Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
 }
 
-/// Enqueues the same. `pieces` have the sizes of [`bytes`], `states` has [`counted`] exponents and two more. Returns
-/// the number of terms.
+/// Enqueues the trace. `pieces` have the sizes of [`bytes`], `states` the memory of [`counted`] exponents and two more.
+/// Returns the number of terms.
 pub(super) fn enqueue<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -105,7 +106,7 @@ pub(super) fn enqueue<T: Scalar>(
     Ok(tt::sum_blocks(order))
 }
 
-/// M^repeat for the matrix M in the first of three environments. Returns it and a free piece.
+/// Computes M^repeat, for the matrix M in the first of three pieces. Returns the power and a free piece.
 fn powered<'a, T: Scalar>(
     call: &Call<'_>,
     space: &Space<'a>,
@@ -137,18 +138,18 @@ fn powered<'a, T: Scalar>(
     Ok((result, [f, t][made % 2]))
 }
 
-/// Number of products that make M^repeat.
+/// Number of products that [`powered`] computes.
 fn products_of(repeat: u64) -> usize {
     (repeat.ilog2() + repeat.count_ones() - 1) as usize
 }
 
-/// Weight of each exponent in that of M^repeat: the exponent of a product is doubled for every later bit.
+/// Weight of each exponent in that of M^repeat: an exponent is doubled by each later squaring.
 fn weights(repeat: u64) -> Result<Vec<u64>> {
     let mut weights = alloc::with_capacity("exponents of a contraction", 2 * 64)?;
     weights.push(repeat);
     for bit in (0..repeat.ilog2()).rev() {
         weights.push(1 << bit);
-        // A product with M that is left out has no exponent.
+        // Without a multiplication by M at this bit there is no exponent either.
         if repeat >> bit & 1 == 1 {
             weights.push(1 << bit);
         }
@@ -156,7 +157,7 @@ fn weights(repeat: u64) -> Result<Vec<u64>> {
     Ok(weights)
 }
 
-/// The exponent of M^repeat from that of M and those of the products that made it, in their order.
+/// The exponent of M^repeat. `counted` has the exponent of M and then those of the products, in their order.
 fn in_all(counted: &[i64], repeat: u64) -> i64 {
     let mut counted = counted.iter().copied();
     let mut next = || counted.next().unwrap_or(0);
@@ -167,16 +168,16 @@ fn in_all(counted: &[i64], repeat: u64) -> i64 {
     })
 }
 
-/// The environments of all pairs behind the cell, F[b, a, p], and two free pieces of the same size.
+/// The environments of all pairs after the whole cell, F[b, a, p], and two free pieces of the same size.
 fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>; 3]> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let pairs = plan.pairs.len();
-    // Zeroed, as in `blocks`. For one mode index a product, in the order that takes fewer operations, is no larger than
-    // an environment.
+    // Zeroed for the same reason as in `blocks`. The product with one slice of a core, in the cheaper order, is no
+    // larger than an environment.
     space.environments.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     let [mut f, mut g, t] = space.environments;
     for (i, site) in call.sites.iter().enumerate() {
-        // If cores and environments have magnitude about 1, no product leaves the range of its type.
+        // If cores and environments have magnitude about 1, no product leaves the range of the type.
         let x = core::<T>(call, space.exponents, call.x[i], space.cores[0])?;
         let y = core::<T>(call, space.exponents, call.y[i], space.cores[1])?;
         if i == 0 {
@@ -194,7 +195,7 @@ fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>
     Ok([f, g, t])
 }
 
-/// A copy of a core, divided by a power of two.
+/// Copies a core and divides it by a power of two, which is counted.
 fn core<'a, T: Scalar>(
     call: &Call<'_>,
     exponents: &Exponents<'_>,
@@ -209,7 +210,7 @@ fn core<'a, T: Scalar>(
     Ok(copy)
 }
 
-/// G of the next bond from F. Computes T for one mode index after another, so that T stays small.
+/// Applies a site: G of the next bond from F. Computes T for one mode index after another, so that T stays small.
 fn step<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -241,7 +242,7 @@ fn step<T: Scalar>(
     Ok(())
 }
 
-/// Copies columns p_x + r p_y of `from` to columns p_y + s p_x of `to`. Rows are b + s a in both.
+/// Reorders the columns of the cell's matrix: copies column p_x + r p_y of `from` to column p_y + s p_x of `to`.
 fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
     let pairs = call.plan().pairs;
     let order = pairs.len();
@@ -287,13 +288,13 @@ mod tests {
 
     #[test]
     fn exponents_of_powers_are_those_of_their_products() {
-        // A matrix that is 2^3 exactly, whose products take nothing out.
+        // A matrix whose largest entry is 2^3 exactly, and whose products need no scaling.
         for repeat in 1..70 {
             assert_eq!(in_all(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], repeat), 3 * repeat as i64);
         }
         assert_eq!(in_all(&[1; 127], 1 << 62), i64::MAX);
         assert_eq!(in_all(&[1, 0], 2), 2);
-        // M^2 twice, then times M.
+        // 5 is 101 in binary: M is squared twice, and the result is multiplied by M.
         assert_eq!(in_all(&[10, 1, 2, 3], 5), 2 * (2 * 10 + 1) + 2 + 10 + 3);
         assert_eq!(in_all(&[-1; 127], u64::MAX), i64::MIN);
     }

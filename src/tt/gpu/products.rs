@@ -10,16 +10,17 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 use crate::tt::options::Math;
 
-/// Least rows and columns, and least multiplications, of products by digits. cuBLAS is faster below.
+/// Least number of rows and columns, and least number of multiplications, of products by int8 digits. Below, cuBLAS is
+/// faster.
 const DIGITS: (usize, usize) = (256, 1 << 26);
-/// The same limits for products by TF32 parts. A plain product of rank 1024 takes three quarters of the time of the
-/// parts; one of rank 2048 takes longer than the parts.
+/// The same limits for products by TF32 parts. At rank 1024 a plain product takes three quarters of the time of the
+/// parts; at rank 2048 it takes longer than the parts.
 const PARTS: (usize, usize) = (2048, 1 << 33);
 
-/// Longest sums of a product in TF32. Each is rounded when it is added to the one before; a longer sum is truncated
-/// more often.
+/// Largest number of terms of a sum in TF32. Tensor cores truncate within a sum; adding it to the sum before rounds
+/// correctly.
 const SUMS: usize = 512;
-/// Parts of factors begin at multiples of this many bytes.
+/// Alignment of the parts of factors in bytes.
 const GRAIN: usize = 256;
 
 /// Products by cuBLAS on one stream, in the arithmetic of `math`.
@@ -33,21 +34,21 @@ pub(super) struct Products<'a> {
     scratch: Cell<Option<DeviceMemory>>,
 }
 
-/// A factor of a product.
+/// An operand of a product: a matrix, and how it is transposed.
 pub(super) type Factor<'a> = (View<'a>, Transpose);
 
-/// How y enters the product: as the adjoint if it is conjugated, otherwise as the transpose.
+/// How y enters a product: as its adjoint if it is conjugated, otherwise as its transpose.
 pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }
 
-/// Whether the product is large enough: `least` has the rows and columns of C, and the multiplications.
+/// Whether a product is large enough. `least` has the least number of rows and columns of C, and of multiplications.
 fn is_large((a, op): Factor<'_>, c: View<'_>, least: (usize, usize)) -> bool {
     let (m, n, k) = (c.rows, c.cols, op.shape(&a).1);
     m.min(n) >= least.0 && m.saturating_mul(n).saturating_mul(k) >= least.1
 }
 
-/// A range of the summation index of op(A), or of op(B).
+/// The part of op(A), or of op(B), with the summation indices from `from` on.
 fn inner<'a>((view, op): Factor<'a>, is_left: bool, from: usize, count: usize) -> Result<Factor<'a>> {
     let across = (op == Transpose::Plain) == is_left;
     Ok((if across { view.columns::<f32>(from, count)? } else { view.rows::<f32>(from, count)? }, op))
@@ -65,11 +66,11 @@ impl<'a> Products<'a> {
         Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), scratch: Cell::default() })
     }
 
-    /// The same in the caller's memory, without any copy from the host.
+    /// The same with the numbers in the caller's memory, without a copy from the host.
     pub(super) fn in_memory<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
         let [low, high] = result::one(T::DTYPE);
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
-        // The caller's memory has no space for digits and parts.
+        // The caller's memory has no room for digits and parts.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
         Ok(Self { gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
     }
@@ -84,7 +85,7 @@ impl<'a> Products<'a> {
         self.numbers.whole()
     }
 
-    /// Whether batched products support this arithmetic.
+    /// Whether [`Products::multiply_all`] supports this arithmetic.
     pub(super) fn takes_many(math: Math) -> bool {
         math != Math::Gemm3m
     }
@@ -110,8 +111,8 @@ impl<'a> Products<'a> {
         self.blas.multiply_all_by::<T>(self.scalars(alpha, add)?, a, b, c, count)
     }
 
-    /// C = alpha op(A) op(B), added to C if `add`. `alpha` is in device memory and read when the product runs; `None`
-    /// is 1.
+    /// C = alpha op(A) op(B), added to C if `add`. `alpha` is in device memory and is read when the product runs;
+    /// `None` stands for 1.
     pub(super) fn multiply<T: Scalar>(
         &self,
         alpha: Option<Region<'_>>,
@@ -133,9 +134,9 @@ impl<'a> Products<'a> {
         }
     }
 
-    /// The same in f32 as three products in TF32 of factors split into two parts each. The product of both low parts is
-    /// as small as a rounding error and is left out. The large product comes last: tensor cores truncate sums, and
-    /// small terms would be lost beside it.
+    /// The same in f32, as three products in TF32 of operands that are split into two parts each. The product of both
+    /// low parts is as small as the rounding error and is left out. The product of the high parts comes last: tensor
+    /// cores truncate sums, and small terms would be lost beside it.
     fn multiply_parts(&self, scalars: Scalars<'_>, a: Factor<'_>, b: Factor<'_>, c: View<'_>) -> Result<()> {
         let bytes = |factor: &Factor<'_>| product("parts of a factor", factor.0.rows * 4, factor.0.cols);
         let (in_a, in_b) = (bytes(&a)?.next_multiple_of(GRAIN), bytes(&b)?.next_multiple_of(GRAIN));

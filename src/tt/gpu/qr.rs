@@ -17,7 +17,7 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::ops::Work;
 use crate::tt::scaled::exponent_of;
 
-/// A train of a sum.
+/// One train of a sum, with its factor.
 pub(super) struct Term<'a> {
     /// Its cores, in their order.
     pub(super) cores: Vec<Region<'a>>,
@@ -42,9 +42,9 @@ impl Term<'_> {
     }
 }
 
-/// Limits of two exponents: of a core's largest number, and of the difference between two trains at a bond. Beyond
-/// them, one exponent for all columns loses the small ones. The columns of a single train have magnitude 1 before a
-/// core.
+/// Limits of two exponents: of a core's largest entry, and of the difference between two trains at a bond. Beyond them,
+/// one exponent for the columns of all trains loses digits of the smaller ones. The columns of a single train have
+/// magnitude 1 before each core.
 fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
     match (is_single::<T>(), trains) {
         (true, 1) => (100, 0),
@@ -54,8 +54,8 @@ fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
     }
 }
 
-/// Whether the magnitudes of the cores differ so much that each train's columns need an exponent of their own, or that
-/// products would overflow before they are measured. Such norms are computed on the host. Waits.
+/// Whether the norm must be computed on the host: the magnitudes of the trains differ so much that each train needs an
+/// exponent of its own, or products would overflow before they are measured. Waits.
 pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_>, terms: &[Term<'_>]) -> Result<bool> {
     let d = work.plan.cores;
     let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
@@ -100,7 +100,7 @@ pub(super) fn graded_bytes(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize>
     CoreKeys::bytes(terms.len() * work.plan.cores)
 }
 
-/// [`is_graded`] without waiting: makes the first number of `to` NaN if the cores are graded.
+/// [`is_graded`] without waiting: sets the first number of `to` to NaN if the cores are graded.
 pub(super) fn mark_graded<T: Scalar>(
     (gpu, stream): (&Gpu, &GpuStream),
     work: &Work<'_>,
@@ -121,8 +121,8 @@ pub(super) enum Space<'a> {
     Borrowed([Region<'a>; PIECES]),
 }
 
-/// Pieces of the caller's memory: two for matrices, used alternately; then one for a matrix in double precision, its
-/// coefficients, and cuSOLVER's workspace.
+/// Number of pieces of the caller's memory: two for matrices, used in turn; one for a matrix in double precision; one
+/// for its coefficients; one for cuSOLVER's workspace.
 pub(super) const PIECES: usize = 5;
 const WIDE: usize = 2;
 const COEFFICIENTS: usize = 3;
@@ -134,9 +134,9 @@ pub(super) struct Norms<'a> {
     pub(super) stream: &'a GpuStream,
     pub(super) blas: &'a Blas,
     pub(super) solver: &'a Solver,
-    /// [`NUMBERS`] bytes: 1 and 0, and cuSOLVER's status word.
+    /// [`NUMBERS`] bytes: the numbers 1 and 0, and cuSOLVER's status.
     pub(super) numbers: Region<'a>,
-    /// The exponent of the norm, and one more for a copy of it.
+    /// The exponent of the norm, and a copy of it.
     pub(super) exponents: Exponents<'a>,
     pub(super) space: Space<'a>,
 }
@@ -149,7 +149,7 @@ fn is_single<T: Scalar>() -> bool {
     T::DTYPE != <T::Wide as Element>::DTYPE
 }
 
-/// A site of the sweep: the matrix R has `rows` rows, its product with the cores is `tall` x `columns`.
+/// Sizes at a site of the sweep: the factor R has `rows` rows, its product with the cores is `tall` x `columns`.
 struct Step {
     k: usize,
     rows: usize,
@@ -158,7 +158,7 @@ struct Step {
 }
 
 impl Step {
-    /// Site `i`, where R has `rows` rows. The last site adds all trains up in one column.
+    /// The sizes at site `i`, where R has `rows` rows. At the last site all trains are added up in one column.
     fn new(work: &Work<'_>, terms: &[Term<'_>], i: usize, rows: usize) -> Result<Self> {
         let (plan, k) = (work.plan, work.plan.core(to_u64(i)));
         let next = plan.core(to_u64(i) + 1);
@@ -171,13 +171,13 @@ impl Step {
         Ok(Self { k, rows, tall, columns })
     }
 
-    /// Whether the product is factorised: not where it has too few rows, nor at the last site.
+    /// Whether the product is factorised: not if it has too few rows, and not at the last site.
     fn is_factorised(&self, work: &Work<'_>, i: usize) -> bool {
         i + 1 < work.plan.cores && self.tall > self.columns
     }
 }
 
-/// Elements of the matrix before the first site: the identity of each train's bond at the cut, p x p, as one row.
+/// Elements of the matrix before the first site: for each train the identity of its bond at the cut, p x p, as one row.
 fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
     let mut total = 0usize;
     for term in terms {
@@ -233,8 +233,8 @@ impl<'a> Norms<'a> {
         })
     }
 
-    /// Enqueues the square of the norm of the sum of trains as terms with an exponent. Each value of the bond at the
-    /// cut has columns of its own, as in the open train of the same tensor. Returns the number of terms.
+    /// Enqueues the square of the norm of the sum of trains, as terms with an exponent. For each value of the bond at
+    /// the cut the matrices have separate columns, as if the ring were an open train. Returns the number of terms.
     pub(super) fn enqueue<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -256,7 +256,7 @@ impl<'a> Norms<'a> {
             }
             self.exponents.take::<T>(next.whole(), elements, 0)?;
             if step.is_factorised(work, i) {
-                // Free the factor's memory first: the factorisation uses it.
+                // Free the factor before the factorisation allocates its memory.
                 drop(factor);
                 factor = self.triangle::<T>(held, next, &step)?;
                 rows = step.columns;
@@ -287,7 +287,7 @@ impl<'a> Norms<'a> {
         Ok(matrix)
     }
 
-    /// R times the core of each train, for each value of its bond at the cut.
+    /// Multiplies R by the core of each train, for each value of the train's bond at the cut.
     fn multiply<T: Scalar>(
         &self,
         work: &Work<'_>,
@@ -304,7 +304,7 @@ impl<'a> Norms<'a> {
             let core = View::packed(term.cores[step.k], r, n * r2);
             for _ in 0..term.bond(work.plan.cut) {
                 let held = View::packed(factor.part(from * size, r * size)?, step.rows, r);
-                // The product, later read as (rows n) x r2, is written as rows x (n r2).
+                // The product is written as rows x (n r2), and then read as (rows n) x r2.
                 let made = View::packed(next.part(to * n * size, r2 * n * size)?, step.rows, n * r2);
                 let plain = Transpose::Plain;
                 self.blas.multiply::<T>(1.0, held, plain, core, plain, 0.0, made)?;
@@ -314,7 +314,7 @@ impl<'a> Norms<'a> {
         Ok(())
     }
 
-    /// The last site makes one column of each train: their sum.
+    /// Multiplies by the last core of each train and adds the resulting columns.
     fn add_up<T: Scalar>(
         &self,
         work: &Work<'_>,
@@ -341,7 +341,7 @@ impl<'a> Norms<'a> {
         Ok(())
     }
 
-    /// R of a product, which R replaces. The factorisation is in double precision.
+    /// Replaces a product by the R of its QR factorisation, which is computed in double precision.
     fn triangle<T: Scalar>(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
         let (gpu, stream) = (self.gpu, self.stream);
         let (tall, columns) = (step.tall, step.columns);
@@ -370,7 +370,7 @@ impl<'a> Norms<'a> {
     }
 }
 
-/// Bytes of the results of so many terms.
+/// Bytes of the results of `terms` terms.
 pub(super) fn results(terms: usize) -> Result<usize> {
     product("terms", terms, RESULT_WORDS * 8)
 }

@@ -1,4 +1,4 @@
-//! Scaling to magnitude 1 by powers of two that are counted on the device. No call waits for them.
+//! Scaling to magnitude 1 by powers of two, which the device counts. The host does not wait for them.
 
 use super::pieces::Piece;
 use crate::backend::gpu::kernels::dense;
@@ -35,15 +35,15 @@ impl<'a> Exponents<'a> {
         product("exponents", count, STATE_BYTES)
     }
 
-    /// Divides numbers by the power of two that scales the largest part to [0.5, 1), and adds its exponent to the
-    /// `index`-th. If the largest is 0 or not finite, the numbers are unchanged.
+    /// Divides `count` numbers by the power of two that brings the largest part to [0.5, 1), and adds the exponent to
+    /// exponent `index`. If the largest part is 0 or not finite, the numbers are unchanged.
     pub(super) fn take<T: Scalar>(&self, numbers: Region<'_>, count: usize, index: usize) -> Result<()> {
         let state = self.states(index, 1)?;
         tt::measure(T::DTYPE, self.gpu, self.stream, numbers, count, state, false)?;
         tt::scale(T::DTYPE, self.gpu, self.stream, numbers, count, state)
     }
 
-    /// The states of `count` exponents from `first` on.
+    /// The device memory of `count` exponents from `first` on.
     pub(super) fn states(&self, first: usize, count: usize) -> Result<Region<'_>> {
         self.states.whole().part(first * STATE_BYTES, count * STATE_BYTES)
     }
