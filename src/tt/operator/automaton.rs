@@ -6,9 +6,9 @@
 //! states (Ren, Li, Jiang, Shuai, J. Chem. Phys. 153, 084118, 2020). Coefficients are not changed, and blocks stay
 //! sparse.
 //!
-//! On a ring, a term that crosses the boundary leaves through it. Its part at the end of the chain is read last,
-//! starting from the state "all done" of the same path, which entered through the boundary with the term's other part.
-//! The trace joins the two.
+//! On a ring, a term may wrap around the boundary. The part of it at the end of the chain comes last: it starts in the
+//! state "all done" of the path that entered through the boundary with the part at the beginning of the chain. The
+//! trace connects the end of the path with its beginning.
 //!
 //! `automaton.rs` and `terms.rs` import each other: the automaton is built from terms, and a sum of terms becomes a
 //! TT-matrix by it.
@@ -24,7 +24,8 @@ use crate::scalar::Complex;
 
 const WHAT: &str = "states of an operator";
 
-/// A transition at a site: an operator, from state `from` of the left bond to state `to` of the right one.
+/// A transition at a site: from state `from` of the left bond to state `to` of the right bond, with an operator and a
+/// coefficient.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub from: usize,
@@ -33,7 +34,7 @@ pub(super) struct Entry {
     pub coefficient: Complex<f64>,
 }
 
-/// An unfinished term: its state, and the part that remains.
+/// An unfinished term at a bond: its state, and its remaining part.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     state: usize,
@@ -41,8 +42,8 @@ struct Item {
     coefficient: Complex<f64>,
 }
 
-/// Remaining parts of terms, each stored once as the next factor and the part after it. The first numbers are ends:
-/// number 0 is "all done", the others are values of the boundary.
+/// Remaining parts of terms, each stored once as its next factor and the part after that. Numbers below `ends` are
+/// ends: 0 is "all done", the others are values of the boundary bond.
 #[derive(Debug, Default)]
 struct Rests {
     list: Vec<(Factor, usize)>,
@@ -81,11 +82,11 @@ pub(super) struct Automaton {
 /// Number of the end "all done" among the remaining parts.
 const DONE: usize = 0;
 
-/// A wrapping term: the part at the beginning of the chain, the part at its end, the coefficient.
+/// A wrapping term: its part at the beginning of the chain, its part at the end, and its coefficient.
 type Wrapped<'a> = (&'a [Factor], &'a [Factor], Complex<f64>);
 
 impl Automaton {
-    /// The automaton of a sum; on a ring terms may go over the boundary. `cancel` is checked at each site.
+    /// The automaton of a sum. On a ring, terms may wrap around the boundary. `cancel` is checked at each site.
     pub fn new(terms: &Terms, ring: bool, cancel: CancelWatch<'_>) -> Result<Self> {
         let d = terms.modes().len();
         let mut inner: Vec<(&[Factor], Complex<f64>)> = Vec::new();
@@ -102,7 +103,7 @@ impl Automaton {
         let boundary = Boundary::new(&wrapped)?;
         let mut rests = Rests { ends: 1 + boundary.values, ..Rests::default() };
 
-        // Parts that begin at each site: terms from the first state, and parts of wrapping terms from "all done".
+        // The parts that begin at each site: whole terms, and below the last parts of wrapping terms.
         let mut begin: Vec<Vec<(usize, Complex<f64>)>> = alloc::filled(WHAT, d, Vec::new())?;
         let mut pending = 0usize;
         for (factors, coefficient) in inner {
@@ -131,7 +132,8 @@ impl Automaton {
             pending -= begin[k].len();
             let done = items.iter().find(|i| i.rest == DONE).map(|i| i.state);
             for &(rest, coefficient) in &leave[k] {
-                // The term's other part entered through the boundary and has been read.
+                // The path that the term belongs to is in the state "all done": its first part entered through the
+                // boundary.
                 let state = done.ok_or_else(|| Error::Internal(format!("no path to leave by at site {k}")))?;
                 alloc::push(WHAT, &mut items, Item { state, rest, coefficient })?;
             }
@@ -145,8 +147,8 @@ impl Automaton {
     }
 }
 
-/// The position of the widest gap between the sites of a term: before factor `cut`. `None` if the widest gap is across
-/// the boundary; the term then does not wrap.
+/// Where to cut a term on a ring: before factor `cut`, at the widest gap between its sites. `None` if the widest gap is
+/// across the boundary, so that the term does not wrap.
 fn widest_gap(factors: &[Factor], d: usize) -> Option<usize> {
     let (first, last) = (factors.first()?.0, factors.last()?.0);
     let mut widest = (first + d - last, None);
@@ -159,7 +161,7 @@ fn widest_gap(factors: &[Factor], d: usize) -> Option<usize> {
     widest.1
 }
 
-/// The boundary's values other than 0, and the parts of wrapping terms that belong to them.
+/// The values of the boundary bond other than 0, and the parts of wrapping terms that enter and leave through it.
 struct Boundary<'a> {
     values: usize,
     /// Value, part at the beginning of the chain, coefficient.
@@ -202,7 +204,7 @@ impl<'a> Boundary<'a> {
     }
 }
 
-/// Distinct keys, numbered in order of first appearance.
+/// Distinct keys, numbered in the order of their first appearance.
 struct Numbered<K> {
     list: Vec<K>,
     numbers: HashMap<K, usize>,
@@ -225,7 +227,7 @@ impl<K: std::hash::Hash + Eq + Copy> Numbered<K> {
     }
 }
 
-/// Edges between rows and columns. Coefficients of parallel edges are added up.
+/// The edges of a bipartite graph of rows and columns. Coefficients of equal edges are added up.
 #[derive(Default)]
 struct Edges {
     list: Vec<(usize, usize, Complex<f64>)>,
@@ -249,8 +251,9 @@ impl Edges {
     }
 }
 
-/// Reads site k. Returns the number of states after it, the items in these states, and the transitions. `pending` is
-/// true if terms begin later. At the last site, `last` is the number of ends, which are then the states.
+/// Processes site k. Returns the number of states after it, the unfinished terms in these states, and the transitions.
+/// `pending` says that terms begin at later sites. At the last site, `last` is the number of ends, which are then the
+/// states.
 fn read_site(
     rests: &Rests,
     k: usize,
@@ -268,7 +271,7 @@ fn read_site(
         };
         edges.add(rows.number((item.state, operator))?, cols.number(rest)?, item.coefficient)?;
     }
-    // "All done" and, after the last site, the ends have fixed states. Only the other edges need a cover.
+    // The states of "all done" and, after the last site, of all ends are given. Only the other edges need a cover.
     let fixed = |rest: usize| rest == DONE || last.is_some();
     let mut open = Edges::default();
     for &(row, col, coefficient) in edges.list.iter().filter(|e| !fixed(cols.list[e.1])) {
@@ -283,7 +286,7 @@ fn read_site(
         alloc::push(WHAT, &mut made, Entry { from: 0, operator: IDENTITY, to: 0, coefficient: one })?;
         count = 1;
     }
-    // A row without open edges is in no cover.
+    // A row without an edge in `open` is not in the cover.
     let mut state_of_row = alloc::filled(WHAT, rows.list.len(), None)?;
     for &(row, _, _) in &open.list {
         if by_row[row] && state_of_row[row].is_none() {

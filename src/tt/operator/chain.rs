@@ -32,31 +32,32 @@ pub(super) struct Chain<'a> {
     pub watch: Watch,
 }
 
-/// An environment with its sizes.
+/// An environment, its sizes and its exponents.
 pub(super) struct Held {
     pub data: Environment,
     pub extent: Extent,
-    /// Exponents of the powers of two by which the operator's slots and the identity's must be multiplied.
+    /// Exponents of the powers of two by which the operator's slots, and the identity's slot, must be multiplied.
     pub exponent: [i64; 2],
 }
 
-/// Result of the steps of a half.
+/// Result of the sweep from one end.
 pub(super) enum Half {
     Value(Held),
-    /// The environment holds only zeros or numbers that are not finite: the value 0 or NaN for the operator and for the
-    /// identity.
+    /// The sweep ended early at an environment of zeros or of numbers that are not finite. The values, for the operator
+    /// and for the identity, are 0 or NaN.
     Ended([f64; 2]),
 }
 
-/// A half, and environments that its steps need no more. A caller that runs two halves at the same time frees these later.
+/// The result of a sweep from one end, and environments that are no longer needed. A caller that runs both sweeps at
+/// the same time frees them only after both have ended.
 pub(super) type Finished = (Half, [Option<Environment>; 2]);
 
-/// Range of bonds of a half.
+/// The bonds of a sweep from one end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
-    /// Bond from which it starts, counted from the cut: 0 or d.
+    /// The bond where it starts, counted from the cut: 0 or d.
     pub from: usize,
-    /// Bond at which it ends.
+    /// The bond where it ends.
     pub to: usize,
 }
 
@@ -98,12 +99,12 @@ impl<'a> Chain<'a> {
         (self.cut + t) % self.len()
     }
 
-    /// The bond at position t. If the trains are cut, the last bond is the first one.
+    /// The bond at position t. On a ring that is cut, the last position is the bond of the first.
     pub fn bond(&self, t: usize) -> usize {
         if self.cut == 0 { t } else { (self.cut + t) % self.len() }
     }
 
-    /// Boundary pairs at the cut.
+    /// Number of boundary pairs at the cut.
     pub fn pairs(&self) -> usize {
         let (bra, ket) = (self.trains.bra.shape().ranks(), self.trains.ket.shape().ranks());
         bra[self.bond(0)].saturating_mul(ket[self.bond(0)])
@@ -122,14 +123,14 @@ impl<'a> Chain<'a> {
         [self.trains.bra.shape().modes()[k], self.trains.ket.shape().modes()[k]]
     }
 
-    /// Exponent beyond which a core is scaled before it is used. A step of two cores and an operator within this limit
-    /// cannot overflow.
+    /// Exponent of a core's largest entry beyond which the core is scaled before it is used. A step with cores and an
+    /// operator within this limit cannot overflow.
     pub fn limit(&self) -> Option<i64> {
         let limit = if self.dtype.is_single() { 24 } else { 200 };
         self.scaled.then_some(limit)
     }
 
-    /// The operator at position t.
+    /// The terms of the operator at position t.
     pub fn gather(&self, t: usize, slots: &Slots, mirrored: bool) -> Result<Gather> {
         self.gather_within(t, slots, mirrored, self.limit())
     }
@@ -143,7 +144,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The site at position t with `gather` between its cores.
+    /// The site at position t, with the operator's terms in `gather`.
     pub fn between<'g>(&self, t: usize, gather: &'g Gather, mirrored: bool) -> Site<'g>
     where
         'a: 'g,
@@ -159,7 +160,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The environment of the cut, for pairs from `first` on.
+    /// The environment at the cut, bond 0 or d, for `pairs` boundary pairs from `first` on.
     pub fn boundary(
         &self,
         ops: &dyn Operations,
@@ -176,8 +177,8 @@ impl<'a> Chain<'a> {
         Ok(Held { data, extent, exponent: [0, 0] })
     }
 
-    /// A step over position t into `to`. After it, the first `split` slots are the operator's. Also returns the largest
-    /// numbers before scaling, or 1 if nothing is scaled.
+    /// A step over position t into `to`. The first `split` slots after the step are the operator's, the others the
+    /// identity's. Also returns the largest magnitude of each of the two groups before scaling, or 1 without scaling.
     #[allow(clippy::too_many_arguments, reason = "each is a part of one step")]
     pub fn step(
         &self,
@@ -193,7 +194,7 @@ impl<'a> Chain<'a> {
         self.step_over(ops, work, from, &self.between(t, gather, mirrored), split, to)
     }
 
-    /// [`Chain::step`] over cores that need not be those of the trains.
+    /// [`Chain::step`] with the cores of `site`, which may be balanced copies.
     pub fn step_over(
         &self,
         ops: &dyn Operations,
@@ -207,7 +208,7 @@ impl<'a> Chain<'a> {
         let extent = site.after(from.extent)?;
         let taken = ops.step(work, site, &from.data, from.extent, &mut to)?;
         let mut exponent = from.exponent.map(|e| e + taken);
-        // Without slots of an operator, all slots have the exponent of the identity.
+        // If there are no slots of an operator, the exponent belongs to the identity's group.
         exponent[usize::from(split == 0)] += site.gather.exponent;
         let mut peaks = [1.0, 1.0];
         if self.scaled {
@@ -221,7 +222,7 @@ impl<'a> Chain<'a> {
         Ok((Held { data: to, extent, exponent }, peaks))
     }
 
-    /// All steps of `way`, for `pairs` boundary pairs from `first` on.
+    /// The sweep of `way`, for `pairs` boundary pairs from `first` on.
     pub fn half(
         &self,
         ops: &dyn Operations,
@@ -239,7 +240,7 @@ impl<'a> Chain<'a> {
             let gather = self.gather(t, slots, mirrored)?;
             let split = slots.operator(after).len();
             let (next, peaks) = self.step(ops, work, &now, t, &gather, mirrored, split, other)?;
-            // A group without slots has no numbers, so its peak is 0.
+            // A group without slots has the peak 0.
             if peaks.iter().all(|p| *p == 0.0 || !p.is_finite()) {
                 let half = Half::Ended(peaks.map(|p| if p == 0.0 { 0.0 } else { f64::NAN }));
                 return Ok((half, [Some(now.data), Some(next.data)]));
@@ -249,15 +250,15 @@ impl<'a> Chain<'a> {
         Ok((Half::Value(now), [Some(other), None]))
     }
 
-    /// Elements of the largest environment of `way`.
+    /// Elements of the largest environment of a sweep.
     pub fn largest(&self, slots: &Slots, way: Way, pairs: usize) -> Result<usize> {
         let bonds = way.from.min(way.to)..=way.from.max(way.to);
         bonds.into_iter().try_fold(0, |most, t| Ok(self.extent(t, slots, pairs).elements()?.max(most)))
     }
 }
 
-/// The products of two environments at one bond: of the first `split` slots, which are the operator's, and of the
-/// identity's slot.
+/// The product of two environments at one bond, for each group: the sum over the first `split` slots, which are the
+/// operator's, and the sum over the identity's slot.
 pub(super) fn meet(ops: &dyn Operations, left: &Held, right: &Held, split: usize) -> Result<[Scaled; 2]> {
     let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
     let (first, second) = sums.split_at(split);

@@ -1,10 +1,10 @@
-//! Smallest vertex covers of bipartite graphs (König's theorem). They give the fewest states that a bond of an operator
-//! needs if each state represents either a part to its left or a part to its right.
+//! Smallest vertex covers of bipartite graphs (König's theorem). A cover gives the fewest states of an operator's bond
+//! if each state stands for a part of a term to its left or for a part to its right.
 
 use crate::alloc;
 use crate::error::Result;
 
-/// A graph of rows and columns and the edges between them.
+/// A bipartite graph of rows and columns.
 pub(super) struct Graph {
     pub rows: usize,
     pub cols: usize,
@@ -15,15 +15,15 @@ pub(super) struct Graph {
 const WHAT: &str = "states of an operator";
 
 impl Graph {
-    /// Flags of the rows and of the columns of a smallest set that touches every edge.
+    /// Flags for the rows and for the columns of a smallest set of vertices that touches every edge.
     pub fn cover(&self) -> Result<(Vec<bool>, Vec<bool>)> {
         let (starts, ends) = self.by_row()?;
         let of = |row: usize| &ends[starts[row]..starts[row + 1]];
         let mut partner_of_row = alloc::filled(WHAT, self.rows, None)?;
         let mut partner_of_col: Vec<Option<usize>> = alloc::filled(WHAT, self.cols, None)?;
         for row in 0..self.rows {
-            // Searches breadth first for a path from the row to a free column on which matched and unmatched edges
-            // alternate.
+            // Breadth-first search for an augmenting path: from the row to a free column, alternately over unmatched
+            // and matched edges.
             let mut came_from: Vec<Option<usize>> = alloc::filled(WHAT, self.cols, None)?;
             let mut queue = vec![row];
             let mut at = 0;
@@ -47,8 +47,8 @@ impl Graph {
                 end = from.and_then(|r: usize| partner_of_row[r].replace(col));
             }
         }
-        // Alternating paths from rows without a partner: the cover has the columns that they reach, and the rows that
-        // they do not.
+        // Follow alternating paths from the unmatched rows. The cover consists of the columns that they reach and of
+        // the rows that they do not reach.
         let (mut row_reached, mut col_reached) =
             (alloc::filled(WHAT, self.rows, false)?, alloc::filled(WHAT, self.cols, false)?);
         let mut queue: Vec<usize> = (0..self.rows).filter(|&r| partner_of_row[r].is_none()).collect();
@@ -67,7 +67,7 @@ impl Graph {
         Ok((row_reached, col_reached))
     }
 
-    /// Where each row's columns begin, and the columns.
+    /// For each row, the index of its first column in the second list; all columns.
     fn by_row(&self) -> Result<(Vec<usize>, Vec<usize>)> {
         let mut starts = alloc::filled(WHAT, self.rows + 1, 0)?;
         self.edges.iter().for_each(|e| starts[e.0 + 1] += 1);

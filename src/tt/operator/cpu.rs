@@ -1,8 +1,8 @@
 //! [`OperatorOps`] on the CPU.
 //!
-//! A step divides the ket's new bond into stretches. Both products and the sums between them are computed for one
-//! stretch while it is in cache, and stretches are distributed over threads. The division depends only on the shape of
-//! the problem, and each stretch writes columns of its own, so the result has the same bits for any number of threads.
+//! A step divides the ket's new bond into stretches. Both products of a stretch, and the sums between them, are
+//! computed while they are in cache. The stretches are distributed over threads. The division depends only on the
+//! sizes, and each stretch writes its own columns, so the result has the same bits for any number of threads.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::dense::{Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar};
 
-/// Operations on the threads of a context. They are called from one of these threads.
+/// The operations of a context on its threads. Call them from one of these threads.
 pub struct CpuOps {
     context: Arc<Context>,
 }
@@ -31,7 +31,7 @@ impl CpuOps {
         Self { context: Arc::clone(context) }
     }
 
-    /// Host memory that holds a copy of these numbers.
+    /// Copies numbers to new host memory.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<HostMemory> {
         let mut memory = HostMemory::allocate(STEP, size_of_val(values), self.context.host_budget())?;
         memory.as_mut_slice::<S>()?.copy_from_slice(values);
@@ -42,7 +42,7 @@ impl CpuOps {
         CpuMatrix::zeros(what, elements, 1, self.context.host_budget())
     }
 
-    /// Enlarges `buffer` if necessary and returns its first `elements` elements.
+    /// The first `elements` elements of `buffer`, which is enlarged if necessary.
     fn enlarged<'r, T: Scalar>(&self, buffer: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
         if buffer.as_ref().is_none_or(|r| r.rows() < elements) {
             // Free the old buffer first: both together might not fit.
@@ -55,9 +55,9 @@ impl CpuOps {
         }
     }
 
-    /// A core as a step reads it: from the bond where the step starts (fastest) to the bond where it ends, in the
-    /// contraction's type. Also returns the exponent of the power of two by which it was divided. Copies the core only
-    /// if necessary.
+    /// A core in the contraction's type and in the order in which a step reads it: the bond where the step starts is
+    /// fastest, the bond where it ends slowest. Also returns the exponent of the power of two by which it was divided.
+    /// The core is copied only if necessary.
     fn core<'r, T: Scalar>(
         &self,
         view: &CoreView<'r>,
@@ -87,7 +87,7 @@ impl CpuOps {
 
 const STEP: &str = "workspace of a contraction with an operator";
 
-/// Workspace of steps, allocated when first needed and kept.
+/// Workspace of steps. Allocated when first needed, and held for later steps.
 pub struct Work<T> {
     bra: Option<CpuMatrix<T>>,
     ket: Option<CpuMatrix<T>>,
@@ -95,16 +95,16 @@ pub struct Work<T> {
     narrow: bool,
 }
 
-/// Bytes of T and U of a stretch, which fit into the cache of a core.
+/// Bytes of T and U of a stretch, which together fit into the cache of a CPU core.
 const CACHE: usize = 1 << 20;
 
-/// Elements of T and of U for each index of the ket's new bond.
+/// Elements of T, and of U, for each index of the ket's new bond.
 fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
     let rows = from.bra.saturating_mul(from.pairs);
     (rows.saturating_mul(from.slots).saturating_mul(n), rows.saturating_mul(m).saturating_mul(slots))
 }
 
-/// Indices of the ket's new bond in a stretch.
+/// Number of indices of the ket's new bond in a stretch.
 fn stretch(from: Extent, to: Extent, modes: [usize; 2], element: usize, narrow: bool) -> usize {
     let (t, u) = per_index(from, to.slots, modes);
     let cached = if narrow {
@@ -185,7 +185,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         for lane in &mut lanes[..count] {
             self.enlarged(lane, (t_size + u_size) * length)?;
         }
-        // Lane l computes stretches l, l + count, ...
+        // Task l computes the stretches l, l + count, l + 2 count, ...
         let mut shares: Vec<Vec<(usize, &mut [T])>> = (0..count).map(|_| Vec::new()).collect();
         for (s, columns) in to.chunks_mut(after.bra * width * length).enumerate() {
             alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;
@@ -311,7 +311,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
     }
 }
 
-/// Threads of each of `halves` contractions.
+/// Number of threads for each of `halves` sweeps that run at the same time.
 fn lanes(context: &Context, halves: usize) -> usize {
     context.pool().threads().div_ceil(halves).max(1)
 }

@@ -1,4 +1,4 @@
-//! [`OperatorOps`] on the CPU or the GPU, depending on where the trains are.
+//! [`OperatorOps`] on the CPU or on the GPU, depending on the memory of the trains.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl Ops {
         })
     }
 
-    /// Runs `run` with these operations on elements of `dtype`.
+    /// Calls `run` with these operations on elements of `dtype`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for `argument` of a type that is not one of the four of linear algebra; as `run`.
@@ -76,10 +76,11 @@ impl Ops {
         with_scalar!(dtype, argument, T => run(&Typed::<T, _>::new(self)))
     }
 
-    /// Runs `run` in stream order after earlier calls on the same environments and before later ones. Does not wait.
+    /// Calls `run`. On a GPU, its work is ordered after that of earlier calls on the same environments and before that
+    /// of later ones, also on other streams. Does not wait.
     ///
     /// # Errors
-    /// What `run` gives.
+    /// As `run`, and errors of the streams.
     pub fn in_order<R>(&self, run: impl FnOnce() -> Result<R>) -> Result<R> {
         let Self::Device(ops) = self else { return run() };
         ops.begin()?;
@@ -97,8 +98,8 @@ impl Ops {
         }
     }
 
-    /// [`OperatorOps::apply`] for vectors in device memory. Does not wait. While the stream is being captured, cuBLAS
-    /// must have been created before.
+    /// [`OperatorOps::apply`] with vectors in device memory. Does not wait. If the stream is being captured, cuBLAS
+    /// must already exist.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for environments on the host, and where the library is not there.
@@ -123,7 +124,7 @@ impl Ops {
         }
     }
 
-    /// The largest numbers at every value of an environment's indices.
+    /// The largest magnitude at each value of each index of an environment.
     pub(super) fn sizes<T: Scalar>(&self, environment: &Environment<T>, extent: Extent) -> Result<Sizes> {
         let rows = extent.bra * extent.slots * extent.pairs;
         let [rows, columns] = match (self, environment) {
@@ -153,7 +154,7 @@ impl Ops {
         })
     }
 
-    /// A core in host memory.
+    /// Copies a core to host memory.
     pub fn read_core<S: Scalar>(&self, view: &CoreView<'_>) -> Result<Vec<S>> {
         let count = view.dims.iter().product();
         let mut values = alloc::filled("copy of a core", count, S::default())?;
@@ -169,7 +170,7 @@ impl Ops {
         Ok(values)
     }
 
-    /// Copies these numbers to memory that steps can read.
+    /// Copies numbers to new memory that steps can read.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<Memory> {
         match self {
             Self::Host(ops) => ops.bring(values).map(Memory::Host),
@@ -189,7 +190,7 @@ impl Ops {
         }
     }
 
-    /// Operations where the trains are: on the GPU if one of them is there.
+    /// The operations for these trains: on the GPU if one of them is there.
     ///
     /// # Errors
     /// As [`Ops::new`].
@@ -200,7 +201,7 @@ impl Ops {
 
 /// [`Ops::core_sizes`] of a core in host memory.
 pub(super) fn core_sizes_here<S: Scalar>(core: &[S], [r, n, s]: [usize; 3]) -> Result<[Vec<f64>; 2]> {
-    // The columns are (i, b); take the largest over i for each b.
+    // The second bond is the slowest index, so take the largest over i for each b.
     let [rows, columns] = rows_and_columns(core, r, n * s)?;
     let mut most = alloc::filled("sizes of a core", s, 0.0f64)?;
     for (to, of) in most.iter_mut().zip(columns.chunks_exact(n)) {
@@ -209,7 +210,7 @@ pub(super) fn core_sizes_here<S: Scalar>(core: &[S], [r, n, s]: [usize; 3]) -> R
     Ok([rows, most])
 }
 
-/// Whether a train is on a GPU.
+/// Whether the bra or the ket is on a GPU.
 pub fn on_device(trains: &Trains<'_>) -> bool {
     trains.bra.is_device() || trains.ket.is_device()
 }

@@ -1,5 +1,5 @@
-//! <y|H|x> on a GPU without waiting. Exponents stay on the device, tables are launch parameters, and all memory is one
-//! block. Its size is found by a first pass over the contraction that enqueues nothing.
+//! <y|H|x> on a GPU without waiting for it. Exponents stay on the device, tables are launch parameters, and all memory
+//! is one region. A first run of the same code, which enqueues nothing, counts its bytes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,37 +32,37 @@ use crate::tt::watch::Watch;
 
 /// Alignment of pieces of the workspace in bytes.
 const GRAIN: usize = 256;
-/// Bytes of exponents, keys and factors: two numbers of each.
+/// Bytes of two exponents, two keys or a factor.
 const PAIR: usize = 16;
 /// Bytes of a result: [`result::NUMBERS`] F64.
 const NUMBER: usize = result::NUMBERS * 8;
 
-/// Operations that are enqueued, or, without memory, only counted.
+/// Operations that enqueue work or, without memory, only count bytes of workspace.
 pub(super) struct Enqueued<'a> {
     gpu: Gpu,
     stream: GpuStream,
     blas: Option<&'a Mutex<Blas>>,
     space: Option<Region<'a>>,
-    /// The first free byte of the workspace, and its largest value so far.
+    /// The first free byte of the workspace; the largest value of it so far.
     next: AtomicUsize,
     most: AtomicUsize,
-    /// Largest numbers of the bra's cores, then of the ket's.
+    /// Keys of the largest entries of the bra's cores, and then of the ket's.
     keys: Option<CoreKeys>,
-    /// Whether the last slot of the environments is the identity's.
+    /// Whether the last slot of the environments is the slot of the identity.
     identity: AtomicBool,
     fixed: Fixed,
 }
 
-/// Pieces that are used for the whole contraction.
+/// Pieces that are allocated for the whole contraction.
 #[derive(Clone, Copy, Default)]
 struct Fixed {
     library: Place,
     keys: Place,
-    /// Keys of an environment's largest numbers.
+    /// Keys of the largest numbers of an environment.
     peaks: Place,
-    /// Factor of a step's first product.
+    /// Factor of the first product of a step.
     alpha: Place,
-    /// Workspace of the examination of bonds.
+    /// Workspace of the examination of the trains.
     look: Place,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Enqueued<'a> {
         Ok(ops)
     }
 
-    /// Peak bytes of workspace so far.
+    /// Largest number of bytes in use so far.
     pub fn bytes(&self) -> usize {
         self.most.load(Ordering::Relaxed)
     }
@@ -146,8 +146,8 @@ impl<'a> Enqueued<'a> {
         self.take(product("x", elements, size_of::<T>())?)
     }
 
-    /// Runs `run` and then frees the pieces that it took. They can be reused at once, because all work is on one
-    /// stream.
+    /// Calls `run`, and then frees the pieces that it allocated. They can be reused without waiting, because all work
+    /// is on one stream.
     fn within<R>(&self, run: impl FnOnce() -> Result<R>) -> Result<R> {
         let first = self.next.load(Ordering::Relaxed);
         let result = run();
@@ -155,8 +155,8 @@ impl<'a> Enqueued<'a> {
         result
     }
 
-    /// A core as a step reads it, in the contraction's type. Copies the core only if necessary. Its magnitude is in the
-    /// keys.
+    /// A core in the contraction's type and in the order in which a step reads it. The core is copied only if
+    /// necessary. It is not scaled: its magnitude is in the keys.
     fn core<'r, T: Scalar>(&'r self, view: &CoreView<'r>, mirrored: bool) -> Result<Option<Region<'r>>> {
         let source = whole_core(view)?;
         let widen = view.dtype != T::DTYPE;
@@ -172,7 +172,7 @@ impl<'a> Enqueued<'a> {
     }
 }
 
-/// The memory of a whole core on the device.
+/// The device memory of a core.
 fn whole_core<'r>(view: &CoreView<'r>) -> Result<Region<'r>> {
     let element = view.dtype.size();
     match view.memory {
@@ -191,7 +191,7 @@ pub(super) fn expect_on_device(name: &'static str, train: &TensorTrain) -> Resul
 
 impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
     type Environment = Environment;
-    /// Whether to use the least workspace.
+    /// Whether to use as little workspace as possible.
     type Work = bool;
 
     fn environment(&self, elements: usize) -> Result<Environment> {
@@ -218,7 +218,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         sandwich::boundary(T::DTYPE, &self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
     }
 
-    /// The exponents stay on the device; the returned one is 0.
+    /// The exponents stay on the device, so the returned exponent is 0.
     fn step(
         &self,
         work: &mut bool,
@@ -232,7 +232,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         Ok(0)
     }
 
-    /// Reports 0.5: the next step scales the numbers to [0.5, 1) on the device.
+    /// The magnitude stays on the device, so 0.5 stands for it. The next step scales the numbers to [0.5, 1) there.
     fn peaks(&self, _: &Environment, _: Extent, _: usize) -> Result<[f64; 2]> {
         Ok([0.5; 2])
     }
@@ -267,7 +267,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
 }
 
 impl Enqueued<'_> {
-    /// A step over `site` from one environment to the other.
+    /// Enqueues a step over `site` from one environment to another.
     fn advance<T: Scalar>(
         &self,
         narrow: bool,
@@ -335,7 +335,7 @@ impl Enqueued<'_> {
         Ok(())
     }
 
-    /// Enqueues the terms of both groups at the bond where two environments meet.
+    /// Enqueues the terms of both groups, at the bond where two environments meet.
     fn meet<T: Scalar>(&self, left: &Held, right: &Held, split: usize, terms: [Place; 2]) -> Result<()> {
         let (l, r) = (left.extent, right.extent);
         let [from, to] = [left.data.of::<Environment>()?, right.data.of::<Environment>()?];
@@ -368,7 +368,8 @@ impl Enqueued<'_> {
         })
     }
 
-    /// Enqueues <y|H|x>, or <y|H|x> / <y|x> if `ratio`, to `result`. If `real`, only the real part of <y|H|x> counts.
+    /// Enqueues <y|H|x>, or <y|H|x> / <y|x> if `ratio`. The result goes to `result`. If `real`, only the real part of
+    /// <y|H|x> is used.
     pub fn contract<T: Scalar>(
         &self,
         chain: &Chain<'_>,
@@ -397,7 +398,7 @@ impl Enqueued<'_> {
         }
         let (Some(space), Some(to)) = (self.space, to) else { return Ok(()) };
         let at = |place: Place| space.part(place.first, place.bytes);
-        // Blocks that no path of other blocks reaches are not read.
+        // The contraction does not read blocks that are on no path, so a NaN there must be found here.
         let known = match chain.trains.operator {
             Some(h) => !finite::is_finite(h.train())?,
             None => false,
@@ -405,12 +406,13 @@ impl Enqueued<'_> {
         let sum = |group: usize, real: bool, to: Region<'_>| {
             let all = Place { first: terms.first + group * count * word, bytes: count * word };
             let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
-            // Zeros of the operator keep some numbers of the trains out of all sums.
+            // Zeros of the operator keep some entries of the ket out of all sums, so the kernel must also look at the
+            // entries' keys.
             let spoilt = result::Spoilt { known: known && group == 0, keys: self.keys };
             result::sum_terms(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
         };
         let wanted = usize::from(chain.blocks.is_none());
-        // Unbalanced bonds make the result NaN, because this call cannot balance them.
+        // This call cannot balance bonds. If the examination finds unbalanced ones, the result is NaN.
         look.start(&self.gpu, &self.stream, at(self.fixed.look)?, at(term(wanted, 0))?)?;
         if !ratio {
             return sum(wanted, real, to);
@@ -421,7 +423,7 @@ impl Enqueued<'_> {
         sandwich::quotient(&self.gpu, &self.stream, numerator, denominator, to)
     }
 
-    /// Enqueues the contribution of `pairs` pairs from `first` on.
+    /// Enqueues the terms of `pairs` boundary pairs from `first` on.
     fn block<T: Scalar>(
         &self,
         chain: &Chain<'_>,
@@ -462,7 +464,7 @@ pub(in crate::tt) struct Call<'a> {
     pub watch: Watch,
 }
 
-/// Enqueues <y|H|x>, or <y|H|x> / <y|x> with y = x if `ratio`.
+/// Enqueues <y|H|x>; if `ratio`, <y|H|x> / <y|x> with y = x.
 ///
 /// # Errors
 /// As [`super::sandwich`]; [`Error::NotSupported`] for trains on the host, and where the library is not there, or not yet while
@@ -477,7 +479,7 @@ pub(in crate::tt) fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -
 fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
-    // The operator is on the host; its numbers are launch parameters.
+    // The operator is on the host, so its examination needs no device; its numbers are launch parameters.
     let turns = rings::turns(options);
     let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
     let (matrix, is_hiding) = examined.unwrap_or((None, false));

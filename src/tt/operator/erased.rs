@@ -1,6 +1,6 @@
-//! The operations of an [`OperatorOps`] without its types, so that contractions with operators are compiled once for all
-//! element types and backends. Each operation works on whole environments, so a call through a trait object costs nothing
-//! that counts.
+//! The operations of an [`OperatorOps`] without its type parameters, so that contractions with operators are compiled
+//! once for all element types and backends. Each operation works on a whole environment, so the cost of a dynamic call
+//! is negligible.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -9,11 +9,11 @@ use super::ops::{Extent, OperatorOps, Site, StepBytes};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
 
-/// An [`OperatorOps::Environment`] of a backend and an element type that only the backend's [`Operations`] know.
+/// An [`OperatorOps::Environment`]. Only the backend's [`Operations`] know its type.
 pub struct Environment(Box<dyn Any + Send + Sync>);
 
 impl Environment {
-    /// An environment whose type is forgotten.
+    /// An environment without its type.
     pub fn new<E: Send + Sync + 'static>(environment: E) -> Self {
         Self(Box::new(environment))
     }
@@ -36,7 +36,7 @@ impl Environment {
 pub struct Work(Box<dyn Any + Send + Sync>);
 
 impl Work {
-    /// Workspace whose type is forgotten.
+    /// Workspace without its type.
     pub fn new<W: Send + Sync + 'static>(work: W) -> Self {
         Self(Box::new(work))
     }
@@ -93,14 +93,14 @@ pub trait Operations: Sync {
     /// [`OperatorOps::is_concurrent`].
     fn is_concurrent(&self) -> bool;
 
-    /// [`OperatorOps::both`] of work that keeps its results.
+    /// [`OperatorOps::both`] for closures that store their results themselves.
     fn run_both(&self, a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send));
 }
 
 /// [`OperatorOps::both`].
 ///
 /// # Errors
-/// [`Error::Internal`] if the backend ran one of the two not at all.
+/// [`Error::Internal`] if the backend did not run both.
 pub fn both<A: Send, B: Send>(
     ops: &dyn Operations,
     a: impl FnOnce() -> A + Send,

@@ -1,7 +1,7 @@
-//! Stored environments of rings whose bonds are far from balanced.
+//! Stored environments with an exponent for each entry, for rings whose bonds exceed the balancing limit.
 //!
-//! A sum over a ring takes only those entries of an environment that close the ring. They may be far below the others at
-//! every value of every bond, so that powers of two for the values of the bonds do not hold them.
+//! A sum over a ring uses only those entries of an environment that close the ring. At every value of every bond, they
+//! may be far below the other entries. Then powers of two for the values of the bonds do not bring them into the range.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "environments";
 
-/// Left and right environments at the bonds, if they have been built.
+/// The left and the right environments that have been built, by their bonds.
 pub(super) struct Exact<W> {
     left: Vec<Option<Wide<W>>>,
     right: Vec<Option<Wide<W>>>,
 }
 
-/// What steps read, other than environments.
+/// The input of steps, other than the environment.
 pub(super) struct Sites<'a, 'c> {
     pub ops: &'a Ops,
     pub memory: &'a Arc<Budget>,
@@ -44,8 +44,8 @@ impl<W: Scalar> Exact<W> {
         Ok(Self { left: empty()?, right: empty()? })
     }
 
-    /// Builds the missing environments of `side` up to bond k. Left ones are valid up to bond `valid[0]`, right ones from
-    /// bond `valid[1]` on.
+    /// Builds the missing environments of `side` up to bond k. Left ones are valid up to bond `valid[0]`, right ones
+    /// from bond `valid[1]` on; `valid` is updated.
     pub(super) fn extend(&mut self, sites: &Sites<'_, '_>, valid: &mut [usize; 2], side: Side, k: usize) -> Result<()> {
         let Sites { memory, chain, slots, .. } = *sites;
         let expected = |bond: usize| chain.extent(bond, slots, chain.pairs());
@@ -72,7 +72,7 @@ impl<W: Scalar> Exact<W> {
         expect_extent(k, found(list, k)?.extent, expected(k))
     }
 
-    /// An environment that has been built.
+    /// The environment of `side` at bond k. Returns an error if it has not been built.
     pub(super) fn find(&self, side: Side, k: usize) -> Result<&Wide<W>> {
         found(if side == Side::Left { &self.left } else { &self.right }, k)
     }

@@ -1,4 +1,4 @@
-//! Expectation values of trains whose numbers are so far apart that no one exponent holds an environment.
+//! Expectation values from environments with an exponent for each entry, for trains that need them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::tt::options::{Conjugate, Options};
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
-/// Context, stream and cancellation flag of a call.
+/// Context, stream and cancellation of a call.
 pub(super) struct Far<'a> {
     pub context: &'a Arc<Context>,
     pub stream: Option<&'a Stream>,
@@ -29,7 +29,7 @@ impl Far<'_> {
         Ok(Environments::exact(self.context, &options, trains)?.stopped_by(self.watch.cancel.clone()))
     }
 
-    /// `x` on the host, complex if an operator is.
+    /// A host copy of `x`, complex unless the operators are `real`.
     fn fitting(&self, x: &TensorTrain, real: bool) -> Result<TensorTrain> {
         cast(
             &Place { stream: self.stream, ..Place::host(self.context) },
@@ -39,7 +39,7 @@ impl Far<'_> {
     }
 }
 
-/// <x|op_k|x> for the sites k that are `wanted`. Returns <x|x>.
+/// <x|op_k|x> for each site k with `wanted[k]`. Returns <x|x>.
 pub(super) fn local(
     far: &Far<'_>,
     x: &TensorTrain,
@@ -80,8 +80,8 @@ pub(super) fn correlation(
     far.environments(&trains)?.value(far.stream, &trains, d / 2)
 }
 
-/// `x` with `op` at site `at`, as a sum of trains that are to be multiplied by powers of two. There are several only where the
-/// products of the operator and the core are further apart than the range of the type.
+/// `x` with `op` applied at site `at`, as a sum of trains times powers of two. There is more than one only if the
+/// exponents of the products of the operator and the core span more than the range of the type.
 fn applied<T: Scalar>(
     far: &Far<'_>,
     x: &TensorTrain,

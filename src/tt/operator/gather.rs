@@ -1,8 +1,8 @@
 //! The operator's part of a step: sums of columns.
 //!
 //! After multiplication by the ket's core, an environment is a set of columns (slot q, ket index j). After
-//! multiplication by the operator's core, it is a set of columns (bra index i, slot q'). Each of the latter is a sum of
-//! a few of the former.
+//! multiplication by the operator's core, it is a set of columns (bra index i, slot q'). Each of the second set is a
+//! sum of a few of the first, times coefficients.
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::tt::scaled::{exponent_of, scale};
 
 use super::slots::Slots;
 
-/// One column of a sum.
+/// A column times a coefficient, as a term of a sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     /// Slot q of the environment before the step.
@@ -23,7 +23,7 @@ pub struct Term {
     pub value: Complex<f64>,
 }
 
-/// The sums of one site.
+/// The sums of columns of one site.
 #[derive(Debug)]
 pub struct Gather {
     /// Bra indices m: rows of the site's operators.
@@ -34,14 +34,14 @@ pub struct Gather {
     pub inputs: usize,
     /// Slots q' after the step.
     pub outputs: usize,
-    /// Exponent of the power of two by which the operator's values were divided: they are 2^exponent times those of the
-    /// terms.
+    /// Exponent of the power of two by which the coefficients were divided: those of the operator are 2^exponent times
+    /// those of the terms.
     pub exponent: i64,
     starts: Vec<usize>,
     terms: Vec<Term>,
 }
 
-/// A term and the column i + m q' whose sum it belongs to.
+/// The column i + m q' to whose sum a term belongs, and the term.
 type Placed = (usize, Term);
 
 const WHAT: &str = "terms of an operator";
@@ -65,12 +65,12 @@ impl Gather {
         Ok(Self { rows, cols, inputs, outputs, exponent, starts, terms })
     }
 
-    /// The terms of column (i, q') = `to` = i + m q'.
+    /// The terms of column `to` = i + m q'.
     pub fn of(&self, to: usize) -> &[Term] {
         &self.terms[self.starts[to]..self.starts[to + 1]]
     }
 
-    /// Terms of all columns together.
+    /// Number of terms of all columns.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -80,8 +80,8 @@ impl Gather {
         self.terms.is_empty()
     }
 
-    /// The same sums, with terms from slot q to slot q' multiplied by 2 to the power of `power`, or left out if `power`
-    /// is `None`.
+    /// The same sums with the terms from slot q to slot q' multiplied by 2^`power(q, q')`. Terms for which `power` is
+    /// `None` are left out.
     pub fn shifted(&self, power: impl Fn(usize, usize) -> Option<i64>) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, self.terms.len())?;
         for to in 0..self.rows * self.outputs {
@@ -94,7 +94,7 @@ impl Gather {
         Self::new([self.rows, self.cols], self.inputs, self.outputs, self.exponent, placed)
     }
 
-    /// The same sums with values scaled to [0.5, 1) if their exponent is beyond `limit`; otherwise `None`.
+    /// The same sums with the largest coefficient in [0.5, 1), if its exponent is beyond `limit`; otherwise `None`.
     pub fn limited(&self, limit: Option<i64>) -> Result<Option<Self>> {
         let most = self.sizes()?.into_iter().fold(0.0, f64::max);
         let exponent = exponent_of(most);
@@ -105,12 +105,12 @@ impl Gather {
         Ok(Some(Self { exponent: self.exponent + exponent, ..made }))
     }
 
-    /// The largest |re| or |im| of the terms to each slot after the step.
+    /// For each slot after the step, the largest |re| or |im| of the coefficients.
     pub fn sizes(&self) -> Result<Vec<f64>> {
         self.sizes_from(|_| true)
     }
 
-    /// [`Gather::sizes`] of the terms from some slots before the step.
+    /// [`Gather::sizes`] of the terms from those slots before the step for which `is_used` holds.
     pub fn sizes_from(&self, is_used: impl Fn(usize) -> bool) -> Result<Vec<f64>> {
         let mut sizes = alloc::filled(WHAT, self.outputs, 0.0f64)?;
         for to in 0..self.rows * self.outputs {
@@ -136,15 +136,15 @@ impl Gather {
         Self::new([n, n], slots, slots + 1, 0, placed)
     }
 
-    /// The sums with `op` alone (n-by-n, column-major), from one slot to one slot.
+    /// `op` alone (n-by-n, column-major), from one slot to one slot.
     pub fn local(n: usize, op: &[Complex<f64>]) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * n)?;
         add_operator(&mut placed, n, 0, op);
         Self::new([n, n], 1, 1, 0, placed)
     }
 
-    /// Core k of an operator between bonds t and t + 1 of `slots`; `mirrored` for a step from right to left. Values
-    /// whose exponent is beyond `limit` are scaled to [0.5, 1); with `None` no value is scaled.
+    /// Core k of an operator, between bonds t and t + 1 of `slots`; `mirrored` for a step from right to left. If the
+    /// exponent of a coefficient is beyond `limit`, the coefficients are scaled; with `None` they never are.
     ///
     /// # Errors
     /// As [`TrainMatrix::blocks`]; out of memory.
@@ -199,7 +199,7 @@ impl Gather {
     }
 }
 
-/// Indices of slots and modes that fit into memory fit into 32 bits. Larger ones are an error.
+/// A term. Returns an error for indices beyond 32 bits, which exceed any memory.
 fn term(slot: usize, column: usize, value: Complex<f64>) -> Result<Term> {
     match (u32::try_from(slot), u32::try_from(column)) {
         (Ok(slot), Ok(column)) => Ok(Term { slot, column, value }),
@@ -219,8 +219,8 @@ fn add_operator(placed: &mut Vec<Placed>, n: usize, to: usize, op: &[Complex<f64
     }
 }
 
-/// If the exponent of the largest value is beyond `limit`, divides all values by its power of two and returns the
-/// exponent; otherwise returns 0.
+/// If the exponent of the largest coefficient is beyond `limit`, divides all coefficients by its power of two and
+/// returns the exponent; otherwise returns 0.
 fn take_exponent(placed: &mut [Placed], limit: i64) -> i64 {
     let largest = placed.iter().fold(0.0f64, |most, (_, t)| most.max(t.value.re.abs()).max(t.value.im.abs()));
     let exponent = exponent_of(largest);

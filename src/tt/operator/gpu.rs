@@ -1,4 +1,5 @@
-//! [`OperatorOps`] on a GPU: products by cuBLAS, and purlin's kernels between them. All work is on one stream.
+//! [`OperatorOps`] on a GPU: cuBLAS computes the products, purlin's kernels the sums of columns between them. All work
+//! is on one stream.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +21,7 @@ use crate::tt::scaled::exponent_of;
 pub struct GpuOps {
     gpu: Gpu,
     stream: GpuStream,
-    /// The stream in whose order environments are allocated and freed.
+    /// The stream on which environments are allocated and freed.
     home: GpuStream,
 }
 
@@ -31,9 +32,9 @@ pub struct Work {
 }
 
 const STEP: &str = "workspace of a contraction with an operator";
-/// Bytes of T and U of a stretch of the ket's new bond.
+/// Bytes of T and of U of a stretch of the ket's new bond.
 const STRETCH: usize = 256 << 20;
-/// Indices of the ket's new bond in the smallest stretch.
+/// Number of indices of the ket's new bond in the smallest stretch.
 const COLUMNS: usize = 64;
 
 impl GpuOps {
@@ -62,12 +63,12 @@ impl GpuOps {
         self.stream.is_captured()
     }
 
-    /// Before a call: waits in stream order for the work of earlier calls on the environments.
+    /// Call it before work on the environments: the stream waits for the work of earlier calls on them.
     pub fn begin(&self) -> Result<()> {
         self.stream.wait_for(&self.home)
     }
 
-    /// After a call: makes later calls on the environments wait for this one in stream order.
+    /// Call it after work on the environments: work of later calls on them waits for it.
     pub fn end(&self) -> Result<()> {
         self.home.wait_for(&self.stream)
     }
@@ -76,7 +77,8 @@ impl GpuOps {
         self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
     }
 
-    /// The largest |re| or |im| of every row and of every column of an array r x n x s. Waits.
+    /// The largest |re| or |im| of each row and of each column of an array r x n x s, as from
+    /// `gauge::rows_and_columns`. Waits.
     pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
         bonds.add(S::DTYPE, &[dims], &Cores::Of(&[array]), 1)?;
@@ -94,7 +96,7 @@ impl GpuOps {
         Ok([rows, columns])
     }
 
-    /// Copies numbers from byte `offset` on to the host.
+    /// Copies numbers to the host, from byte `offset` on.
     pub fn load<S: Scalar>(&self, memory: &DeviceMemory, offset: usize, to: &mut [S]) -> Result<()> {
         self.gpu.load_numbers(&self.stream, memory, offset, to)
     }
@@ -104,16 +106,16 @@ impl GpuOps {
         self.gpu.store_numbers(&self.stream, values, to, 0)
     }
 
-    /// Device memory that holds a copy of these numbers.
+    /// Copies numbers from the host to new device memory.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
         let mut memory = self.allocate::<S>(values.len())?;
         self.store(values, &mut memory)?;
         Ok(memory)
     }
 
-    /// A core as a step reads it: from the bond where the step starts (fastest) to the bond where it ends, in the
-    /// contraction's type. Also returns the exponent of the power of two by which it was divided. Copies the core only
-    /// if necessary.
+    /// A core in the contraction's type and in the order in which a step reads it: the bond where the step starts is
+    /// fastest, the bond where it ends slowest. Also returns the exponent of the power of two by which it was divided.
+    /// The core is copied only if necessary.
     fn core<'r, T: Scalar>(
         &self,
         view: &CoreView<'r>,
@@ -152,14 +154,14 @@ impl GpuOps {
         Ok((to, exponent))
     }
 
-    /// The sums of an operator's core.
+    /// The operator's terms in device memory.
     fn terms(&self, gather: &Gather) -> Result<Terms> {
         Terms::new(&self.gpu, &self.stream, gather.rows * gather.outputs, |to| {
             gather.of(to).iter().map(|t| (t.slot, t.column, t.value))
         })
     }
 
-    /// [`OperatorOps::apply`] for vectors in device memory. Does not wait.
+    /// [`OperatorOps::apply`] with vectors in device memory. Does not wait.
     pub fn apply_in_order<T: Scalar>(
         &self,
         work: &mut Work,
@@ -221,20 +223,20 @@ impl GpuOps {
     }
 }
 
-/// Elements of T and of U for each index of the ket's new bond.
+/// Elements of T, and of U, for each index of the ket's new bond.
 pub(super) fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
     let rows = from.bra.saturating_mul(from.pairs);
     (rows.saturating_mul(from.slots).saturating_mul(n), rows.saturating_mul(m).saturating_mul(slots))
 }
 
-/// Indices of the ket's new bond in a stretch.
+/// Number of indices of the ket's new bond in a stretch.
 pub(super) fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
     let (t, u) = per_index(from, to.slots, modes);
     let fitting = STRETCH / t.saturating_add(u).saturating_mul(size_of::<T>()).max(1);
     (if narrow { 1 } else { fitting.max(COLUMNS) }).min(to.ket)
 }
 
-/// Workspace of a step of these sizes.
+/// Bytes of workspace of a step with these sizes.
 pub(super) fn step_workspace<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
     let (t, u) = per_index(from, to.slots, modes);
     let length = stretch::<T>(from, to, modes, narrow);
@@ -242,7 +244,7 @@ pub(super) fn step_workspace<T>(narrow: bool, from: Extent, to: Extent, modes: [
     StepBytes {
         stretch: bytes((t as f64 + u as f64) * length as f64),
         lanes: 1.0,
-        // As copied from the host, and reordered.
+        // A copy from the host, and a copy in another order.
         cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
             .map(|(r, n, s)| 2.0 * bytes(r as f64 * n as f64 * s as f64)),
     }
@@ -366,7 +368,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
     }
 }
 
-/// C = op(A) op(B), where C is not read.
+/// C = op(A) op(B). C may hold any numbers before.
 pub(super) fn multiply<T: Scalar>(
     blas: &Blas,
     (a, op_a): (View<'_>, Transpose),

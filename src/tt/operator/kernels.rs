@@ -8,10 +8,10 @@ use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::scalar::{Element, Real, Scalar};
 use crate::tt::scaled::{exponent_of, scale};
 
-/// Least number of columns of a product for each thread. With fewer, reading the other factor takes too long.
+/// Least number of columns of a product for each thread. With fewer, most time is spent on reading the other factor.
 pub(super) const COLUMNS: usize = 64;
 
-/// Exponent of the largest |re| or |im| of a core if it is beyond `limit`, else 0.
+/// Exponent of the largest |re| or |im| of a core if its magnitude is beyond `limit`; otherwise 0.
 pub(super) fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 {
     let Some(limit) = limit else { return 0 };
     let exponent = exponent_of(peak(core));
@@ -22,18 +22,18 @@ pub(super) fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 
 pub(super) fn peak<T: Scalar>(values: &[T]) -> f64 {
     values.iter().fold(0.0f64, |most, x| {
         let size = x.re().abs().max(x.im().abs());
-        // `max` ignores a NaN, also of one part.
+        // `max` would ignore a NaN, also in one part of a complex number.
         let size = if x.re().is_nan() || x.im().is_nan() { f64::NAN } else { size };
         if size > most || size.is_nan() { size } else { most }
     })
 }
 
-/// x 2^e, exactly but for overflow and underflow of the type.
+/// x 2^e, exact unless it overflows or underflows.
 pub(super) fn shifted<T: Scalar>(x: T, e: i64) -> T {
     if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
 }
 
-/// Side of the squares that are transposed in cache.
+/// Side of the squares in which a matrix is transposed, so that both fit in the cache.
 const TILE: usize = 32;
 
 /// Copies a core, with its bonds exchanged if `mirrored`.
@@ -130,7 +130,7 @@ pub(super) fn shift_all<T: Scalar>(values: &mut [T], e: i64) {
     if e == 0 {
         return;
     }
-    // f64 holds these powers and every product of one with an f32.
+    // Within these bounds, f64 holds the power and the exact product with any f32.
     if (-1000..=1000).contains(&e) {
         let power = scale(1.0, e);
         values.iter_mut().for_each(|x| *x = T::from_parts(x.re() * power, x.im() * power));

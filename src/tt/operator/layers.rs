@@ -1,4 +1,4 @@
-//! Operators at one site whose numbers are beyond the range of a type, as sums of operators that are within it.
+//! Operators at one site whose entries span more than the range of a type, as sums of operators within it.
 
 use crate::alloc;
 use crate::error::Result;
@@ -7,25 +7,25 @@ use crate::tt::scaled::{Scaled, exponent_of, scale};
 
 const WHAT: &str = "operators at sites";
 
-/// A matrix, to be multiplied by a power of two.
+/// A matrix that must be multiplied by 2^`exponent`.
 pub(super) struct Layer {
     pub numbers: Vec<Complex<f64>>,
     pub exponent: i64,
 }
 
-/// An operator as a sum of layers whose numbers, and whose products with cores, arithmetic of type `dtype` can hold. There is
-/// one layer unless numbers of the operator are further apart than the range of the type.
+/// `op` as a sum of layers. Arithmetic of type `dtype` can hold the entries of each layer, and their products with
+/// cores. There is one layer unless the exponents of the operator's entries span more than the range of the type.
 ///
 /// # Errors
 /// Out of memory.
 pub(super) fn layers(op: &[Complex<f64>], dtype: DType) -> Result<Vec<Layer>> {
     let mut numbers = alloc::with_capacity(WHAT, op.len())?;
-    // Not in the normal form, in which one part of a number may lose the other.
+    // Not in the normal form: normalising a complex number by its larger part could make the other part underflow.
     numbers.extend(op.iter().map(|x| Scaled { mantissa: *x, exponent: 0 }));
     layers_of(numbers, dtype)
 }
 
-/// The same for the product of two n-by-n matrices, whose numbers may be beyond double precision.
+/// [`layers`] of the product of two n-by-n matrices, whose entries may be beyond double precision.
 pub(super) fn layers_of_product(n: usize, a: &[Complex<f64>], b: &[Complex<f64>], dtype: DType) -> Result<Vec<Layer>> {
     let mut numbers = alloc::with_capacity(WHAT, a.len())?;
     numbers.extend((0..a.len()).map(|at| {
@@ -36,8 +36,8 @@ pub(super) fn layers_of_product(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]
     layers_of(numbers, dtype)
 }
 
-/// The same for any numbers. The largest of a layer is below 1, or within the limit of
-/// [`Chain::limit`](super::chain::Chain::limit) where small numbers would otherwise need another layer.
+/// [`layers`] for any numbers. The largest entry of a layer is below 1. It may be larger, up to the limit of
+/// [`Chain::limit`](super::chain::Chain::limit), if that saves a layer for the small entries.
 pub(super) fn layers_of(mut numbers: Vec<Scaled>, dtype: DType) -> Result<Vec<Layer>> {
     let (limit, least) = if dtype.is_single() { (24, -125) } else { (200, -1021) };
     let mut layers = Vec::new();

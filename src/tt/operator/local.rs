@@ -34,11 +34,12 @@ use crate::tt::wider::{self, Doubles};
 
 const WHAT: &str = "environments of local expectations";
 
-/// Largest rank of rings for which environments with an exponent for each number show why <x|x> is 0.
+/// Largest rank of rings for which a norm <x|x> of 0 is computed again with an exponent for each entry.
 const SMALL: usize = 16;
 
-/// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end.
-/// A ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed together.
+/// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k. One sweep from each end serves
+/// all sites. A ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed
+/// together.
 ///
 /// # Errors
 /// As for [`super::sandwich`], also for a `workspace_limit` that is too small; [`Error::InvalidArgument`] for a site
@@ -53,7 +54,7 @@ pub fn expect_local(
     expect_local_watched(context, None, options, x, op, sites, &unwatched(context))
 }
 
-/// [`expect_local`] of a call that is watched.
+/// [`expect_local`] with the cancellation and the progress of `watch`.
 pub(super) fn expect_local_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -91,8 +92,8 @@ pub(super) fn expect_local_watched(
 }
 
 /// c\[k + d l\] = <x|A_k B_l|x> / <x|x> for all k and l; on the diagonal the product A B acts at one site. All modes
-/// are n, `a` and `b` n-by-n, column-major. One sweep carries an environment for every k, as many at a time as
-/// `workspace_limit` allows. If A = B, a single sweep suffices; otherwise there is one for each order of the two.
+/// are n, `a` and `b` n-by-n, column-major. A sweep carries one environment for each site k, for as many sites at a
+/// time as `workspace_limit` allows. If A = B, one sweep suffices; otherwise there is one for k < l and one for k > l.
 ///
 /// # Errors
 /// As [`expect_local`]; [`Error::InvalidArgument`] for modes that differ.
@@ -106,7 +107,7 @@ pub fn correlation(
     correlation_watched(context, None, options, x, a, b, &unwatched(context))
 }
 
-/// [`correlation`] of a call that is watched.
+/// [`correlation`] with the cancellation and the progress of `watch`.
 pub(super) fn correlation_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -138,7 +139,8 @@ pub(super) fn correlation_watched(
         let (square, done) = run(context, stream, options, x, real, sums, watch)?;
         (norm, info) = (square, info.or(done));
         if both.len() > 1 {
-            // That call puts the first layer on the diagonal, or with exponents all of them.
+            // The call above has set the diagonal by the first layer of A B, or by all of them if it used exponents.
+            // Compute it here, layer by layer.
             parts.iter_mut().step_by(d + 1).for_each(|value| *value = Scaled::ZERO);
             let (mut diagonal, wanted) = (alloc::filled(WHAT, d, Scaled::ZERO)?, alloc::filled(WHAT, d, true)?);
             for Layer { numbers, exponent } in &both {
@@ -178,11 +180,11 @@ impl std::ops::Deref for Locals {
 }
 
 impl Locals {
-    /// Appends value / <x|x>. `values` has the capacity.
+    /// Appends value / <x|x>. `values` must have the capacity.
     fn push(&mut self, value: Scaled, norm: Scaled) -> Result<()> {
         let (value, outcome) = value::quotient(value, norm)?.plain(DType::CF64);
         self.values.push(value);
-        // A value that is too small is no failure, and hides none.
+        // An underflow is less severe than any other failure.
         let severity = |outcome: Outcome| (!matches!(outcome, Outcome::Ok | Outcome::Underflow), outcome);
         if severity(outcome) > severity(self.info.outcome) {
             self.info.outcome = outcome;
@@ -191,10 +193,10 @@ impl Locals {
     }
 }
 
-/// Quantities that are summed over the boundary pairs.
+/// Expectation values that are summed over the boundary pairs.
 trait Sums: Send {
-    /// Adds the contribution of some pairs, whose right environments without operators are `rights`. Returns their
-    /// contribution to <x|x>.
+    /// Adds the terms of some boundary pairs. `rights` has their right environments, without operators. Returns their
+    /// terms of <x|x>.
     fn add(
         &mut self,
         chain: &Chain<'_>,
@@ -205,16 +207,16 @@ trait Sums: Send {
         rights: &[Held],
     ) -> Result<Scaled>;
 
-    /// Kind and number of the sums.
+    /// The kind of the expectation values, and their number.
     fn kind(&self) -> Kind;
 
-    /// The sites of a local operator.
+    /// The sites of a single operator, as flags; empty for correlations.
     fn wanted(&self) -> &[bool];
 
-    /// The sums so far, each with an exponent of its own.
+    /// The sums so far, each with a separate exponent.
     fn values(&mut self) -> &mut [Scaled];
 
-    /// Computes the sums from environments whose numbers have exponents of their own. Returns <x|x>.
+    /// Computes the sums from environments with an exponent for each entry. Returns <x|x>.
     fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled>;
 }
 
@@ -228,7 +230,7 @@ fn foresee<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, 
     })
 }
 
-/// The sites of a train between itself and its conjugate.
+/// The contraction of a train with its conjugate.
 fn chain_of<'x>(
     context: &Arc<Context>,
     options: &Options,
@@ -243,7 +245,7 @@ fn chain_of<'x>(
     Chain::of(&options, trains, dtype, cut_of(&trains, &options)?, watch)
 }
 
-/// Runs `sums` over all boundary pairs. Returns <x|x>, and the report unless the numbers had exponents of their own.
+/// Computes `sums` over all boundary pairs. Returns <x|x>, and the report unless an exponent for each entry was needed.
 fn run<S: Sums>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -271,12 +273,13 @@ fn run<S: Sums>(
     let (found, cut) = flags::watch(|| with_balanced(context, stream, (x, x), turns, &mut by_balanced));
     lost |= cut && wider::applies(options, x.is_device());
     if is_wide && found.is_ok() {
-        // The processor reports what it loses, a device does not.
+        // The CPU reports lost digits; a device does not.
         let copies = balance::copies_here(context, stream, x, x)?;
         let here = Trains::new(x, None, x).replaced(&copies).ket;
         return run(context, stream, options, here, real, sums, watch);
     }
-    // The norm of a ring on a device may be 0 where all that closes it was lost. Exact environments of large rings take minutes.
+    // On a device, all terms of a ring's norm may have underflowed. Environments with exponents show that, but for
+    // large rings they take minutes.
     let is_small_ring = x.shape().is_cyclic() && x.shape().max_rank() <= SMALL;
     lost |= is_small_ring && options.scaling != Scaling::Never && matches!(found, Err(Error::Numerical(_)));
     if !lost || !matches!(found, Ok(_) | Err(Error::Numerical(_))) {
@@ -286,7 +289,7 @@ fn run<S: Sums>(
         return found;
     }
     if let Some(doubles) = Doubles::of(context, &Trains::new(x, None, x))? {
-        // A workspace limit that is enough for single precision is no error.
+        // The workspace limit is enough for single precision, but not for double. That is no error of the call.
         match run(context, stream, options, doubles.trains().ket, real, sums, watch) {
             Err(Error::InvalidArgument { .. }) => {}
             found => return found,
@@ -296,7 +299,7 @@ fn run<S: Sums>(
     Ok((expect_norm(sums.by_exponents(&Far { context, stream, watch }, x)?, x)?, None))
 }
 
-/// [`run`] for a train whose bonds are balanced.
+/// [`run`] for a train with balanced bonds.
 fn run_as_given<S: Sums>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -313,7 +316,7 @@ fn run_as_given<S: Sums>(
     Ok((expect_norm(norm, x)?, Some(info)))
 }
 
-/// <x|x> as a divisor: an error where it is 0.
+/// <x|x> as a divisor. Returns an error if it is 0.
 fn expect_norm(norm: Scaled, x: &TensorTrain) -> Result<Scaled> {
     let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {
@@ -341,7 +344,7 @@ fn over_pairs<S: Sums>(
     Ok((norm, info))
 }
 
-/// The right environments at all bonds.
+/// The right environments at all bonds, for `count` boundary pairs from `first` on.
 fn rights(
     chain: &Chain<'_>,
     ops: &dyn Operations,
@@ -364,7 +367,7 @@ fn rights(
     Ok(list)
 }
 
-/// A step into newly allocated memory. All slots share one exponent.
+/// A step into new memory. All slots share one exponent.
 fn advance(
     chain: &Chain<'_>,
     ops: &dyn Operations,
@@ -379,7 +382,7 @@ fn advance(
     Ok(chain.step(ops, work, from, t, gather, mirrored, 0, to)?.0)
 }
 
-/// The product of slot `slot` of `left` with `right`.
+/// The product of `right` with slot `slot` of `left`.
 fn joined(ops: &dyn Operations, left: &Held, right: &Held, slot: usize) -> Result<Scaled> {
     let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
     Ok(Scaled::new(sums[slot], left.exponent[1] + right.exponent[1]))
@@ -444,7 +447,7 @@ impl Sums for Local<'_> {
 struct Correlation<'a> {
     a: &'a [Complex<f64>],
     b: &'a [Complex<f64>],
-    /// A B, to be multiplied by 2^exponent.
+    /// A B, which must be multiplied by 2^`exponent`.
     both: &'a [Complex<f64>],
     exponent: i64,
     values: &'a mut [Scaled],
@@ -464,7 +467,7 @@ impl Sums for Correlation<'_> {
         let n = chain.modes(0)[1];
         let pairs = rights[0].extent.pairs;
         let same = self.a == self.b;
-        // Left environments without operators, with which each stretch of first sites starts.
+        // The left environments without an operator, from which the sweep of each range of sites k starts.
         let mut work = ops.work(1, share.narrow);
         let boundary = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
@@ -481,7 +484,7 @@ impl Sums for Correlation<'_> {
         let norm = meet(ops, &now, &rights[d], 0)?[1];
         for swapped in [false, true].into_iter().take(if same { 1 } else { 2 }) {
             let (early, late) = if swapped { (self.b, self.a) } else { (self.a, self.b) };
-            // The right environments with the later operator in front.
+            // The right environments with the second operator at their first site.
             let late = Gather::local(n, late)?;
             let mut ends = alloc::with_capacity(WHAT, d)?;
             for t in 0..d {
@@ -492,7 +495,7 @@ impl Sums for Correlation<'_> {
                 let mut held: Option<Held> = None;
                 for (t, end) in ends.iter().enumerate().skip(start) {
                     let from = held.as_ref().unwrap_or(&lefts[start]);
-                    // Slot 0 is without an operator, slot q has one at position start + q - 1.
+                    // Slot 0 has no operator; slot q has the first operator at position start + q - 1.
                     let sums = ops.join((&from.data, from.extent), (&end.data, end.extent))?;
                     for (q, sum) in sums.into_iter().enumerate().skip(1) {
                         let value = Scaled::new(sum, from.exponent[1] + end.exponent[1]);

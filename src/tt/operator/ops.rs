@@ -9,8 +9,8 @@
 //! L'[a', q', p, b']  = sum_{a,i} conj(Y[a, i, a']) U[a, i, q', p, b'] one product: ((a i) x a')^H by (a i) x (q' p b')
 //! ```
 //!
-//! No index is ever permuted, because slots and pairs are stored between the bonds. A step from right to left is the
-//! same with each core read from its right bond to its left one.
+//! No index is ever permuted, because slots and pairs are stored between the two bonds. A step from right to left is
+//! the same, with each core read from its right bond to its left bond.
 
 use super::gather::Gather;
 use crate::backend::memory::Memory;
@@ -32,7 +32,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Elements, if they can be counted.
+    /// Number of elements. Returns an error if it exceeds the range of `usize`.
     pub fn elements(self) -> Result<usize> {
         let Self { bra, slots, pairs, ket } = self;
         [slots, pairs, ket].into_iter().try_fold(bra, usize::checked_mul).ok_or_else(|| {
@@ -44,7 +44,7 @@ impl Extent {
     }
 }
 
-/// A core of a train in host or device memory.
+/// A core of a train in host or in device memory.
 #[derive(Clone, Copy)]
 pub struct CoreView<'a> {
     /// The train's name in messages.
@@ -68,13 +68,13 @@ impl<'a> CoreView<'a> {
         Self { argument, number: k, memory, offset, dims: train.shape().core(k), dtype: train.dtype() }
     }
 
-    /// The bond where a step starts, the mode, and the bond where it ends.
+    /// The bond where a step starts, the mode, and the bond where the step ends.
     pub fn along(self, mirrored: bool) -> [usize; 3] {
         let [left, n, right] = self.dims;
         if mirrored { [right, n, left] } else { [left, n, right] }
     }
 
-    /// Whether both are the same core in the same memory.
+    /// Whether both are views of the same memory with the same shape.
     pub fn is_same(&self, other: &Self) -> bool {
         self.memory.address() == other.memory.address()
             && (self.offset, self.dims, self.dtype) == (other.offset, other.dims, other.dtype)
@@ -99,7 +99,7 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Sizes of the environment after a step from one of sizes `from`.
+    /// Sizes of the environment after a step from an environment with the sizes `from`.
     pub fn after(&self, from: Extent) -> Result<Extent> {
         let (bra, ket) = (self.bra.along(self.mirrored), self.ket.along(self.mirrored));
         if (bra[0], self.gather.inputs, ket[0]) != (from.bra, from.slots, from.ket) {
@@ -109,8 +109,8 @@ impl Site<'_> {
     }
 }
 
-/// Bytes of workspace for a step, without its environments. Memory that has been allocated is kept for later steps, so
-/// the maximum of each kind counts.
+/// Bytes of workspace of a step, without its environments. Later steps reuse memory, so each kind of it is as large as
+/// the largest step needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StepBytes {
     /// T and U of the stretch that one thread computes at a time.
@@ -132,13 +132,13 @@ impl StepBytes {
         }
     }
 
-    /// Bytes of all workspace of the step.
+    /// Bytes of all workspace.
     pub fn bytes(self) -> f64 {
         self.stretch * self.lanes + self.cores[0] + self.cores[1]
     }
 }
 
-/// A backend's environments and the operations on them.
+/// The operations of a backend on its environments.
 pub trait OperatorOps<T: Scalar>: Sync {
     /// Memory of an environment on the backend.
     type Environment: Send + Sync + 'static;
@@ -148,18 +148,18 @@ pub trait OperatorOps<T: Scalar>: Sync {
     /// Allocates zeroed memory for `elements`, charged to the context's budget.
     fn environment(&self, elements: usize) -> Result<Self::Environment>;
 
-    /// Workspace of steps for one of `halves` contractions that run at once; the least possible if `narrow`.
+    /// Workspace of steps for one of `halves` sweeps that run at the same time. As small as possible if `narrow`.
     fn work(&self, halves: usize, narrow: bool) -> Self::Work;
 
-    /// Size of [`OperatorOps::work`] after a step of these sizes.
+    /// Bytes of [`OperatorOps::work`] after a step with these sizes.
     fn step_workspace(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes;
 
-    /// Writes the environment of a cut: 1 if a and b are the indices of pair `first` + p (a fastest) and `starts` is
-    /// true for the slot, else 0.
+    /// Writes the environment of a cut: element (a, q, p, b) is 1 if (a, b) is boundary pair number `first` + p,
+    /// counted with a fastest, and `starts[q]`; otherwise 0.
     fn boundary(&self, to: &mut Self::Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()>;
 
-    /// A step over `site`. Returns the exponent of the powers of two by which its cores were divided, without the
-    /// operator's.
+    /// A step over `site`. Returns the exponent of the powers of two by which the cores were divided. That of the
+    /// operator is not included.
     fn step(
         &self,
         work: &mut Self::Work,
@@ -169,22 +169,22 @@ pub trait OperatorOps<T: Scalar>: Sync {
         to: &mut Self::Environment,
     ) -> Result<i64>;
 
-    /// Largest |re| or |im| of the slots before `split`, and of the others; NaN if a number is NaN.
+    /// Largest |re| or |im| of the slots before `split`, and of the slots from `split` on; NaN if a number is NaN.
     fn peaks(&self, environment: &Self::Environment, extent: Extent, split: usize) -> Result<[f64; 2]>;
 
-    /// Multiplies the slots before `split` and the others by powers of two.
+    /// Multiplies the slots before `split` by 2^`by[0]`, and the slots from `split` on by 2^`by[1]`.
     fn shift(&self, environment: &mut Self::Environment, extent: Extent, split: usize, by: [i64; 2]) -> Result<()>;
 
-    /// sum over a, p, b of L[a, q, p, b] R[a, q, p, b] for each slot q of L. R has the same slots, or a single one for
-    /// all slots of L.
+    /// For each slot q of L, the sum over a, p, b of L[a, q, p, b] R[a, q, p, b]. If R has only one slot, it is used
+    /// for all slots of L.
     fn join(
         &self,
         left: (&Self::Environment, Extent),
         right: (&Self::Environment, Extent),
     ) -> Result<Vec<Complex<f64>>>;
 
-    /// out[a, i.., a'] = sum L[a, q, p, b] h.. v[b, j.., b'] R[a', q', p, b'] over as many sites as there are gathers.
-    /// Vectors are on the host.
+    /// out[a, i.., a'] = sum L[a, q, p, b] h.. v[b, j.., b'] R[a', q', p, b'], over as many sites as there are gathers.
+    /// The vectors are in host memory.
     fn apply(
         &self,
         work: &mut Self::Work,
@@ -195,7 +195,7 @@ pub trait OperatorOps<T: Scalar>: Sync {
         out: &mut [T],
     ) -> Result<()>;
 
-    /// The elements, in host memory.
+    /// Copies the elements of an environment to host memory. Waits.
     fn read(&self, environment: &Self::Environment, out: &mut [T]) -> Result<()>;
 
     /// Whether [`OperatorOps::both`] may run both at the same time.
@@ -203,6 +203,6 @@ pub trait OperatorOps<T: Scalar>: Sync {
         false
     }
 
-    /// Runs both, at the same time if the backend can.
+    /// Calls both, at the same time if the backend can.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
 }

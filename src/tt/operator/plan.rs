@@ -1,5 +1,5 @@
-//! Plans of contractions with operators: the cut of a ring, the bond where both ends meet, and the number of boundary
-//! values that are computed together.
+//! Plans of contractions with operators: the bond where a ring is cut, the bond where both ends meet, and the number of
+//! boundary values that are computed together.
 
 use super::chain::{Chain, Way};
 use super::erased::Operations;
@@ -16,15 +16,15 @@ use crate::tt::plan::too_little;
 
 /// Plan of a contraction with an operator.
 pub(super) struct Plan {
-    /// Slots of successive ranges of the operator's values at the cut.
+    /// Slots of successive ranges of the operator's values at the cut. Each range is a contraction of its own.
     pub runs: Vec<Slots>,
-    /// Boundary pairs of bra and ket.
+    /// Number of boundary pairs of bra and ket.
     pub pairs: usize,
     /// Pairs that are computed together.
     pub block: usize,
     /// Bond where both ends meet, counted from the cut.
     pub middle: usize,
-    /// Whether both ends run at once.
+    /// Whether the sweeps from both ends run at the same time.
     pub two_ended: bool,
     /// Whether a step uses the least workspace.
     pub narrow: bool,
@@ -37,13 +37,13 @@ pub(super) struct Plan {
 /// Default workspace limit in bytes.
 const WORKSPACE: u64 = 64 << 20;
 
-/// Bytes of environments that fit into the cache of a core.
+/// Bytes of environments that fit into the cache of a CPU core.
 const CACHE: f64 = 1e6;
 
-/// Rows of the first product that fill its tiles.
+/// Number of rows of the first product that fills its tiles.
 const ROWS: usize = 256;
 
-/// The bond with the fewest boundary values: the product of the three ranks.
+/// The bond with the smallest product of the three ranks, or the caller's choice.
 pub(super) fn cut_of(trains: &Trains<'_>, options: &Options) -> Result<usize> {
     let d = trains.len();
     if let Some(cut) = options.cut {
@@ -51,11 +51,11 @@ pub(super) fn cut_of(trains: &Trains<'_>, options: &Options) -> Result<usize> {
     }
     let (bra, ket) = (trains.bra.shape().ranks(), trains.ket.shape().ranks());
     let values = |k: usize| bra[k] as f64 * trains.operator_rank(k) as f64 * ket[k] as f64;
-    // The first of equals.
+    // The first of bonds with equal products.
     Ok((1..d).fold(0, |best, k| if values(k) < values(best) { k } else { best }))
 }
 
-/// Multiplications of a step over position t for one boundary pair, without those of [`sums_of`].
+/// Multiplications of both products of a step over position t, for one boundary pair.
 fn cost_of(chain: &Chain<'_>, slots: &Slots, t: usize) -> f64 {
     let (from, to) = (chain.extent(t, slots, 1), chain.extent(t + 1, slots, 1));
     let [m, n] = chain.modes(t).map(|n| n as f64);
@@ -64,7 +64,7 @@ fn cost_of(chain: &Chain<'_>, slots: &Slots, t: usize) -> f64 {
     n * q * a * b * b_to + m * q_to * a * a_to * b_to
 }
 
-/// Multiplications with the operator's core in that step.
+/// Multiplications of the sums between these products, with the operator's entries.
 fn sums_of(chain: &Chain<'_>, slots: &Slots, t: usize, mirrored: bool) -> f64 {
     let [m, n] = chain.modes(t);
     let Some(blocks) = &chain.blocks else { return 0.0 };
@@ -92,7 +92,7 @@ fn middle_of(chain: &Chain<'_>, slots: &Slots) -> usize {
 }
 
 impl Plan {
-    /// Plans <y|H|x>, and also <y|x> if `identity`.
+    /// Plans <y|H|x> and, if `identity`, also <y|x>.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
@@ -154,7 +154,7 @@ impl Plan {
         self
     }
 
-    /// The two halves of d sites, from either end to the middle.
+    /// The sweeps from both ends to the bond where they meet.
     pub fn ways(&self, d: usize) -> [Way; 2] {
         [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
     }
@@ -204,12 +204,12 @@ impl Plan {
     }
 }
 
-/// n, n/2, ... 1, rounded up.
+/// n, n/2, n/4, ... 1, each rounded up.
 pub(super) fn halvings(n: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(n), |&n| (n > 1).then(|| n.div_ceil(2)))
 }
 
-/// Slots for ranges of `width` values of the operator at the cut. Ranges without a path are left out.
+/// The slots for each range of `width` values of the operator at the cut. Ranges without a path are left out.
 fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Result<Vec<Slots>> {
     let d = chain.len();
     let Some(blocks) = &chain.blocks else { return Ok(vec![Slots::identity(d)?]) };
@@ -224,7 +224,8 @@ fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Re
     Ok(runs)
 }
 
-/// Number of pairs that fill the products' tiles, or more while the environments fit into the cache.
+/// Number of pairs with which the first product fills its tiles, or more as long as the environments fit into the
+/// cache.
 fn block_of(chain: &Chain<'_>, slots: &Slots) -> usize {
     let extents = (0..=chain.len()).map(|t| chain.extent(t, slots, 1));
     let (rows, elements) = extents.fold((1, 1.0f64), |(rows, most), e| {
@@ -262,7 +263,7 @@ fn bytes_of(
     Ok(if two_ended {
         2.0 * (left + right) + left_step + right_step
     } else {
-        // The left end's last environment is held while the right end runs.
+        // The environment of the left end is held while the sweep from the right runs.
         (2.0 * left + left_step).max(left + 2.0 * right + right_step)
     })
 }

@@ -1,5 +1,5 @@
-//! Block sizes for expectations at single sites: boundary pairs, and sites with an operator, that are computed at a
-//! time.
+//! Block sizes for expectation values at single sites: numbers of boundary pairs, and of sites with an operator, that
+//! are computed at a time.
 
 use super::chain::Chain;
 use super::erased::Operations;
@@ -12,26 +12,26 @@ use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Method, Options};
 use crate::tt::plan::too_little;
 
-/// Default limit of the bytes of environments.
+/// Default limit of environments in bytes.
 const WORKSPACE: f64 = (64 << 20) as f64;
 
-/// The quantities that a call computes.
+/// The expectation values of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Values of an operator at single sites; the number of sites.
+    /// Those of one operator at single sites; number of the sites.
     Local(usize),
-    /// Values of two operators at all pairs of sites; whether the operators are equal.
+    /// Those of two operators at all pairs of sites; whether both operators are equal.
     Correlation(bool),
 }
 
-/// Amounts that are computed at a time.
+/// Numbers of pairs and sites that are computed at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     /// Boundary pairs that are computed together.
     pub block: usize,
-    /// Sites of the earlier of two operators.
+    /// Sites of the first operator that are computed together.
     pub width: usize,
-    /// Whether the work of a step is kept smallest.
+    /// Whether steps use as little workspace as possible.
     pub narrow: bool,
 }
 
@@ -65,7 +65,7 @@ impl Share {
         Err(too_little(limit, least))
     }
 
-    /// Block sizes without a limit of the caller: environments of all bonds, and sites, that fit the default workspace.
+    /// The block sizes without a caller's limit: the environments of all bonds fit the default workspace.
     fn usual(chain: &Chain<'_>, kind: Kind) -> Result<Self> {
         let one = Need::new(chain, 1)?;
         let kept = if kind.is_local() { 1.0 } else { 3.0 };
@@ -74,7 +74,7 @@ impl Share {
         Ok(Self { block, width: width.clamp(1, chain.len()), narrow: false })
     }
 
-    /// The report before the values are computed. `wanted` are the sites of a local operator, by their numbers.
+    /// The report before the call runs. `wanted` flags the sites of a local operator, by their numbers in the train.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for sizes beyond those of memory.
@@ -121,7 +121,8 @@ impl Share {
             let bond = chain.bond(t);
             [chain.trains.bra, chain.trains.ket].map(|train| train.shape().ranks()[bond] as f64)
         };
-        // A step from `from` to `to` environments at a bond, and the product of as many with the other side.
+        // A step from `from` to `to` environments at a bond. `join` is the product of `count` environments with the
+        // right one.
         let step = |t: usize, from: usize, to: usize| {
             let ([m, n], [a, b], [a_to, b_to]) = (chain.modes(t).map(|n| n as f64), ranks(t), ranks(t + 1));
             from as f64 * n * a * b * b_to + to as f64 * m * a * a_to * b_to
@@ -162,12 +163,12 @@ impl Kind {
     }
 }
 
-/// Bytes of environments for a block of pairs.
+/// Sizes in bytes for a block of boundary pairs.
 struct Need<'c, 'a> {
     chain: &'c Chain<'a>,
     slots: Slots,
     pairs: usize,
-    /// Bytes of the environments of all bonds together.
+    /// Bytes of the environments of all bonds.
     all: f64,
     largest: f64,
 }
@@ -192,7 +193,7 @@ impl<'c, 'a> Need<'c, 'a> {
         bra as f64 * pairs as f64 * ket as f64 * self.chain.dtype.size() as f64
     }
 
-    /// The largest workspace of a step, over all sites in one direction.
+    /// The largest workspace of a step over any site, in one direction.
     fn workspace(
         &self,
         ops: &dyn Operations,
@@ -208,7 +209,7 @@ impl<'c, 'a> Need<'c, 'a> {
         })
     }
 
-    /// Peak bytes of environments and workspace together.
+    /// Largest number of bytes of environments and workspace at the same time.
     fn bytes(&self, ops: &dyn Operations, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
         let d = self.chain.len();
         let back = self.workspace(ops, (1, narrow, true), 1);
@@ -216,13 +217,13 @@ impl<'c, 'a> Need<'c, 'a> {
             (0..d).map(|t| weight[0] * self.size(t) + weight[1] * self.size(t + 1)).fold(0.0, f64::max)
         };
         if kind.is_local() {
-            // All environments from the right; from the left the last one, the next one, and the next one with the
-            // operator.
+            // From the right, the environments of all bonds. From the left, the current one, the next one, and the next
+            // one with the operator.
             let workspaces = 2.0 * self.workspace(ops, (2, narrow, false), 1).bytes();
             return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + workspaces));
         }
-        // One workspace serves all steps. In addition there are the environments with an operator after or before, and
-        // those that are carried from site to site.
+        // The steps share one workspace. In addition there are the environments with an operator after the step or
+        // before it, and those that are carried from site to site.
         let slots = width + 1;
         self.extent(0, slots).elements()?;
         let workspace = back

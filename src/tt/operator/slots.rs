@@ -1,8 +1,8 @@
 //! Slots: the values of an operator's bonds that are computed.
 //!
-//! An environment has one matrix for every value w of the operator's bond. If the operator is a ring, the value p of
-//! the cut bond is carried from end to end; a slot is a pair (w, p). Slots that are on no path of nonzero blocks from
-//! (p, p) to (p, p) are left out: a ring of nearest neighbours has 8 of the 20 pairs of its bonds.
+//! An environment has one matrix for each value w of the operator's bond. If the operator is a ring, the value p of the
+//! cut bond is carried through all sites, and a slot is a pair (w, p). Slots that are on no path of nonzero blocks from
+//! (p, p) to (p, p) are left out: a ring with couplings of nearest neighbours has 8 of the 20 pairs of its bonds.
 
 use crate::alloc;
 use crate::error::Result;
@@ -11,24 +11,24 @@ use crate::tensor::train::Sparsity;
 /// The slots at each of the d + 1 bonds, counted from the cut.
 #[derive(Debug)]
 pub struct Slots {
-    /// Pairs (p, w), in order at each bond.
+    /// Pairs (p, w), sorted at each bond.
     pairs: Vec<(u32, u32)>,
     /// Index of the first pair of each bond; one more entry at the end.
     offsets: Vec<usize>,
-    /// Whether each bond has one more slot, for the identity.
+    /// Whether each bond has one more slot at its end, for the identity.
     identity: bool,
 }
 
 const WHAT: &str = "slots of an operator";
 
 impl Slots {
-    /// Slots without an operator: only the identity.
+    /// Slots without an operator: at each bond only that of the identity.
     pub fn identity(d: usize) -> Result<Self> {
         let offsets = alloc::filled(WHAT, d + 2, 0)?;
         Ok(Self { pairs: Vec::new(), offsets, identity: true })
     }
 
-    /// All pairs of the bonds' ranks with all values at the cut, w fastest.
+    /// All pairs of a value w of each bond with a value p at the cut, w fastest.
     pub fn all(ranks: &[usize]) -> Result<Self> {
         let mut slots =
             Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, ranks.len() + 1)?, identity: false };
@@ -45,13 +45,13 @@ impl Slots {
         Ok(slots)
     }
 
-    /// The pairs on paths from (p, p) to (p, p), for `count` values p from `first` on; with `identity`, one more slot
-    /// for the identity. The matrix of d cores is cut at bond `cut`.
+    /// The pairs on closed paths from (p, p) to (p, p), for `count` values p from `first` on. With `identity`, each
+    /// bond has one more slot. The matrix of d cores is cut at bond `cut`.
     pub fn live(blocks: &Sparsity, d: usize, cut: usize, first: usize, count: usize, identity: bool) -> Result<Self> {
         let boundary = |list: &mut Vec<(u32, u32)>| -> Result<()> {
             (first..first + count).try_for_each(|p| alloc::push(WHAT, list, (p as u32, p as u32)))
         };
-        // Pairs that paths from the left reach.
+        // The pairs that a path from the left end reaches.
         let mut reached = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
         reached.offsets.push(0);
         boundary(&mut reached.pairs)?;
@@ -67,7 +67,7 @@ impl Slots {
             sort_from(&mut reached.pairs, to);
         }
         reached.offsets.push(reached.pairs.len());
-        // Of these, the pairs from which a path leads on to the end.
+        // Of these, the pairs from which a path leads to the right end.
         let mut kept = alloc::filled(WHAT, reached.pairs.len(), false)?;
         let bond = |t: usize| reached.offsets[t]..reached.offsets[t + 1];
         kept[bond(d)].iter_mut().zip(&reached.pairs[bond(d)]).for_each(|(kept, (p, w))| *kept = p == w);
@@ -89,12 +89,12 @@ impl Slots {
         Ok(live)
     }
 
-    /// Slots at bond t, the identity's included.
+    /// Number of slots at bond t, with that of the identity.
     pub fn count(&self, t: usize) -> usize {
         self.operator(t).len() + usize::from(self.identity)
     }
 
-    /// The operator's slots at bond t, pairs (p, w). The identity's slot follows them.
+    /// The operator's slots at bond t as pairs (p, w). The identity's slot comes after them.
     pub fn operator(&self, t: usize) -> &[(u32, u32)] {
         &self.pairs[self.offsets[t]..self.offsets[t + 1]]
     }
@@ -114,7 +114,7 @@ impl Slots {
         self.operator(t).binary_search(&pair).ok()
     }
 
-    /// Whether the boundary's environment is 1 in slot q of the first or the last bond, which holds for w = p.
+    /// Whether slot q has ones in the environment of the cut, at the first or the last bond. It has if w = p.
     pub fn starts(&self, t: usize, q: usize) -> bool {
         self.operator(t).get(q).is_none_or(|(p, w)| p == w)
     }

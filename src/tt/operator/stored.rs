@@ -1,8 +1,8 @@
-//! Stored environments, with powers of two for the values of their bonds if their type needs them.
+//! Stored environments, with a gauge if their entries span more than the range of their type.
 //!
-//! A step examines its cores and its result. If the numbers of an environment's layers together spread over more than
-//! the type's range, the step uses cores that are balanced for this step only, and the powers become part of the
-//! environment: see [`super::gauge`]. The powers depend only on the data that the environment itself depends on.
+//! A step examines its cores and its result. If the entries of the environment and of the cores together may span more
+//! than the type's range, the step uses balanced copies of the cores, and the powers of two become the gauge of the new
+//! environment: see [`super::gauge`]. The gauge depends only on the data on which the environment itself depends.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -23,27 +23,28 @@ use crate::tt::scaled::{Scaled, exponent_of};
 
 const WHAT: &str = "environments of graded bonds";
 
-/// A loss beyond all others.
+/// A loss that is larger than any real one.
 const LOST: i64 = i64::MAX / 8;
 
-/// An environment that is stored for later calls, and the powers by which its entries must be multiplied.
+/// An environment that is stored for later calls, with its gauge if it has one.
 pub(super) struct Stored<T> {
     pub held: Held,
     element: PhantomData<fn() -> T>,
     gauge: Option<Gauge>,
-    /// Exponent difference between the largest entry and the least that the values of all its bonds may have together.
+    /// Bound of the exponent difference between the largest entry and the smallest ([`Sizes::apart`]).
     apart: i64,
-    /// Whether a value of a bond may be without nonzero numbers.
+    /// Whether all entries may be 0 at some value of a bond.
     has_unused: bool,
-    /// For rings, the exponents by which steps took away what was largest before them: numbers that had become 0 by then
-    /// may count by so much more. A ring takes only entries that close it, which are not the largest at any value.
+    /// For rings: the sum of the exponents by which the results of steps were smaller than the product of the largest
+    /// entries of their cores. Entries that underflowed earlier gain as much relative to the others. Only rings need
+    /// this: they use only the entries that close the ring, which are not the largest ones.
     loss: i64,
-    /// Whether a step on the CPU rounded numbers below the range of the type. They may count in the end.
+    /// Whether a step on the CPU lost digits by underflow. They may matter in the end.
     pub lost: bool,
 }
 
 impl<T> Stored<T> {
-    /// An environment without such powers.
+    /// An environment without a gauge.
     pub(super) fn plain(held: Held) -> Self {
         Self { held, element: PhantomData, gauge: None, apart: 0, has_unused: true, loss: 0, lost: false }
     }
@@ -52,17 +53,17 @@ impl<T> Stored<T> {
         self.held.extent
     }
 
-    /// Whether entries have powers of their own.
+    /// Whether the environment has a gauge.
     pub(super) fn is_graded(&self) -> bool {
         self.gauge.is_some()
     }
 }
 
-/// Arguments of a step, other than its first environment.
+/// Arguments of a step, other than the environment that it starts from.
 pub(super) struct Step<'a, 'c> {
     pub chain: &'a Chain<'c>,
     pub ops: &'a Ops,
-    /// The site, and its operator without scaling.
+    /// Position of the site; its operator, not scaled.
     pub t: usize,
     pub gather: &'a Gather,
     pub mirrored: bool,
@@ -70,14 +71,14 @@ pub(super) struct Step<'a, 'c> {
     pub split: usize,
 }
 
-/// The largest number at every value of a core's bonds: first of the bond where a step starts, then of the other one.
+/// The largest magnitude at each value of a core's bonds: of the bond where a step starts, then of the other bond.
 fn sides(ops: &Ops, view: &CoreView<'_>, mirrored: bool) -> Result<[Vec<f64>; 2]> {
     let [rows, columns] = ops.core_sizes(view)?;
     Ok(if mirrored { [columns, rows] } else { [rows, columns] })
 }
 
 impl Step<'_, '_> {
-    /// Runs the step into `to`.
+    /// Runs the step, which writes to the memory `to`.
     pub(super) fn run<T: Scalar>(&self, work: &mut Work, from: &Stored<T>, to: Environment) -> Result<Stored<T>> {
         let ops = Typed::<T, _>::new(self.ops);
         let site = self.chain.between(self.t, self.gather, self.mirrored);
@@ -94,7 +95,7 @@ impl Step<'_, '_> {
             return Ok(Stored::plain(held));
         }
         let sizes = self.ops.sizes::<T>(held.data.of()?, held.extent)?;
-        // Numbers that are not finite stay so.
+        // No powers of two help entries that are not finite.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
         let stored =
@@ -102,7 +103,8 @@ impl Step<'_, '_> {
         if apart > budget(self.chain.dtype) / 2 { self.balanced_or_applied(stored) } else { Ok(stored) }
     }
 
-    /// How far the result of a step is below the product of the largest numbers of its cores, if that is far.
+    /// Exponent by which the result of a step is below the product of the largest entries of its cores, if that is
+    /// much; otherwise 0.
     fn loss(&self, site: &Site<'_>, peaks: [f64; 2]) -> Result<i64> {
         let limit = site.limit.unwrap_or(0);
         let exponent = |sizes: &[f64]| {
@@ -119,17 +121,17 @@ impl Step<'_, '_> {
         Ok(if loss > budget(self.chain.dtype) / 5 { loss } else { 0 })
     }
 
-    /// Whether the step loses no number that contributes to the result.
+    /// Whether the step without balancing loses no digits of the result.
     fn is_within<T: Scalar>(&self, from: &Stored<T>, site: &Site<'_>) -> Result<bool> {
         let mut need = from.apart;
-        // Cores whose exponents are beyond the limit are scaled to 1.
+        // A core whose exponent is beyond the limit is scaled to 1 first.
         let limit = site.limit.unwrap_or(0);
         let below = |sizes: &[f64]| {
             let exponent = exponent_of(sizes.iter().copied().fold(0.0, f64::max));
             if exponent < 0 && exponent >= -limit { -exponent } else { 0 }
         };
         let added = |near: Option<&[f64]>, far: &[f64]| spread(far) + below(far) + near.map_or(0, spread);
-        // The boundary pairs of a ring are present from its first core to its last.
+        // The boundary pairs of a ring connect its first core to its last, so the near bond counts, too.
         let is_ring = from.extent().pairs > 1;
         let x = sides(self.ops, &site.ket, self.mirrored)?;
         let y = if site.bra.is_same(&site.ket) { None } else { Some(sides(self.ops, &site.bra, self.mirrored)?) };
@@ -137,8 +139,8 @@ impl Step<'_, '_> {
         if ![&x, y].iter().all(|[_, far]| far.iter().all(|size| size.is_finite())) {
             return Ok(true);
         }
-        // Large numbers of a core that are multiplied by zeros of the environment say nothing about the numbers that
-        // count, and hide how small these are.
+        // Large entries of a core that are multiplied by zeros of the environment must not count: relative to them, the
+        // entries that contribute may be small enough to underflow.
         let used = if from.has_unused { Some(self.ops.sizes::<T>(from.held.data.of()?, from.extent())?) } else { None };
         let most = |sizes: &[f64]| exponent_of(sizes.iter().copied().fold(0.0, f64::max));
         for ([near, far], view, layer) in [(&x, &site.ket, KET), (y, &site.bra, BRA)] {
@@ -161,7 +163,7 @@ impl Step<'_, '_> {
         Ok(need <= budget(self.chain.dtype))
     }
 
-    /// [`sides`] of the numbers of a core that are not multiplied by zeros of the environment.
+    /// [`sides`] of those entries of a core that are not multiplied by zeros of the environment.
     fn used_sides(&self, view: &CoreView<'_>, is_used: &dyn Fn(usize) -> bool) -> Result<[Vec<f64>; 2]> {
         let [r, n, _] = view.dims;
         with_scalar!(view.dtype, view.argument, S => {
@@ -177,7 +179,7 @@ impl Step<'_, '_> {
         })
     }
 
-    /// The step over cores whose bonds are balanced for this step.
+    /// The step with copies of the cores that are balanced for this step only.
     fn balanced<T: Scalar>(
         &self,
         work: &mut Work,
@@ -203,7 +205,7 @@ impl Step<'_, '_> {
                 Ok((self.ops.bring::<S>(&values)?, far))
             })
         };
-        // The scaled copies may lose digits themselves.
+        // Balancing may lose digits, too.
         let (taken, copy_lost) = flags::watch(|| -> Result<_> {
             let operator = gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at))?;
             Ok((core(&site.ket, KET)?, core(&site.bra, BRA)?, operator))
@@ -236,8 +238,8 @@ impl Step<'_, '_> {
         })
     }
 
-    /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
-    /// values to the pairs, so that the cores behind get similar magnitudes.
+    /// Prepares the first step of a ring. Its environment is 1 where bra and ket have the values of a boundary pair.
+    /// Moves powers of two from these values to the pairs, so that the next cores get similar magnitudes.
     fn begin(&self, near: &mut Gauge, site: &Site<'_>) -> Result<()> {
         let mut powers = [Vec::new(), Vec::new()];
         for ((powers, view), layer) in powers.iter_mut().zip([&site.bra, &site.ket]).zip([BRA, KET]) {
@@ -254,7 +256,7 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
+    /// Balances the entries of an environment, or multiplies them by the gauge if the type can hold the products.
     fn balanced_or_applied<T: Scalar>(&self, stored: Stored<T>) -> Result<Stored<T>> {
         let Stored { mut held, gauge, loss, lost, .. } = stored;
         let extent = held.extent;
@@ -285,27 +287,27 @@ impl Step<'_, '_> {
     }
 }
 
-/// The entries on the host.
+/// Copies the entries to the host, without the gauge.
 fn entries<T: Scalar>(ops: &Ops, stored: &Stored<T>) -> Result<Vec<T>> {
     let mut values = alloc::filled(WHAT, stored.extent().elements()?, T::default())?;
     ops.read(stored.held.data.of()?, &mut values)?;
     Ok(values)
 }
 
-/// Reads an environment, and returns the exponent to add to its own.
+/// Copies the entries, multiplied by the gauge, to `out`. Returns the exponent to add to that of the environment.
 pub(super) fn read<T: Scalar>(ops: &Ops, stored: &Stored<T>, out: &mut [T]) -> Result<i64> {
     ops.read(stored.held.data.of()?, out)?;
     Ok(stored.gauge.as_ref().map_or(0, |gauge| gauge.unfold(stored.extent(), out)))
 }
 
-/// The entries of an environment, without its own exponent.
+/// The entries with the gauge as their exponents, without the exponent of the environment.
 fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, stored: &Stored<T>) -> Result<Wide<T::Wide>> {
     let (values, extent) = (entries(ops, stored)?, stored.extent());
     Wide::of(budget, extent, &values, |at| stored.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
 }
 
-/// [`chain::meet`] for stored environments; `None` if they have lost numbers below the range of the type, and for a ring
-/// whose environments may have lost what counts.
+/// [`chain::meet`] for stored environments. Returns `None` if an exponent for each entry is needed: if a step has lost
+/// digits by underflow, or may have done so in a ring.
 pub(super) fn meet<T: Scalar>(
     ops: &Ops,
     (chain, memory): (&Chain<'_>, &Arc<Budget>),
@@ -323,7 +325,7 @@ pub(super) fn meet<T: Scalar>(
         let (met, lost) = flags::watch(|| chain::meet(&Typed::<T, _>::new(ops), &left.held, &right.held, split));
         sums = met?;
         let near = sums[group].exponent.saturating_sub(exponent);
-        // Products that became 0 are nothing beside a sum near 1.
+        // Products that underflowed do not affect a sum near 1.
         let is_right = !lost && !sums[group].is_zero() && is_near(near, chain, left, right);
         if !chain.scaled || !sums[group].is_finite() || is_right {
             return Ok(Some(sums));
@@ -337,7 +339,7 @@ pub(super) fn meet<T: Scalar>(
     Ok(Some(sums))
 }
 
-/// Whether a result with this exponent is far above all that its environments have lost.
+/// Whether a result with this exponent is far above the losses of its environments.
 fn is_near<T>(exponent: i64, chain: &Chain<'_>, left: &Stored<T>, right: &Stored<T>) -> bool {
     exponent.saturating_sub(left.loss.saturating_add(right.loss)) >= -budget(chain.dtype) / 2
 }
@@ -350,8 +352,9 @@ fn largest<T: Scalar>(values: &[T]) -> f64 {
         .fold(0.0, |most, size| if size > most || size.is_nan() { size } else { most })
 }
 
-/// [`OperatorOps::apply`] between stored environments. Returns the exponent of the power of two that the result must be
-/// multiplied by, without those of the environments. The operator has not been scaled. `None` where [`meet`] returns it.
+/// [`OperatorOps::apply`] between stored environments, with an operator that has not been scaled. Returns the exponent
+/// of the power of two that the result must be multiplied by, without those of the environments. Returns `None` in the
+/// same cases as [`meet`].
 pub(super) fn apply<T: Scalar>(
     ops: &Ops,
     work: &mut Work,
@@ -367,7 +370,7 @@ pub(super) fn apply<T: Scalar>(
     let (l, r) = (left.extent(), right.extent());
     let (size, limit) = (largest(v), chain.limit());
     if !left.is_graded() && !right.is_graded() {
-        // Products of numbers at the values of all bonds, where they meet.
+        // Bound of the exponent difference between the products of entries at the bonds of both environments.
         let mut apart = left.apart + right.apart;
         for gather in gathers {
             apart += spread(&gather.sizes()?);
@@ -391,7 +394,7 @@ pub(super) fn apply<T: Scalar>(
             let (done, lost) = flags::watch(|| ops.apply(work, from, list, to, v, out));
             done?;
             let most = largest(out);
-            // What became 0 on the way is nothing beside a result near 1.
+            // Products that underflowed do not affect a result near 1.
             let is_right =
                 !lost && !copy_lost && most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
             if limit.is_none() || !size.is_finite() || size == 0.0 || is_right || gathers.iter().any(Gather::is_empty) {
@@ -410,7 +413,8 @@ pub(super) fn apply<T: Scalar>(
     Ok(Some(wide::fold(&left.apply(&right, gathers, &wide::widened(v)?)?, out)))
 }
 
-/// Operators scaled within `limit`, and the exponents taken; an empty list if none is scaled.
+/// Copies of the operator's terms with their exponents within `limit`, and the sum of the exponents that were taken
+/// out; an empty list if none needs it.
 pub(super) fn limited(gathers: &[Gather], limit: Option<i64>) -> Result<(Vec<Gather>, i64)> {
     let mut list = alloc::with_capacity(WHAT, gathers.len())?;
     let mut is_any = false;
@@ -429,7 +433,7 @@ pub(super) fn limited(gathers: &[Gather], limit: Option<i64>) -> Result<(Vec<Gat
     Ok((list, exponent))
 }
 
-/// A step over wide environments.
+/// A step with an exponent for each entry.
 pub(super) fn step_wide<W: Scalar>(
     ops: &Ops,
     memory: &Arc<Budget>,

@@ -21,22 +21,22 @@ pub struct Terms {
     /// Distinct matrices, column-major. Number 0 is the identity of any size.
     operators: Vec<Vec<Complex<f64>>>,
     numbers: HashMap<Vec<u64>, usize>,
-    /// Coefficient of each term, and the index of its first factor.
+    /// The coefficient of each term, and the index of its first factor in `factors`.
     terms: Vec<(Complex<f64>, usize)>,
-    /// Sites and numbers of operators; increasing sites in each term.
+    /// Site and operator of each factor, term after term; the sites of a term increase.
     factors: Vec<Factor>,
 }
 
-/// A site and the number of the operator there.
+/// A site, and the index of the operator there.
 pub(super) type Factor = (usize, usize);
 
-/// The number of the identity.
+/// The index of the identity.
 pub(super) const IDENTITY: usize = 0;
 
 const WHAT: &str = "terms of an operator";
 
 impl Terms {
-    /// No terms yet.
+    /// A sum of no terms.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for no modes or one of 0; out of memory.
@@ -112,7 +112,7 @@ impl Terms {
         alloc::push(WHAT, &mut self.terms, (scaled, first))
     }
 
-    /// The number of a matrix.
+    /// The index of a matrix in `operators`. Adds a matrix that is new.
     fn number(&mut self, n: usize, matrix: Vec<Complex<f64>>) -> Result<usize> {
         let is_identity =
             matrix.iter().enumerate().all(|(at, x)| *x == Complex::new(f64::from(u8::from(at % n == at / n)), 0.0));
@@ -136,7 +136,7 @@ impl Terms {
         &self.modes
     }
 
-    /// The coefficient and the factors of each term.
+    /// The coefficient and the factors of each term, in the order in which the terms were added.
     pub(super) fn products(&self) -> impl Iterator<Item = (Complex<f64>, &[Factor])> {
         self.terms.iter().enumerate().map(|(at, &(coefficient, _))| (coefficient, self.factors_of(at)))
     }
@@ -160,7 +160,7 @@ impl Terms {
         self.build_watched(context, dtype, ring, context.cancel_watch())
     }
 
-    /// [`Terms::build`] in a call that may have begun before. It is cancelled by `cancel`, which is checked at each site.
+    /// [`Terms::build`] for a call that has begun before, and is cancelled by `cancel`. It is checked at each site.
     ///
     /// # Errors
     /// As [`Terms::build`].
@@ -191,12 +191,13 @@ impl Terms {
         TrainMatrix::new("terms", train, &self.modes, &self.modes)
     }
 
-    /// Whether a factor is purely imaginary. A real type can hold it only without its i.
+    /// Whether a factor is purely imaginary. A real type cannot hold such a factor.
     fn has_imaginary(&self) -> bool {
         self.factors.iter().any(|&(_, number)| is_imaginary(&self.operators[number]))
     }
 
-    /// The same sum with real factors: each imaginary factor A is replaced by A / i.
+    /// The same sum with real factors: each purely imaginary factor A is replaced by A / i, and its coefficient
+    /// multiplied by i.
     fn with_real_factors(&self, dtype: DType) -> Result<Self> {
         let mut real = Self::new(&self.modes)?;
         let turned = |x: &Complex<f64>| Complex::new(x.im, 0.0);
@@ -214,7 +215,7 @@ impl Terms {
                 }
                 matrices.push((site, matrix));
             }
-            // Powers of i are exact.
+            // Products with powers of i are exact.
             let Complex { re, im } = coefficient;
             let coefficient =
                 [Complex::new(re, im), Complex::new(-im, re), Complex::new(-re, -im), Complex::new(im, -re)][power % 4];
@@ -259,17 +260,17 @@ impl Terms {
     }
 }
 
-/// The largest component in magnitude.
+/// The largest |re| or |im| of a matrix.
 fn peak(matrix: &[Complex<f64>]) -> f64 {
     matrix.iter().fold(0.0, |most, x| most.max(x.re.abs()).max(x.im.abs()))
 }
 
-/// Exponent by which the largest number of a matrix may differ from 1. Products of a few such matrices stay within the
-/// range.
+/// Exponent by which the largest entry of a matrix may differ from 1. Products of a few such matrices stay within the
+/// range of double precision.
 const FAR: i64 = 200;
 
-/// Scales a matrix of very large or very small numbers to magnitude 1. Returns the exponent of the power of two by
-/// which it was divided.
+/// Scales a matrix beyond [`FAR`] to magnitude 1. Returns the exponent of the power of two by which it was divided, 0
+/// for others.
 fn take_power(matrix: &mut [Complex<f64>]) -> i64 {
     let most = peak(matrix);
     if most == 0.0 || !most.is_finite() || exponent_of(most).abs() <= FAR {

@@ -23,8 +23,8 @@ impl<'a> Trains<'a> {
         Self { bra, operator, ket }
     }
 
-    /// The same with copies of the bra and the ket in their place, where there are copies. If bra and ket are the same train,
-    /// the first copy replaces both.
+    /// The same trains with copies in place of the bra and the ket, where there are copies. If bra and ket are the same
+    /// train, the first copy replaces both.
     pub(in crate::tt) fn replaced<'b>(&self, [bra, ket]: &'b [Option<TensorTrain>; 2]) -> Trains<'b>
     where
         'a: 'b,
@@ -79,7 +79,7 @@ impl<'a> Trains<'a> {
     }
 }
 
-/// The type that holds numbers of both. Single and double precision cannot be mixed.
+/// The type that holds numbers of both types. Single and double precision cannot be mixed.
 pub(super) fn joined(name: &str, a: DType, other: &str, b: DType) -> Result<DType> {
     use DType::{CF32, CF64, F32, F64};
     match (a, b) {
@@ -103,7 +103,7 @@ pub(super) fn complex_of(dtype: DType) -> DType {
     }
 }
 
-/// Whether all numbers of the trains and the operator are finite.
+/// Whether all entries of the trains and of the operator are finite.
 pub(super) fn are_finite(trains: &Trains<'_>) -> Result<bool> {
     let Trains { bra, operator, ket } = *trains;
     let list = [Some(ket), if ket.is_same(bra) { None } else { Some(bra) }, operator.map(TrainMatrix::train)];

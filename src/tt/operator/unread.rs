@@ -1,7 +1,8 @@
-//! Finds whether an operator multiplies some numbers of the ket only by zeros, so that no sum contains them.
+//! Finds whether an operator has columns of zeros. Entries of the ket that are multiplied only by such columns are in
+//! no sum.
 //!
-//! A NaN among them does not reach the result. If there may be such numbers, the cores themselves are checked. Every
-//! number of the bra is multiplied, though perhaps by 0.
+//! A NaN among them does not reach the result. So if there is a column of zeros, the cores of the ket themselves must
+//! be checked. Entries of the bra need no such check: each is multiplied by some sum, though perhaps by 0.
 
 use super::slots::Slots;
 use crate::alloc;
@@ -9,8 +10,8 @@ use crate::error::Result;
 use crate::scalar::{Complex, with_scalar};
 use crate::tensor::train::{BlockKind, Sparsity, TrainMatrix};
 
-/// Whether a core of the operator has a column of zeros in the blocks between the slots of `runs`. A contraction reads
-/// only these blocks. Bonds are counted from `cut`.
+/// Whether a core of the operator has a column of zeros in the blocks between the slots of `runs`, the only blocks that
+/// a contraction reads. Positions are counted from bond `cut`.
 ///
 /// # Errors
 /// Out of memory.
@@ -24,7 +25,7 @@ pub(super) fn leaves_out(matrix: &TrainMatrix, blocks: &Sparsity, cut: usize, ru
     Ok(false)
 }
 
-/// Whether every column of core k, at position t, has a number that is not 0.
+/// Whether every column of core k, at position t, has an entry that is not 0.
 fn reads_all(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), runs: &[Slots]) -> Result<bool> {
     let [left, m, n, _] = matrix.core(k);
     let train = matrix.train();
@@ -55,7 +56,7 @@ fn reads_all(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), ru
     })
 }
 
-/// Whether a column-major matrix of n columns has a column of zeros.
+/// Whether a matrix with n rows and n columns, column-major, has a column of zeros.
 pub(super) fn has_empty_column(op: &[Complex<f64>], n: usize) -> bool {
     n > 0 && op.chunks(n).any(|column| column.iter().all(|x| *x == Complex::new(0.0, 0.0)))
 }

@@ -32,17 +32,19 @@ pub struct Rayleigh {
     pub numerator: Scaled,
     /// <x|x>, real.
     pub denominator: Scaled,
-    /// The quotient. Its imaginary part is rounding noise for a Hermitian operator, and 0 with `assume_hermitian`.
+    /// The quotient. For a Hermitian operator its imaginary part is only rounding error; with `assume_hermitian` it is
+    /// 0.
     pub quotient: Scaled,
     /// Report of the contraction. Its outcome is that of the quotient in the trains' type.
     pub info: Info,
 }
 
-/// <y|H|x>, y conjugated unless the options say otherwise; <y|x> without H. Real and complex trains and operators of one
-/// precision may be mixed: a real operator is used as it is, a real train beside complex numbers is widened core by core.
+/// <y|H|x>, with y conjugated unless the options say otherwise; <y|x> without H. Real and complex trains and operators
+/// of one precision may be mixed: a real operator is used as it is, a real train is converted core by core if other
+/// numbers are complex.
 ///
 /// Runs on the GPU if one of the trains is there; the operator is on the host. Arithmetic is in the widest of the
-/// types, the last sums in f64. The outcome in the info is that of the plain result in that type.
+/// types, the last sums in f64. The outcome in the info is that of the result as a number of that type.
 ///
 /// # Errors
 /// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
@@ -51,12 +53,12 @@ pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) 
     sandwich_watched(context, None, options, trains, &unwatched(context))
 }
 
-/// The watch of a call without progress. Only the context can cancel it.
+/// The state of a call without progress, which only the context can cancel.
 pub(super) fn unwatched(context: &Context) -> Watch {
     Watch::new(context.progress(None).flag())
 }
 
-/// [`sandwich`] of a call that is watched.
+/// [`sandwich`] with the cancellation and the progress of `watch`.
 pub(super) fn sandwich_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -77,7 +79,8 @@ pub(super) fn sandwich_watched(
     Ok((value, info))
 }
 
-/// The report of [`sandwich`] before it runs. Reads only the operator's elements, because its zeros matter.
+/// The report of [`sandwich`] before it runs. Of the numbers, it reads only those of the operator, to find blocks of
+/// zeros.
 ///
 /// # Errors
 /// As [`sandwich`] for arguments that do not fit.
@@ -101,7 +104,7 @@ pub fn plan_rayleigh(
     foresee(context, options, &trains, dtype, true)
 }
 
-/// <x|H|x> / <x|x>, both in one sweep. The quotient is correct even if neither of the two fits its type.
+/// <x|H|x> / <x|x>, both in one sweep. The quotient is correct even if one of them is beyond the range of the type.
 ///
 /// # Errors
 /// As [`sandwich`]; [`Error::Numerical`] if <x|x> is 0.
@@ -114,7 +117,7 @@ pub fn rayleigh(
     rayleigh_watched(context, None, options, x, operator, &unwatched(context))
 }
 
-/// [`rayleigh`] of a call that is watched.
+/// [`rayleigh`] with the cancellation and the progress of `watch`.
 pub(super) fn rayleigh_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -136,7 +139,7 @@ pub(super) fn rayleigh_watched(
     Ok(Rayleigh { numerator, denominator, quotient, info })
 }
 
-/// The real part of <x|x>, whose imaginary part is only rounding error; unchanged if not finite.
+/// The real part of <x|x>, whose imaginary part is only rounding error. Returned as it is if it is not finite.
 pub(super) fn norm2(value: Scaled) -> Scaled {
     if value.is_finite() { value.re() } else { value }
 }
@@ -149,7 +152,7 @@ pub(super) fn quotient(numerator: Scaled, denominator: Scaled) -> Result<Scaled>
     numerator.over(denominator).ok_or_else(|| Error::Numerical("division by <x|x>, which is 0".into()))
 }
 
-/// <y|H|x> and, if `identity`, <y|x>.
+/// <y|H|x> and, if `identity`, <y|x>; the report.
 pub(super) fn contract(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -179,7 +182,7 @@ pub(super) fn contract(
             return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
         }
         if is_checked && (is_wide || risk == Risk::Range) {
-            // The processor reports what it loses, a device does not.
+            // The CPU reports lost digits; a device does not.
             let info = foresee(context, options, trains, dtype, identity)?;
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
             let here = trains.replaced(&copies);
@@ -191,7 +194,7 @@ pub(super) fn contract(
         (found, lost) = flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
         let (sums, info) = found?;
         if sums.iter().any(|sum| !sum.is_finite()) {
-            // Finite numbers whose products left the range on the way.
+            // All entries are finite, so products have overflowed on the way.
             let is_lost = options.scaling != Scaling::Never && are_finite(trains)?;
             return if is_lost { by_exponents().map(|sums| (sums, info)) } else { Ok((sums, info)) };
         }
@@ -206,7 +209,7 @@ pub(super) fn contract(
     }
     if let Some(doubles) = Doubles::of(context, trains)? {
         let (trains, dtype) = (doubles.trains(), doubles.trains().check(context)?);
-        // A workspace limit that is enough for single precision is no error.
+        // The workspace limit is enough for single precision, but not for double. That is no error of the call.
         match contract(context, stream, options, &trains, dtype, identity, watch) {
             Ok((sums, _)) => return Ok((sums, info)),
             Err(Error::InvalidArgument { .. }) => {}
@@ -216,7 +219,7 @@ pub(super) fn contract(
     by_exponents().map(|sums| (sums, info))
 }
 
-/// [`contract`] of trains whose bonds are balanced.
+/// [`contract`] for trains with balanced bonds.
 fn contract_as_given(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -234,7 +237,7 @@ fn contract_as_given(
     let [with, without] = sums;
     let is_cut = bra.shape().ranks()[chain.cut] * ket.shape().ranks()[chain.cut] > 1;
     let with = match operator.map(TrainMatrix::train) {
-        // Blocks that no path of other blocks reaches are not read.
+        // The contraction does not read blocks that are on no path, so a NaN there must be found here.
         Some(h) if !finite::is_finite(h)? => Scaled::nan(dtype),
         Some(_) if leaves_out && !finite::is_finite(ket)? => Scaled::nan(dtype),
         Some(_) => finite::checked_cut(with, dtype, &[bra, ket], is_cut)?,
@@ -257,7 +260,8 @@ fn foresee(
     ops.with_type("x", dtype, |ops| Ok(Plan::new(&chain, ops, options, identity)?.info(&chain)))
 }
 
-/// <y|H|x> and <y|x>, the report, and whether the operator leaves out numbers of the ket.
+/// The sums <y|H|x> and <y|x> for trains as they are, the report, and whether the operator keeps entries of the ket out
+/// of all sums.
 fn where_they_are(
     ops: &dyn Operations,
     options: &Options,
@@ -281,7 +285,7 @@ fn where_they_are(
     Ok((sums, plan.info(chain), leaves_out))
 }
 
-/// The contribution of `count` pairs from `first` on.
+/// The terms of `count` boundary pairs from `first` on.
 fn block(
     chain: &Chain<'_>,
     ops: &dyn Operations,
@@ -297,8 +301,8 @@ fn block(
     let half = |way, work: &mut Work| chain.half(ops, work, slots, way, (first, count));
     let [from_left, from_right] = plan.ways(chain.len());
     let (left, right) = if plan.two_ended && ops.is_concurrent() {
-        // Both keep their memory until the later one has ended. Otherwise a busy thread decides whether both are there at once,
-        // and a limit of memory is enough in one call and too little in the next.
+        // Both halves hold their memory until both have ended. Otherwise the timing of the threads would decide whether
+        // both hold memory at the same time, and a memory limit might suffice for one call but not for the next.
         let mut works = [ops.work(halves, plan.narrow), ops.work(halves, plan.narrow)];
         let [left_work, right_work] = &mut works;
         let (left, right) = both(ops, || half(from_left, left_work), || half(from_right, right_work))?;
@@ -314,7 +318,7 @@ fn block(
     };
     match (&left, &right) {
         (Half::Value(left), Half::Value(right)) => meet(ops, left, right, slots.operator(plan.middle).len()),
-        // If one half is 0 and the other NaN, the sum is NaN.
+        // If one half is 0 and the other is NaN, the result is NaN.
         _ => {
             let (left, right) = (ended(&left), ended(&right));
             let zero = [Scaled::ZERO; 2];

@@ -1,7 +1,7 @@
-//! Environments whose entries have exponents of their own.
+//! Environments in which each entry has an exponent of its own.
 //!
-//! No number is lost, whatever the cores, the operator and the vectors hold. Steps over them are plain loops, much slower
-//! than matrix products. They replace these where one exponent, or one for each value of a bond, does not suffice.
+//! No entry underflows, whatever the cores, the operator and the vectors hold. Steps over such environments are plain
+//! loops, which are much slower than matrix products. They are used only if one exponent, or a gauge, does not suffice.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::tt::scaled::{Scaled, exponent_of};
 
 const WHAT: &str = "environments of numbers with exponents";
 
-/// The power of 0. The sum of two such powers fits.
+/// The exponent of 0. The sum of two such exponents does not overflow.
 const NONE: i64 = i64::MIN / 8;
 
-/// value * 2^power, with |value| in [0.5, 1); 0 has the power [`NONE`], and what is not finite the power 0.
+/// value * 2^power, with |value| in [0.5, 1). A 0 has the power [`NONE`], and a value that is not finite the power 0.
 #[derive(Clone, Copy)]
 pub(super) struct Number<W> {
     value: W,
@@ -41,7 +41,7 @@ impl<W: Scalar> Number<W> {
         Self { value: shifted(value, -exponent), power: power + exponent }
     }
 
-    /// From numbers of a type that may be real where `W` is complex.
+    /// From the parts of a number of a type that may be real while `W` is complex.
     fn of(re: f64, im: f64) -> Self {
         Self::new(W::from_parts(re, im), 0)
     }
@@ -51,7 +51,7 @@ impl<W: Scalar> Number<W> {
     }
 }
 
-/// A sum of products, in units of the largest one so far.
+/// A sum of products, in units of the power of two of the largest product so far.
 #[derive(Clone, Copy)]
 struct Sum<W> {
     value: W,
@@ -69,7 +69,7 @@ impl<W: Scalar> Sum<W> {
     fn add(&mut self, a: Number<W>, b: Number<W>) {
         let (x, power) = (a.value * b.value, a.power + b.power);
         if power <= NONE / 2 {
-            // 0 times what is not finite is NaN.
+            // 0 times infinity or NaN is NaN.
             if size(x).is_nan() {
                 self.value += x;
             }
@@ -98,14 +98,14 @@ fn numbers<W: Scalar>(sums: &[Sum<W>]) -> Result<Vec<Number<W>>> {
     Ok(list)
 }
 
-/// Numbers of a core or of a vector.
+/// Numbers of a core or of a vector, each with its exponent.
 pub(super) fn widened<S: Scalar, W: Scalar>(values: &[S]) -> Result<Vec<Number<W>>> {
     let mut list = alloc::with_capacity(WHAT, values.len())?;
     list.extend(values.iter().map(|x| Number::of(x.re(), x.im())));
     Ok(list)
 }
 
-/// Writes numbers with one exponent, which brings the largest to [0.5, 1). Returns the exponent.
+/// Writes numbers with one common exponent, so that the largest is in [0.5, 1). Returns the exponent.
 pub(super) fn fold<T: Scalar>(numbers: &[Number<T::Wide>], out: &mut [T]) -> i64 {
     let powers = || numbers.iter().filter(|x| !x.is_zero() && size(x.value).is_finite()).map(|x| x.power);
     let most = powers().max().unwrap_or(0);
@@ -116,7 +116,7 @@ pub(super) fn fold<T: Scalar>(numbers: &[Number<T::Wide>], out: &mut [T]) -> i64
     most
 }
 
-/// A core, read from the bond where a step starts to the bond where it ends.
+/// A core, in the order in which a step reads it.
 pub(super) struct Core<W> {
     pub numbers: Vec<Number<W>>,
     pub dims: [usize; 3],
@@ -137,7 +137,7 @@ impl<W: Scalar> Core<W> {
     }
 }
 
-/// An environment; see [`super::ops`] for the order of its entries.
+/// An environment; [`super::ops`] has the order of its entries.
 pub(super) struct Wide<W> {
     pub extent: Extent,
     numbers: Vec<Number<W>>,
@@ -152,7 +152,7 @@ impl<W: Scalar> Wide<W> {
         Ok(Self { extent, numbers, _charge: charge })
     }
 
-    /// Entries times powers of two.
+    /// Entry `at` is `values[at]` times 2^`power(at)`.
     pub(super) fn of<T: Scalar>(
         budget: &Arc<Budget>,
         extent: Extent,
@@ -166,8 +166,8 @@ impl<W: Scalar> Wide<W> {
         Ok(wide)
     }
 
-    /// The environment of the cut with all its pairs: 1 if bra and ket have the values of the pair and the slot is one of
-    /// `starts`, else 0.
+    /// The environment of the cut for all boundary pairs: 1 if bra and ket have the values of the pair and
+    /// `starts[slot]`; otherwise 0.
     pub(super) fn boundary(budget: &Arc<Budget>, extent: Extent, starts: &[bool]) -> Result<Self> {
         let mut wide = Self::new(budget, extent)?;
         let Extent { bra, slots, pairs, .. } = extent;
@@ -189,8 +189,8 @@ impl<W: Scalar> Wide<W> {
         self.numbers.iter().all(|x| size(x.value).is_finite())
     }
 
-    /// The columns of one value of the ket's next bond: sums over the ket's near bond, for all bra values, slots and
-    /// pairs, and for `count` columns that `core` has the numbers of.
+    /// T for one value of the ket's next bond: the sums over the ket's near bond, for all bra values, slots and pairs,
+    /// and for each of the `count` columns of `core`.
     fn columns(&self, count: usize, core: impl Fn(usize, usize) -> Number<W>) -> Result<Vec<Number<W>>> {
         let rows = self.extent.bra * self.extent.slots * self.extent.pairs;
         let skips_zeros = self.is_finite();
@@ -239,7 +239,7 @@ impl<W: Scalar> Wide<W> {
         Ok(made)
     }
 
-    /// The sum of the products of all entries.
+    /// The sum over all entries of their products.
     pub(super) fn meet(&self, other: &Self) -> Result<Scaled> {
         if self.extent != other.extent {
             return Err(Error::Internal(format!("environments of {:?} and {:?} meet", self.extent, other.extent)));
@@ -256,7 +256,7 @@ impl<W: Scalar> Wide<W> {
         let inputs: usize = gathers.iter().map(|g| g.cols).product();
         let outputs: usize = gathers.iter().map(|g| g.rows).product();
         let last = right.extent;
-        // For each value of the ket's last bond, [a, i.., q', p].
+        // For each value of the ket's last bond, an array [a, i.., q', p].
         let width = height * outputs * last.slots * pairs;
         let mut between = alloc::filled(WHAT, width * last.ket, Sum::default().number())?;
         between.par_chunks_mut(width.max(1)).enumerate().try_for_each(|(to, out)| {
@@ -289,8 +289,8 @@ impl<W: Scalar> Wide<W> {
     }
 }
 
-/// The sums of an operator: from columns \[a, i', q, p, j, j'\] to \[a, i', i, q', p, j'\], with `before` indices i' of
-/// earlier sites and `behind` indices j' of later ones.
+/// The sums of an operator: from columns \[a, i', q, p, j, j'\] to \[a, i', i, q', p, j'\]. i' has `before` values, of
+/// sites before this one; j' has `behind` values, of sites after it.
 fn gathered<W: Scalar>(
     gather: &Gather,
     from: &[Number<W>],

@@ -1,4 +1,4 @@
-//! The effective operator of a few sites, times a vector.
+//! The effective operator of zero, one or two sites, multiplied by a vector.
 
 use std::sync::Arc;
 
@@ -80,8 +80,9 @@ impl Environments {
     }
 
     compiled_here! {
-        /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
-        /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
+        /// [`Environments::apply`] for vectors in device memory. If the environments have been built, it only enqueues
+        /// work and does not wait, so a graph may capture it. The environments must not change before the graph is
+        /// replayed.
         ///
         /// # Errors
         /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
@@ -138,11 +139,11 @@ impl Environments {
             })?
             .ok_or_else(|| Error::Internal("no result of environments".into()))
         };
-        // The graph must not include the other stream.
+        // A captured graph must not depend on another stream.
         if ops.is_captured()? { run() } else { ops.in_order(run) }
     }
 
-    /// Returns an error unless vectors of `v` and `out` elements fit the sites.
+    /// Returns an error unless `v` and `out` have the type and the numbers of elements for these sites.
     fn expect_vectors<'t, T: Scalar>(
         &self,
         trains: &Trains<'t>,
@@ -170,8 +171,8 @@ impl Environments {
         Ok(chain)
     }
 
-    /// Runs `run` with the environments at bonds k and k + sites, and with the operator of the sites between them.
-    /// Returns the exponent of its result, if it has one.
+    /// Calls `run` with the environments at bonds k and k + sites, and with the operator's terms at the sites between
+    /// them. Returns the exponent of the result, if `run` returns one.
     fn between<T: Scalar, R>(
         &mut self,
         ops: &Ops,
@@ -202,7 +203,7 @@ impl Environments {
     }
 }
 
-/// The operator of `sites` sites from k on, without scaling.
+/// The operator's terms at `sites` sites from k on, not scaled.
 fn gathers(chain: &Chain<'_>, slots: &Slots, k: usize, sites: usize) -> Result<Vec<Gather>> {
     let mut gathers = alloc::with_capacity("operators of sites", sites)?;
     for t in k..k + sites {

@@ -35,26 +35,28 @@ use crate::tt::{balance, finite};
 use checks::{expect_bond, expect_length, expect_type, wrong_type};
 pub(super) use checks::{expect_extent, expect_operator, is_real};
 
-/// Environments at the bonds, if they have been built, and the workspace of steps.
+/// The environments that have been built, by their bonds, and the workspace of steps.
 struct Store<T: Scalar> {
     left: Vec<Option<Stored<T>>>,
     right: Vec<Option<Stored<T>>>,
-    /// Those of rings whose bonds are far from balanced, once there is such a ring.
+    /// For rings whose bonds exceed the balancing limit, the environments with an exponent for each entry. `None` until
+    /// they are needed.
     exact: Option<Exact<T::Wide>>,
     work: Work,
 }
 
-/// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. An environment is built when it is needed, and stored
-/// until [`Environments::update_core`] reports a change of a core that it depends on. At most d + 1 are stored for each
-/// side, together at most 2 sum of r_k w_k s_k elements, charged to the context's memory and not to a workspace limit.
+/// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. An environment is built when it is needed, and held
+/// until [`Environments::update_core`] reports a change of a core that it depends on. There are at most d + 1 for each
+/// side, with at most 2 sum of r_k w_k s_k elements together. They are charged to the context's memory, not to a
+/// workspace limit.
 ///
-/// The trains are arguments of every call and must be the same ones, except for cores whose change was announced by
-/// [`Environments::update_core`], or by [`Environments::set_trains`] if ranks change with them.
+/// The trains are arguments of every call. They must be the same in each, except for cores whose change was reported to
+/// [`Environments::update_core`], or to [`Environments::set_trains`] if ranks change, too.
 pub struct Environments {
     context: Arc<Context>,
     options: Options,
     cancel: CancelHandle,
-    /// Stops all calls, once it is cancelled.
+    /// Cancels every call once it is set.
     stop: Option<CancelFlag>,
     dtype: DType,
     slots: Slots,
@@ -64,12 +66,12 @@ pub struct Environments {
     store: Box<dyn Any + Send + Sync>,
     /// Whether the environments are on the context's GPU.
     on_device: bool,
-    /// Left environments are valid up to the first bond, right ones from the second bond on.
+    /// Left environments are valid at bonds 0 to `valid[0]`, right ones at bonds `valid[1]` to d.
     valid: [usize; 2],
     /// As `valid`, for [`Store::exact`].
     valid_exact: [usize; 2],
-    /// Whether an exponent for each number is needed: for rings whose bonds are far from balanced, and where steps have lost
-    /// numbers below the range of the type. `None` until the trains have been examined.
+    /// Whether environments need an exponent for each entry: for rings whose bonds exceed the balancing limit, and
+    /// after a step has lost digits by underflow. `None` until the trains have been examined.
     is_far: Option<bool>,
 }
 
@@ -118,7 +120,7 @@ impl Environments {
         })
     }
 
-    /// As [`Environments::new`], but all environments have an exponent for each number.
+    /// As [`Environments::new`], but all environments have an exponent for each entry.
     ///
     /// # Errors
     /// As [`Environments::new`].
@@ -128,14 +130,14 @@ impl Environments {
         Ok(made)
     }
 
-    /// The same, with `handle` to cancel its calls.
+    /// The same environments, with a handle that cancels their calls.
     #[must_use]
     pub fn cancelled_by(mut self, handle: CancelHandle) -> Self {
         self.cancel = handle;
         self
     }
 
-    /// The same, for use within a call that `flag` cancels.
+    /// The same environments, for use within a call that `flag` cancels.
     pub(in crate::tt) fn stopped_by(self, flag: CancelFlag) -> Self {
         Self { stop: Some(flag), ..self }
     }
@@ -150,7 +152,7 @@ impl Environments {
         self.slots.bonds() - 1
     }
 
-    /// The last bond up to which left environments are stored, and the first from which right ones are.
+    /// The last bond with a valid left environment, and the first bond with a valid right one.
     #[cfg(test)]
     pub(crate) fn stored_bonds(&self) -> [usize; 2] {
         self.valid
@@ -163,8 +165,8 @@ impl Environments {
             .unwrap_or(false)
     }
 
-    /// Drops the environments that depend on core k: left environments at bonds after it and right ones at bonds before
-    /// it. Does nothing if there is no core k.
+    /// Marks the environments that depend on core k as outdated: left ones at bonds after it, right ones at bonds
+    /// before it. Does nothing if there is no core k.
     pub fn update_core(&mut self, k: usize) {
         if k < self.sites() {
             self.drop_after(k, k);
@@ -179,7 +181,7 @@ impl Environments {
     }
 
     /// Replaces the trains by others that differ only in the cores `first` to `last`, as after a two-site step that
-    /// changed both cores and the rank between them. Environments that depend on none of these cores are kept.
+    /// changed both cores and the rank between them. Environments that depend on none of these cores stay valid.
     ///
     /// # Errors
     /// As [`Trains::check`]; [`Error::InvalidArgument`] for a core that there is not, another length, type or device, and for
@@ -192,12 +194,12 @@ impl Environments {
                 format!("are {first} and {last}, not in order from 0 to {}", d - 1),
             ));
         }
-        // Returns an error if the trains do not fit the environments.
+        // `chain` returns an error if the trains do not fit the environments.
         self.chain(trains)?;
         let bonds = bonds_of(trains)?;
         for (name, before, now) in [("y", &self.bonds[0], &bonds[0]), ("x", &self.bonds[1], &bonds[1])] {
             for bond in (0..=first).chain(last + 1..=d) {
-                // The two ends of a ring are one bond. The first and the last core share it.
+                // Both ends of a ring are one bond, between the last and the first core.
                 let is_inside = (bond == 0 || bond == d) && first == 0 && last + 1 == d;
                 if before[bond] != now[bond] && !is_inside {
                     let problem = format!(
@@ -213,9 +215,8 @@ impl Environments {
         Ok(())
     }
 
-    /// Builds the missing environments up to the one of `side` at bond k, 0 to d, in the order of `stream` or of the
-    /// context's own. Like all calls of these environments, it begins after the earlier ones, on whatever stream they
-    /// were.
+    /// Builds the missing environments of `side` up to bond k, 0 to d, in the order of `stream` or of the context's own
+    /// stream. As every call of these environments, its work is ordered after that of earlier calls, on any stream.
     ///
     /// # Errors
     /// As [`Trains::check`]; [`Error::NotSupported`] for a stream that is being captured; [`Error::InvalidArgument`]
@@ -251,8 +252,8 @@ impl Environments {
         })
     }
 
-    /// Whether environments need an exponent for each number: for rings whose bonds are far from balanced, and always in
-    /// those of [`Environments::exact`].
+    /// Whether environments need an exponent for each entry: in those of [`Environments::exact`], and for rings whose
+    /// bonds exceed the balancing limit.
     fn is_far(&mut self, stream: Option<&Stream>, chain: &Chain<'_>) -> Result<bool> {
         let Trains { bra, operator, ket } = chain.trains;
         if let Some(found) = self.is_far {
@@ -279,8 +280,8 @@ impl Environments {
         self.context.pool().run(|| exact.extend(&sites, valid, side, k))
     }
 
-    /// Bra rank, operator rank, boundary values (1 for open trains) and ket rank at bond k: the dimensions of its
-    /// environments, the first fastest.
+    /// The dimensions of the environments at bond k, the first fastest: bra rank, operator rank, boundary values (1 for
+    /// open trains), ket rank.
     pub fn dims(&self, trains: &Trains<'_>, k: usize) -> Result<[usize; 4]> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
@@ -289,8 +290,8 @@ impl Environments {
     }
 
     compiled_here! {
-        /// The environment at bond k, which is built if it is missing. Returns the exponent of the power of two that it
-        /// must be multiplied by. The boundary value of the third dimension is p_w + w (p_y + r p_x).
+        /// Reads the environment at bond k, which is built if it is missing. Returns the exponent of the power of two
+        /// by which it must be multiplied. The boundary value of the third dimension is p_w + w (p_y + r p_x).
         ///
         /// # Errors
         /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than that of
@@ -352,12 +353,13 @@ impl Environments {
                 }
                 let value = match met {
                     Some(sums) => sums[self.group()],
-                    // One pass finds what the other environments would take long to find.
+                    // Check the entries first: that is one pass, and the exact environments are much slower.
                     None if !are_finite(trains)? => return Ok(Scaled::nan(self.dtype)),
                     None => self.value_exact::<T>(&ops, &chain, k)?,
                 };
                 let leaves_out = match (trains.operator, &chain.blocks) {
-                    // Stored environments have slots that no path reaches, which their product does not read.
+                    // The environments also have slots that are on no path. Their product is not read, so a NaN there
+                    // must be found here.
                     (Some(h), Some(blocks)) => {
                         let ends = trains.operator_rank(0);
                         unread::leaves_out(h, blocks, 0, &[Slots::live(blocks, trains.len(), 0, 0, ends, false)?])?
@@ -369,8 +371,8 @@ impl Environments {
         })
     }
 
-    /// <y|op|x> with `op` (n-by-n, column-major) at site k, from environments without an operator. Takes the work of
-    /// one site.
+    /// <y|op|x> with `op` (n-by-n, column-major) at site k, from environments without an operator. Costs one step if
+    /// the environments have been built.
     ///
     /// # Errors
     /// As [`Environments::build`]; [`Error::InvalidArgument`] if the environments hold an operator, for an `op` of another
@@ -416,8 +418,8 @@ impl Environments {
         self.checked(value, trains, leaves_out)
     }
 
-    /// [`Environments::local`] of an operator whose numbers the type can hold, without a look at what is not finite in the
-    /// result.
+    /// [`Environments::local`] for an operator within the range of the type, without the check for numbers that are not
+    /// finite.
     fn local_by<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize, gather: &Gather) -> Result<Scaled> {
         let mut met = None;
         if self.is_far != Some(true) {
@@ -440,7 +442,7 @@ impl Environments {
         }
     }
 
-    /// The value at a bond, from environments that lose nothing.
+    /// The value at a bond, from environments with an exponent for each entry.
     fn value_exact<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize) -> Result<Scaled> {
         self.is_far = Some(true);
         self.extend_exact::<T>(ops, chain, Side::Left, k)?;
@@ -449,7 +451,7 @@ impl Environments {
         exact.find(Side::Left, k)?.meet(exact.find(Side::Right, k)?)
     }
 
-    /// [`Environments::local`], from environments that lose nothing.
+    /// [`Environments::local`], from environments with an exponent for each entry.
     fn local_exact<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize, gather: &Gather) -> Result<Scaled> {
         self.is_far = Some(true);
         self.extend_exact::<T>(ops, chain, Side::Left, k)?;
@@ -461,8 +463,8 @@ impl Environments {
         next.meet(exact.find(Side::Right, k + 1)?)
     }
 
-    /// `value`, or NaN if a core of the trains or of the operator is not finite. `leaves_out` says that some numbers of
-    /// the ket are in no sum.
+    /// The result for the sum `value`: NaN if a core of the trains or of the operator holds a number that is not
+    /// finite. `leaves_out` says that the operator keeps some entries of the ket out of all sums.
     fn checked(&self, value: Scaled, trains: &Trains<'_>, leaves_out: bool) -> Result<Scaled> {
         let Trains { bra, operator, ket } = *trains;
         match operator.map(TrainMatrix::train) {
@@ -472,13 +474,13 @@ impl Environments {
         }
     }
 
-    /// Operations of a call that waits for its result.
+    /// The operations of a call that waits for its result.
     fn ops(&self, stream: Option<&Stream>) -> Result<Ops> {
         stream::expect_not_captured(stream::select(&self.context, stream)?)?;
         Ops::with_stored_environments(&self.context, stream, self.on_device)
     }
 
-    /// Index of the exponent of the result: the operator's, or the identity's if there is no operator.
+    /// Index of the exponent of the result: 0 for the operator, 1 for the identity if there is no operator.
     fn group(&self) -> usize {
         usize::from(self.ranks.is_none())
     }
@@ -525,7 +527,7 @@ impl Environments {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
             let mirrored = side == Side::Right;
             let gather = chain.gather_within(t, slots, mirrored, None)?;
-            // Reuse the memory of an outdated environment if its size fits.
+            // Reuse the memory of an outdated environment of the same size.
             let old = list[next].take().filter(|h| h.extent() == expected(next)).map(|h| h.held.data);
             let Some(from) = &list[*valid] else {
                 return Err(Error::Internal(format!("no environment at bond {}", *valid)));
