@@ -1,4 +1,4 @@
-//! Bonds whose values differ by many orders of magnitude: what stands small in one core is large in the next.
+//! Bonds whose values differ by many orders of magnitude. An entry that is small in one core is large in the next.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::tt::operator::{Environments, Side, Trains, identity, ising};
 use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options};
 
-/// The same tensor: value b of bond k is multiplied by 2^e in one core and divided by it in the next, with e up to `range`.
+/// The same tensor. Value b of bond k is multiplied by 2^e in one core and divided by it in the next; |e| is at most
+/// `range`.
 pub fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
     let mut y = Plain { modes: x.modes.clone(), ranks: x.ranks.clone(), cores: x.cores.clone() };
     let d = x.modes.len();
@@ -24,7 +25,7 @@ pub fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
         if bond.is_multiple_of(d) && !ring {
             return 0;
         }
-        // Ends of the range, so that the worst is met.
+        // Use both ends of the range, so that the worst case occurs.
         let turn = (b as u64 + seed + (bond % d) as u64 * 7) % 3;
         if b == 0 {
             -range
@@ -51,7 +52,7 @@ fn close(found: Scaled, wanted: Scaled, size: f64, what: &str) {
     assert!(error <= size, "{what}: {found:?}, not {wanted:?}, off by {error:e} of {size:e}");
 }
 
-/// Numbers that grow from core to core, and shrink again: cores beside each other do not show how far.
+/// Entries that grow from core to core, and shrink again. Two neighbouring cores do not show by how much.
 pub fn check_growing(c: &Arc<Context>, location: Location) {
     for (dtype, p) in [(DType::F32, 20), (DType::F64, 100)] {
         let [up, down] = [1, -1].map(|sign| [2f64.powi(sign * p), 2f64.powi(-sign * p)]);
@@ -81,13 +82,13 @@ fn numbers_may_grow_from_core_to_core() {
 
 #[test]
 fn a_uniform_train_may_hand_on_what_grows() {
-    // Twenty values after each other, ten steps up and ten down.
+    // Twenty bond values in sequence: ten cores multiply, ten divide.
     let (c, r) = (cpu(1), 20);
     let mut core = vec![0.0; r * r];
     for a in 0..r {
         core[a + r * ((a + 1) % r)] = 2f64.powi(if a < r / 2 { 59 } else { -59 });
     }
-    // The same tensor with cores of their own: the copies of both trains go together.
+    // The same tensor with other cores: balancing must treat both trains of a product.
     let other = bare(&vec![r; r + 1], vec![core.clone(); r]).train(&c, DType::F64);
     let train = uniform(&c, &mut core, r, r, 1);
     let mut s = session(&c, Options::default());
@@ -97,7 +98,7 @@ fn a_uniform_train_may_hand_on_what_grows() {
     }
 }
 
-/// All calls, for trains in the memory of `location`.
+/// Checks all calls, for trains in the memory of `location`.
 pub fn check(c: &Arc<Context>, location: Location, norms: &[NormMethod]) {
     for (dtype, tolerance) in TYPES {
         let ranges = if tolerance > 1e-10 { [20, 30] } else { [165, 330] };
@@ -158,13 +159,13 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
     check(&cpu(2), Location::Host, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr]);
 }
 
-/// A train of cores with one index value each.
+/// A train of cores with one mode index value each.
 pub fn bare(ranks: &[usize], cores: Vec<Vec<f64>>) -> Plain {
     let cores: Vec<Vec<C>> = cores.into_iter().map(|core| core.into_iter().map(|v| C::new(v, 0.0)).collect()).collect();
     Plain { modes: vec![1; cores.len()], ranks: ranks.to_vec(), cores }
 }
 
-/// Distances from zero trains whose cores are large, in the memory of `location`.
+/// Checks distances from zero trains with large cores, in the memory of `location`.
 pub fn check_zeros(c: &Arc<Context>, location: Location) {
     for (dtype, s) in [(DType::F32, 100), (DType::F64, 900)] {
         let big = 2.0f64.powi(s);
@@ -202,7 +203,7 @@ fn large_numbers_that_meet_zeros_hide_nothing() {
         let of = |p: &Plain| p.train(&c, dtype);
         let one = of(&bare(&[1; 4], vec![vec![1.0]; 3]));
         let small = of(&bare(&[1; 4], vec![vec![1.0 / big], vec![1.0], vec![1.0]]));
-        // 2^-s as well.
+        // The only entry is 2^-s, as that of `small`.
         let hidden = of(&bare(&[1, 1, 2, 1], vec![vec![big], vec![1.0, 1.0 / big], vec![0.0, 1.0 / big]]));
         let mut session = session(&c, Options::default());
         let wanted = Scaled { mantissa: C::new(0.5, 0.0), exponent: 1 - i64::from(s) };
@@ -273,7 +274,7 @@ fn a_uniform_train_is_balanced_too() {
     }
 }
 
-/// Sum of conj(y) times the effective operator of one site times x, which is the whole value.
+/// The sum of conj(y) times the effective operator of one site times x, which is the value of the whole contraction.
 fn applied(kept: &mut Environments, trains: &Trains<'_>, k: usize, [y, x]: [&Plain; 2]) -> Scaled {
     with_scalar!(kept.dtype(), "v", T => {
         let number = |v: &C| T::from_parts(v.re, v.im);
@@ -286,7 +287,7 @@ fn applied(kept: &mut Environments, trains: &Trains<'_>, k: usize, [y, x]: [&Pla
     .unwrap()
 }
 
-/// Environments of trains whose bonds carry numbers beyond the range of their type.
+/// Checks environments of trains whose bonds have values beyond the range of their type.
 pub fn check_environments(c: &Arc<Context>, location: Location) {
     for (dtype, ranges, tolerance) in [(DType::F32, [20, 30], 1e-4), (DType::F64, [165, 330], 1e-11)] {
         for (range, cyclic) in [(ranges[0], false), (ranges[0], true), (ranges[1], false), (ranges[1], true)] {
@@ -307,13 +308,13 @@ pub fn check_environments(c: &Arc<Context>, location: Location) {
                 for bond in 0..=5 {
                     close(kept.value(None, &trains, bond).unwrap(), wanted, size, &what(bond));
                 }
-                // One exponent holds the result only where the bonds at both of its sides together are in the range.
+                // With one exponent, the result of `apply` must span less than the range at both bonds together.
                 if range == ranges[0] {
                     for k in 0..5 {
                         close(applied(&mut kept, &trains, k, [&fy, &fx]), wanted, size, &format!("apply, {}", what(k)));
                     }
                 }
-                // Trains that became so, and those that no longer are.
+                // The same environments with trains that become unbalanced, and with trains that become balanced again.
                 let plain = Trains::new(&ty, operator, &tx);
                 let mut kept = Environments::new(c, &Options::default(), &plain).unwrap();
                 for trains in [&plain, &trains, &plain] {
@@ -335,7 +336,7 @@ pub fn check_environments(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Numbers that pass through cores of the identity before they are taken back.
+/// Checks factors that pass through cores of the identity before another core compensates them.
 fn check_paths(c: &Arc<Context>, location: Location, dtype: DType) {
     let p = if dtype == DType::F32 { [27, 83] } else { [200, 664] };
     for (p, d, is_far) in [(p[0], 3, false), (p[0], 6, false), (p[1], 3, true), (p[1], 6, true)] {
@@ -355,9 +356,9 @@ fn check_paths(c: &Arc<Context>, location: Location, dtype: DType) {
             for bond in 0..=d {
                 assert_eq!(kept.value(None, &trains, bond).unwrap().plain(DType::F64).0.re, wanted, "{what}, {bond}");
             }
-            // One exponent does not hold a result whose numbers are further apart.
+            // The entries of the result span more than one exponent can hold.
             for sites in 0..if is_far { 0 } else { 3 } {
-                // At the last bonds nothing is large that is not taken back there.
+                // At the last bonds all large factors have been compensated.
                 let k = d - sites;
                 let v: Vec<C> = match sites {
                     0 => vec![C::new(1.0, 0.0)],
@@ -400,7 +401,7 @@ fn environments_hold_what_bonds_carry() {
 fn singular_values_in_one_core_are_no_reason_to_refuse() {
     let c = cpu(1);
     let mut x = Plain::uniform_ranks(4, 2, 3, false, false, 306);
-    // Values 1, 2^-60, 2^-120 of a bond stand in one of its cores alone.
+    // Values 1, 2^-60, 2^-120 of a bond, in one of its two cores only.
     let r = x.ranks[2];
     for (at, v) in x.cores[2].iter_mut().enumerate() {
         *v *= 2.0f64.powi(-60 * (at % r) as i32);
@@ -412,8 +413,9 @@ fn singular_values_in_one_core_are_no_reason_to_refuse() {
     close(kept.value(None, &trains, 1).unwrap(), wanted, 1e-4 * wanted.plain(DType::F64).0.norm(), "value");
 }
 
-/// Sums of a train of unlike parts, or of alike ones, and a product state of the same norm: what estimates of sizes say of the two goes
-/// apart with every core, and nothing is to be balanced.
+/// Checks sums of a train and a product state of the same norm. The parts of the train are orthogonal or
+/// (`is_positive`) nearly parallel. With each core the estimates of the two norms differ more, although there is
+/// nothing to balance.
 pub fn check_sums(c: &Arc<Context>, location: Location) {
     for (dtype, d, tolerance) in [(DType::F32, 300, 1e-4), (DType::F64, 1500, 1e-10)] {
         for is_positive in [false, true] {
@@ -423,7 +425,7 @@ pub fn check_sums(c: &Arc<Context>, location: Location) {
             }
             let mut s = session(c, Options::default());
             let norm = s.norm_scaled(None, &a.train(c, dtype), None).unwrap().0;
-            // Both of norm 1, at every core.
+            // Scale both trains to norm 1, equally at each core.
             let by = |total: f64| (total / d as f64).exp();
             let log = norm.log_abs();
             a.cores.iter_mut().flatten().for_each(|v| *v *= by(-log));
@@ -452,7 +454,7 @@ pub fn check_sums(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// The sum of two open trains: their cores side by side.
+/// The sum of two open trains as one train.
 fn stacked(a: &Plain, b: &Plain) -> Plain {
     let d = a.modes.len();
     let sum = |k: usize| if k == 0 || k == d { 1 } else { a.ranks[k] + b.ranks[k] };

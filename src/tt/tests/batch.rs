@@ -1,4 +1,4 @@
-//! Many products in one call, and the CPU's chain behind them.
+//! Many products in one call, and the CPU's chain kernel.
 
 use super::balance::bare;
 use super::closed_forms::uniform;
@@ -11,7 +11,7 @@ use crate::tt::info::{Kernel, Outcome};
 use crate::tt::options::{Conjugate, Method, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
 
-/// Open trains and rings of three shapes, with these seeds.
+/// Open trains and rings of three shapes, one for each seed.
 fn mixed(seeds: std::ops::Range<u64>, complex: bool) -> Vec<Plain> {
     seeds
         .map(|seed| match seed % 3 {
@@ -47,7 +47,7 @@ fn a_batch_has_the_bits_of_single_calls_for_any_number_of_threads() {
     }
 }
 
-/// Plain numbers of a batch are those of single calls in the type of the trains, not the longer ones of the sums.
+/// A number of a batch is rounded to the type of the trains as in a single call.
 #[test]
 fn plain_numbers_of_a_batch_are_those_of_single_calls() {
     let c = cpu(2);
@@ -247,7 +247,7 @@ fn a_workspace_too_small_for_the_chain_takes_products() {
     let c = cpu(1);
     let x = Plain::uniform_ranks(5, 2, 3, false, false, 5).train(&c, DType::F64);
     let y = Plain::uniform_ranks(5, 2, 3, false, false, 6).train(&c, DType::F64);
-    // (n + 1) r s numbers.
+    // One pair needs (n + 1) r s numbers.
     let options = Options { workspace_limit: 3 * 9 * 8, ..Options::default() };
     let (tight, info) = Contraction::new(&c, options).unwrap().inner(None, &x, &y, None).unwrap();
     assert_eq!(info.kernel, Kernel::Products);

@@ -1,5 +1,4 @@
-//! Trains on the host that are examined while a device contracts them as they are: the results are those of an examination
-//! beforehand.
+//! Host trains that are examined while a device contracts them. The results must be those of an examination beforehand.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,16 +25,16 @@ use crate::tt::{Contraction, Scaled};
 
 type Log = Arc<Mutex<Vec<&'static str>>>;
 
-/// Records the calls of a backend: `plain` for a contraction beside which trains are examined, `again` for others, `examined`
-/// where the backend waits.
+/// Records the calls of a backend: `plain` for a contraction during which trains are examined, `again` for another one,
+/// `examined` when the backend waits.
 struct Recorder {
     inner: Box<dyn ContractOps>,
     log: Log,
-    /// Whether the backend is the CPU, which passes for a device.
+    /// Whether the backend is the CPU and claims to be a device.
     pretends: bool,
-    /// Whether plain contractions fail.
+    /// Whether contractions of `plain` fail.
     fails: bool,
-    /// Cancels the call at the wait.
+    /// Cancels the call when the backend waits.
     cancels: Option<CancelHandle>,
 }
 
@@ -43,7 +42,7 @@ impl Recorder {
     fn run<R>(&mut self, work: &Work<'_>, run: impl FnOnce(&mut dyn ContractOps, &Work<'_>) -> Result<R>) -> Result<R> {
         let note = |what| self.log.lock().unwrap().push(what);
         note(if work.beside.is_some() { "plain" } else { "again" });
-        // A backend may wait several times.
+        // A backend may wait several times; record the first time.
         let has_waited = AtomicBool::new(false);
         let examine = || {
             if !has_waited.swap(true, Ordering::Relaxed) {
@@ -53,7 +52,7 @@ impl Recorder {
             work.run_beside();
         };
         let beside: Option<Beside<'_>> = work.beside.map(|_| &examine as Beside<'_>);
-        // The processor's own chain kernel needs a layout, which the plan of a device lacks.
+        // The CPU's chain kernel needs a layout, which the plan for a device does not have.
         let kernel = if self.pretends { Kernel::Products } else { work.plan.kernel };
         let plan = Plan { kernel, ..work.plan.clone() };
         let found = run(&mut *self.inner, &Work { beside, plan: &plan, ..*work });
@@ -138,7 +137,7 @@ fn recorded(context: &Arc<Context>, norm_method: NormMethod, fails: bool, cancel
     (session, log)
 }
 
-/// A train on the host, another one of its modes, and whether a contraction of both as they are is rejected.
+/// A host train, another train of the same modes, and whether a contraction of both as they are must be rejected.
 struct Case {
     what: String,
     x: TensorTrain,
@@ -169,7 +168,7 @@ fn cases(context: &Arc<Context>) -> Vec<Case> {
         let mut other = wide.clone();
         other.cores[0][1] = C::new(2f64.powi(-range), 0.0);
         if dtype == DType::F64 {
-            // In single precision it is contracted in double precision, whose trains are examined again.
+            // In single precision the call is repeated in double precision, and those trains are examined again.
             add("wide", &wide, &other, true);
         }
         add("ones", &one, &one, false);
@@ -188,7 +187,7 @@ fn bits(found: Result<Scaled>) -> Result<(u64, u64, i64)> {
 
 type Call = fn(&mut Contraction, &TensorTrain, &TensorTrain, bool) -> Result<Scaled>;
 
-/// The calls; with a progress function trains are examined first.
+/// The tested calls. With a progress function, trains are examined first.
 const CALLS: [(&str, NormMethod, Call); 5] = {
     fn report(_: i64, _: i64, _: f64) -> bool {
         true
@@ -209,7 +208,7 @@ const CALLS: [(&str, NormMethod, Call); 5] = {
     ]
 };
 
-/// Results of an examination beside the contraction and of one beforehand.
+/// Checks that an examination during the contraction and one beforehand give the same results.
 pub fn check(context: &Arc<Context>) {
     for Case { what, x, y, is_rejected } in cases(context) {
         for (call, norm_method, run) in CALLS {
@@ -218,7 +217,7 @@ pub fn check(context: &Arc<Context>) {
             let found = bits(run(&mut session, &x, &y, false));
             let mut calls = std::mem::take(&mut *log.lock().unwrap());
             let waits = calls.iter().filter(|call| **call == "examined").count();
-            // A device examines the cores for QR factors itself, and may leave them to the host.
+            // A norm or distance by QR factors on a device may be computed on the host.
             let may_leave = !matches!(context.backend(), Backend::Cpu) && !call.ends_with("product") && call != "inner";
             assert!(waits == 1 || waits == 0 && may_leave, "{what}: {calls:?}");
             calls.retain(|call| *call != "examined");
@@ -227,7 +226,7 @@ pub fn check(context: &Arc<Context>) {
             let first = std::mem::take(&mut *log.lock().unwrap());
             assert!(!first.contains(&"plain") && !first.contains(&"examined"), "{what}: {first:?}");
             assert_eq!(found, before, "{what}");
-            // A result that is returned is computed once. A rejected contraction is repeated, unless the host takes over.
+            // An accepted result is computed once. A rejected contraction is repeated, except by the host.
             let is_repeated = calls[1..] == first[..];
             assert!(is_repeated || calls.len() == first.len(), "{what}: {calls:?}, {first:?}");
             if call == "inner" {
@@ -237,7 +236,7 @@ pub fn check(context: &Arc<Context>) {
     }
 }
 
-/// Errors and cancellations of contractions beside which trains are examined.
+/// Checks errors and cancellations of contractions during which trains are examined.
 pub fn check_failures(context: &Arc<Context>) {
     for Case { what, x, y, is_rejected } in cases(context) {
         let run = CALLS[0].2;
@@ -265,7 +264,7 @@ fn errors_of_rejected_contractions_are_none_and_cancellations_are_heard() {
     check_failures(&cpu(2));
 }
 
-/// The host needs no device to learn what a contraction lost, and looks at no bonds before.
+/// On a CPU context no train is examined in advance: the CPU reports lost digits.
 #[test]
 fn contractions_of_the_processor_are_examined_by_themselves() {
     let context = cpu(1);

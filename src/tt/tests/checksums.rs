@@ -1,4 +1,4 @@
-//! Bits of contractions: a change of structure must not change one.
+//! Checksums of contractions: a change of the code's structure must not change a bit.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn trains(c: &Arc<Context>, out: &mut Cases, dtype: DType, shape: &str, [x, y]: 
     out.add(format!("{name} distance"), run());
 }
 
-/// Repeated cells, and numbers beyond the type's range.
+/// Repeated cells, and results beyond the range of the type.
 fn uniform(c: &Arc<Context>, out: &mut Cases, dtype: DType) {
     let complex = dtype.is_complex();
     let [x, y] = [1, 2].map(|seed| Plain::uniform_ranks(1, 2, 3 + seed as usize, true, complex, seed));

@@ -1,4 +1,4 @@
-//! States whose products are known in closed form.
+//! States whose inner products are known in closed form.
 
 use super::support::{C, KERNELS, Plain, cpu, session, session_by};
 use crate::backend::memory::{HostMemory, Memory};
@@ -15,7 +15,7 @@ fn real(values: &[f64]) -> Vec<C> {
     values.iter().map(|&v| C::new(v, 0.0)).collect()
 }
 
-/// A ring of d times one core of rank r with n levels, by entries G[a, i, b].
+/// A ring of d equal cores of rank r with mode size n and the entries G[a, i, b].
 fn ring(d: usize, r: usize, n: usize, entry: impl Fn(usize, usize, usize) -> f64) -> Plain {
     let mut core = Vec::new();
     for b in 0..r {
@@ -39,7 +39,7 @@ fn ghz(d: usize, n: usize) -> Plain {
     ring(d, n, n, |a, i, b| f64::from(u8::from(a == i && i == b)))
 }
 
-/// Spin 1, states (+, 0, -), every entry times a factor.
+/// The AKLT state of spins 1, with states (+, 0, -) and every entry times a factor.
 fn aklt(d: usize, factor: f64) -> Plain {
     let root = 2f64.sqrt();
     ring(d, 2, 3, |a, i, b| {
@@ -100,7 +100,7 @@ fn the_cluster_ring_has_its_products() {
     }
 }
 
-/// [first], middle ..., [last] of an open train of rank 2, by rows of the first and columns of the last.
+/// An open train of rank 2: the first core by rows, the cores in the middle, the last core by columns.
 fn rank2(
     modes: usize,
     d: usize,
@@ -139,7 +139,7 @@ fn sums_and_sines_have_their_norms() {
     assert!((found - 98374.321764164).abs() < 1e-8, "{found}");
 }
 
-/// A train of one piece of memory for all its cores.
+/// A uniform train: all sites share the memory of one core.
 #[allow(unsafe_code, reason = "borrows memory as the C boundary does")]
 pub fn uniform(c: &Arc<Context>, core: &mut [f64], d: usize, r: usize, n: usize) -> TensorTrain {
     let start = NonNull::new(core.as_mut_ptr().cast::<u8>()).unwrap();
@@ -163,14 +163,14 @@ fn uniform_trains_of_a_thousand_million_sites_are_squared() {
         assert!((found.re - wanted).abs() < tolerance, "{repeat}: {found}");
         assert_eq!(info.method, Method::Power);
     }
-    // Without the factor the result is 3^(10^9).
+    // Without the factor, each core triples the result: 3^(10^9).
     let mut core: Vec<f64> = aklt(1, 1.0).cores[0].iter().map(|v| v.re).collect();
     let cell = uniform(&c, &mut core, 1, 2, 3);
     let mut s = session(&c, Options { repeat: 1_000_000_000, ..Options::default() });
     let (found, info) = s.inner_scaled(None, &cell, &cell, None).unwrap();
     assert_eq!(info.method, Method::Power);
     assert!((found.log_abs() / (1e9 * 3f64.ln()) - 1.0).abs() < 1e-9, "{found:?}");
-    // An exponent that 64 bits do not hold is no result.
+    // An exponent beyond 64 bits gives an error.
     let mut large = [2.0f64.powi(1000)];
     let cell = uniform(&c, &mut large, 1, 1, 1);
     for (repeat, fits) in [(1u64 << 49, true), (1 << 60, false)] {

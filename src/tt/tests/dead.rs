@@ -1,4 +1,4 @@
-//! Numbers that meet zeros alone, whatever their size; and those behind zeros that are not finite.
+//! Entries that are only multiplied by zeros, of any size; and numbers that are not finite among them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::tt::operator::{Environments, Trains, identity};
 use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Options, Scaled};
 
-/// A train of cores of one index value each, with numbers 2^e at (a, b); zeros elsewhere.
+/// A train of cores with one mode index value each. Core k has the entries 2^e at (a, b), all others are 0.
 fn sparse(ranks: &[usize], cores: &[&[(usize, usize, i32)]]) -> Plain {
     let cores = cores.iter().enumerate().map(|(k, places)| {
         let mut core = vec![0.0; ranks[k] * ranks[k + 1]];
@@ -29,7 +29,7 @@ fn sparse(ranks: &[usize], cores: &[&[(usize, usize, i32)]]) -> Plain {
     bare(ranks, cores.collect())
 }
 
-/// Trains whose one entry is 1, with dead numbers 2^q beside live ones 2^p.
+/// Trains with the only entry 1. Entries 2^q do not contribute to it, entries 2^p do.
 fn ones(p: i32, q: i32) -> Vec<(&'static str, Plain)> {
     vec![
         ("not reached", sparse(&[1, 2, 1], &[&[(0, 0, p)], &[(0, 0, -p), (1, 0, q)]])),
@@ -48,14 +48,14 @@ fn ones(p: i32, q: i32) -> Vec<(&'static str, Plain)> {
     ]
 }
 
-/// Real part of the first entry of the dense tensor.
+/// The real part of the first entry of the dense tensor.
 fn only(c: &Arc<Context>, x: &TensorTrain) -> Result<f64> {
     let mut tensor = Tensor::create(c, x.dtype(), Location::Host, Order::ColumnMajor, x.shape().modes())?;
     full(&Place::host(c), x, &mut tensor, false)?;
     with_scalar!(x.dtype(), "x", T => Ok(tensor.memory().host("tensor")?.as_slice::<T>()?[0].re()))
 }
 
-/// All calls, for trains in the memory of `location`.
+/// Checks all calls, for trains in the memory of `location`.
 pub fn check(c: &Arc<Context>, location: Location, norms: &[NormMethod], methods: &[Method]) {
     let cases = [
         (DType::F32, vec![(0, 60), (0, 120), (50, 50), (50, 100), (120, 120), (-120, 120)]),
@@ -126,7 +126,8 @@ fn numbers_that_meet_zeros_hide_none_that_count() {
     check(&cpu(1), Location::Host, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr], &methods);
 }
 
-/// What a sweep multiplies may be subnormal, and the power that makes it large again beyond the range.
+/// Checks trains in which an operand of a sweep's product is subnormal, and the power of two that makes it large is
+/// beyond the range.
 pub fn check_small(c: &Arc<Context>, location: Location) {
     let two = |dtype: DType, cores: [Vec<f64>; 3]| {
         let cores = cores.map(|core| core.into_iter().map(|v| C::new(v, 0.0)).collect()).to_vec();
@@ -139,7 +140,7 @@ pub fn check_small(c: &Arc<Context>, location: Location) {
     };
     for (dtype, by) in [(DType::F32, 1), (DType::F64, 8)] {
         let e = |p: i32| 2f64.powi(p * by);
-        // 2^193 at index 0, 2^-79 at index 1, or these times 8.
+        // The product is 2^193 at index 0 and 2^-79 at index 1, or 8 times this.
         let y = two(dtype, [vec![e(53), e(-53)], vec![0.0, e(37), e(100), 0.0], vec![0.0, e(40), e(-63), 0.0]]);
         let (x, zero) = (single(dtype, [0.0, 1.0]), single(dtype, [0.0, 0.0]));
         let mut s = session(c, Options::default());
@@ -152,7 +153,7 @@ pub fn check_small(c: &Arc<Context>, location: Location) {
         s.gram(None, &[&x, &y], &[&x, &y], &mut sums, None).unwrap();
         assert!(sums.iter().all(|sum| sum.is_finite()), "{sums:?}");
     }
-    // No large number at all.
+    // All entries are small.
     for (dtype, e) in [(DType::F32, -124), (DType::F64, -1020)] {
         let cores = [vec![0.0, 1.0], vec![0.0, 1.0, 0.0, 2f64.powi(e)]];
         let cores = cores.map(|core| core.into_iter().map(|v| C::new(v, 0.0)).collect()).to_vec();
@@ -185,7 +186,7 @@ fn factors_lose_nothing_that_a_later_core_takes_back() {
         (DType::F64, 1000, 30, 4),
     ];
     for (dtype, p, e, d) in cases {
-        // 2^p 2^-p + 2^-p 2^p = 2, by way of identities; as a ring besides.
+        // 2^p 2^-p + 2^-p 2^p = 2 through cores of the identity, as an open train and as a ring.
         let [up, down] = [p, -p].map(|p| 2f64.powi(p));
         let mut cores = vec![vec![up, down]];
         cores.resize(d - 1, vec![1.0, 0.0, 0.0, 1.0]);
@@ -218,7 +219,7 @@ fn factors_lose_nothing_that_a_later_core_takes_back() {
     }
 }
 
-/// A number that is not finite stands on no closed way of a ring.
+/// Checks rings with a number that is not finite and is on no closed path.
 pub fn check_rings(c: &Arc<Context>, location: Location, norms: &[NormMethod]) {
     for dtype in [DType::F32, DType::F64] {
         for bad in [f64::NAN, f64::INFINITY] {
@@ -258,7 +259,7 @@ fn numbers_of_rings_that_are_not_finite_are_seen_wherever_they_stand() {
     check_rings(&cpu(1), Location::Host, &[NormMethod::Inner, NormMethod::Qr]);
 }
 
-/// A number that is not finite meets zeros alone.
+/// Checks decompositions of trains with a number that is not finite and is only multiplied by zeros.
 pub fn check_factors(c: &Arc<Context>, location: Location) {
     for (dtype, large) in [(DType::F32, 60), (DType::F64, 500)] {
         for bad in [f64::NAN, f64::INFINITY] {

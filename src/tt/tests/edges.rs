@@ -1,4 +1,4 @@
-//! Degenerate shapes and bad input.
+//! Degenerate shapes and refused arguments.
 
 use super::support::{C, Plain, TYPES, cpu, inner, session};
 use crate::backend::cpu::flags;
@@ -96,7 +96,7 @@ fn a_workspace_too_small_is_refused_with_what_is_needed() {
     let c = cpu(2);
     let x = Plain::uniform_ranks(6, 2, 4, true, false, 1);
     let (tx, ty) = (x.train(&c, DType::F64), Plain::uniform_ranks(6, 2, 4, true, false, 2).train(&c, DType::F64));
-    // (n + 1) max r s elements.
+    // Elements of workspace: (n + 1) max r s.
     let needed = 3 * 16 * 8;
     for method in [Method::Reduced, Method::Blocked] {
         let with = |workspace_limit| {
@@ -152,7 +152,7 @@ fn workspace_is_never_above_what_the_plan_says() {
 fn open_trains_take_a_workspace_for_each_end() {
     let c = cpu(2);
     for (dtype, _) in TYPES {
-        // Ends of all lengths; rank 1 in the middle; ends that grow densely.
+        // Ends of all lengths; rank 1 in the middle; ends whose dense tensors are built.
         for ranks in [[1, 6, 6, 6, 6, 6, 6, 1], [1, 3, 9, 1, 9, 9, 3, 1], [1, 2, 4, 30, 30, 4, 2, 1]] {
             let (x, y) =
                 (Plain::random(&[3; 7], &ranks, dtype.is_complex(), 3), Plain::random(&[3; 7], &ranks, false, 4));
@@ -165,7 +165,7 @@ fn open_trains_take_a_workspace_for_each_end() {
                 let result = s.inner(None, &tx, &ty, None);
                 (result, c.host_budget().peak() - held)
             };
-            // (n + 1) max r s elements, or fewer where neighbours are smaller.
+            // (n + 1) max r s elements, or fewer if the neighbouring ranks are smaller.
             let largest = |count: &dyn Fn(usize) -> usize| (0..7).map(count).max().unwrap() as u64;
             let environment = largest(&|k| ranks[k] * ranks[k]);
             let one = (environment + 3 * largest(&|k| ranks[k] * ranks[k + 1])) * dtype.size() as u64;
@@ -243,7 +243,7 @@ fn calls_are_cancelled_and_the_session_lives_on() {
     let blocks = (info.pairs + info.block - 1) / info.block;
     assert_eq!(last.get(), (40 * blocks, 40 * blocks));
     assert_eq!(value, s.inner(None, &x, &y, None).unwrap().0);
-    // From another thread.
+    // Cancel from another thread.
     let handle = s.cancel_handle();
     let cancel = |step: i64, _: i64, _: f64| {
         if step > 0 {
@@ -255,8 +255,8 @@ fn calls_are_cancelled_and_the_session_lives_on() {
     assert!(matches!(result, Err(Error::Cancelled)) || result.unwrap().0 == value);
 }
 
-/// Trains in single precision that lose digits are contracted again in double precision. The first contraction reports its
-/// end, and a cancel there ends the call.
+/// A contraction in single precision that loses digits is repeated in double precision. The first contraction reports
+/// its end, and a cancel in that report must end the call.
 #[test]
 fn a_cancel_between_the_parts_of_a_call_is_not_lost() {
     let c = cpu(1);
@@ -282,7 +282,7 @@ fn a_cancel_between_the_parts_of_a_call_is_not_lost() {
             true
         };
         run(&mut s, &t, Some(&count)).unwrap();
-        // There is a second part only where the processor reports losses.
+        // The call has a second part only if the CPU reports lost digits.
         assert!(!(flags::IS_READABLE && ["inner", "norm"].contains(&name)) || ends.get() > 1, "{name}");
         let cancel = |step: i64, steps: i64, _: f64| {
             if step == steps {
@@ -331,7 +331,7 @@ fn options_without_effect_are_refused_by_name() {
         let problem = Contraction::new(&c, options.clone()).map(|_| ()).unwrap_err();
         assert!(problem.to_string().starts_with(name), "{options:?}: {problem}");
     }
-    // With trains.
+    // Options that depend on the trains.
     let mut inner: Vec<(&str, Options)> = vec![("cut", Options { cut: Some(3), ..none.clone() })];
     inner.push(("method", by(Method::Open)));
     inner.push(("method", by(Method::Power)));
@@ -370,7 +370,7 @@ fn memory_that_runs_out_is_named_with_all_that_the_call_needs() {
     let mut s = session(&c, options);
     let y = Plain::uniform_ranks(3, 2, 24, true, false, 6).train(&c, DType::F64);
     let needed = s.plan_inner(&x, &y).unwrap().workspace_bytes;
-    // The first of three buffers is there, the second is refused.
+    // The first of three buffers is allocated, the second is refused.
     assert!(needed > 4 << 20 && needed / 3 < 4 << 20);
     let problem = s.inner(None, &x, &y, None).unwrap_err().to_string();
     let wanted = format!(

@@ -1,4 +1,4 @@
-//! Cores of very different sizes, which the next ones take back: environments stay in the range, products on the way do not.
+//! Cores of very different magnitude. Environments stay in the range of the type, but products on the way do not.
 
 use super::support::{C, Disorder, KERNELS, Plain, TYPES, cpu, session_by};
 use crate::scalar::DType;
@@ -7,20 +7,21 @@ use crate::tt::options::{Method, NormMethod, Scaling};
 use crate::tt::scaled::scale;
 use crate::tt::{Options, Scaled};
 
-/// The train whose core k is multiplied by 2^powers\[k\].
+/// The same train with core k times 2^powers\[k\].
 fn sized(p: &Plain, powers: &[i64]) -> Plain {
     let cores = p.cores.iter().zip(powers);
     let cores = cores.map(|(core, &e)| core.iter().map(|v| C::new(scale(v.re, e), scale(v.im, e))).collect());
     Plain { cores: cores.collect(), ..p.clone() }
 }
 
-/// The error of `found` relative to |x| |y|, once `moved` powers of two are taken back.
+/// The error of `found` times 2^-`moved`, relative to |x| |y|.
 fn error(found: Scaled, moved: i64, near: Scaled, norms: f64) -> f64 {
     let at = |v: Scaled, e: i64| C::new(scale(v.mantissa.re, e), scale(v.mantissa.im, e));
     (at(found, found.exponent - moved) - at(near, near.exponent)).norm() / norms
 }
 
-/// Powers of the cores of x and of y that lost digits once: the largest number of a product was subnormal, environments were not.
+/// Powers of the cores of x and of y with which an earlier version lost digits: the largest number of a product was
+/// subnormal, while the environments were not.
 pub(in crate::tt) const LOST: [(bool, [&[i64]; 2]); 6] = [
     (false, [&[486, -245, -619, -394, -334], &[-810, -196, 682, 855, 180]]),
     (false, [&[-265, -265, 265, 265], &[-265, -265, 265, 265]]),

@@ -1,4 +1,4 @@
-//! Powers of ten that many cores of a train hand on.
+//! Powers of ten that many cores of a train pass on.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::tt::operator::Trains;
 use crate::tt::options::NormMethod;
 use crate::tt::{Options, Scaled};
 
-/// 10^p 10^-p + 10^-p 10^p, with d - 2 identity cores between the factors: a tensor of one entry, 2.
+/// 10^p 10^-p + 10^-p 10^p, with d - 2 cores of the identity between the factors: a tensor with the only entry 2.
 fn handed_on(p: i32, d: usize) -> Plain {
     let (big, small) = (10.0f64.powi(p), 10.0f64.powi(-p));
     let mut cores = vec![vec![1.0, 0.0, 0.0, 1.0]; d];
@@ -27,7 +27,7 @@ fn number(found: Scaled) -> f64 {
     found.plain(DType::F64).0.re
 }
 
-/// All calls of a train whose only entry is 2.
+/// Checks all calls with a train whose only entry is 2.
 fn check_two(c: &Arc<Context>, dtype: DType, x: &TensorTrain, what: &str) {
     let d = x.shape().len();
     let is_open = !x.shape().is_cyclic();
@@ -88,7 +88,7 @@ fn identity_cores_hand_powers_on() {
 fn powers_that_grow_from_core_to_core_come_back() {
     let c = cpu(1);
     for (dtype, step) in [(DType::F32, 8), (DType::F64, 50)] {
-        // Each pair of cores is near, all together are not.
+        // The entries of two neighbouring cores are near each other; those of all cores together are not.
         let (up, down) = (2.0f64.powi(step), 2.0f64.powi(-step));
         let mut cores = vec![vec![up, 0.0, 0.0, down]; 12];
         cores[6..].fill(vec![down, 0.0, 0.0, up]);
@@ -116,7 +116,8 @@ fn rings_hand_powers_round() {
     }
 }
 
-/// The same tensor, with value b of each bond times a power of two from 2^-range to 2^range.
+/// The same tensor. Value b of each bond is multiplied by 2^e in one core and divided by it in the next, with |e| at
+/// most `range`.
 fn shifted(x: &Plain, range: i32, seed: u64) -> Plain {
     let (mut y, d) = (x.clone(), x.modes.len());
     let shift = |bond: usize, b: usize| {

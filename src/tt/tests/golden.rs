@@ -1,4 +1,4 @@
-//! Exact integer results of exact integer cores.
+//! Exact integer results of integer cores.
 
 use super::support::{C, Json, KERNELS, Plain, TYPES, cpu, session, session_by};
 use crate::scalar::{Complex, DType};
@@ -11,7 +11,7 @@ pub fn trains(case: &Json) -> (Plain, Plain) {
     (train("u"), train("v"))
 }
 
-/// The methods that fit a case.
+/// The methods that support a case.
 pub fn methods(x: &Plain, y: &Plain) -> Vec<Method> {
     let mut list = vec![Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
     if x.ranks[0] * y.ranks[0] == 1 {
@@ -57,7 +57,7 @@ fn small_integer_trains_have_their_exact_products() {
     }
 }
 
-/// The trains of a case: a pattern of four cores, cut at its ends if it is open.
+/// The trains of a case: four cores repeated as a pattern, and cut at both ends if the train is open.
 pub fn tiled(case: &Json, key: &str) -> Plain {
     let base: Vec<_> = case.at(key).list().iter().map(Json::core).collect();
     let d = case.at("d").number() as usize;
@@ -101,7 +101,7 @@ fn huge_integer_trains_keep_their_exponents() {
             let sites = case.at("d").number();
             let (found, info) = s.inner_scaled(None, &x, &y, None).unwrap();
             assert!(info.scaled);
-            // Rounding adds up from site to site.
+            // Rounding errors add up from site to site.
             let bound = tolerance * sites.sqrt();
             assert!(relative(found, wanted) < bound, "{name} {dtype:?}: {found:?}, not {wanted:?}");
             let (norm, _) = s.norm_scaled(None, &x, None).unwrap();

@@ -1,4 +1,4 @@
-//! Rings whose numbers hide others that count: contracted right, or refused.
+//! Rings in which entries that contribute may underflow. The result must be right, or an error.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::tt::operator::{Trains, correlation, expect_local, identity, rayleigh,
 use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Options, Scaled};
 
-/// A ring of one entry: the core, first bond fastest, how often it stands in the ring, and the entry.
+/// A ring with one entry: the core, left bond fastest, the number of its copies in the ring, and the entry.
 pub struct Case {
     pub dtype: DType,
     pub core: Vec<f64>,
@@ -30,14 +30,14 @@ impl Case {
         placed(c, bare(&ranks, vec![self.core.clone(); self.sites]).train(c, self.dtype), location)
     }
 
-    /// The train of as many sites whose entry is 1.
+    /// The train of as many sites whose only entry is 1.
     pub fn one(&self, c: &Arc<Context>, location: Location) -> TensorTrain {
         placed(c, bare(&vec![1; self.sites + 1], vec![vec![1.0]; self.sites]).train(c, self.dtype), location)
     }
 }
 
-/// Numbers that lead to zeros for one value of the boundary bond and count for another, and numbers that lead to other values
-/// of the boundary bond alone.
+/// Cores in which an entry leads to zeros for one value of the boundary bond and contributes for the other, and cores
+/// in which some entries lead only to the other value of the boundary bond.
 pub fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     let powers = [
@@ -49,7 +49,7 @@ pub fn cases() -> Vec<Case> {
         (DType::F64, 500, 900, -400),
     ];
     for (dtype, p, q, r) in powers {
-        // The entry is 3 2^(p + q + r), beside 2^(3 r).
+        // The ring's entry is 3 2^(p + q + r); it also has the term 2^(3 r).
         let entry = Scaled::new(C::new(3.0, 0.0), i64::from(p + q + r));
         all.push(Case { dtype, core: vec![0.0, two(q), two(p), two(r)], sites: 3, entry });
     }
@@ -57,11 +57,11 @@ pub fn cases() -> Vec<Case> {
         let entry = Scaled::new(C::new(1.0, 0.0), i64::from(r));
         all.push(Case { dtype, core: vec![0.0, two(q), two(p), two(r)], sites: 1, entry });
     }
-    // All rows and columns have the same largest number, and no zeros.
+    // All rows and columns have the same largest entry, and there are no zeros.
     for (dtype, e) in [(DType::F64, -680), (DType::F32, -80), (DType::CF64, -700), (DType::CF32, -75)] {
         let entry = Scaled::new(C::new(2.0, 0.0), i64::from(e));
         all.push(Case { dtype, core: vec![two(e), 1.0, 1.0, two(e)], sites: 1, entry });
-        // 2^(3 e) and three times 2^e, twice.
+        // The entry is twice 2^(3 e) + 3 2^e.
         let entry = Scaled::new(C::new(6.0, 0.0), i64::from(e));
         all.push(Case { dtype, core: vec![two(e), 1.0, 1.0, two(e)], sites: 3, entry });
     }
@@ -112,18 +112,18 @@ pub fn check(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Rings whose cores are gone through several times.
+/// Checks rings whose cores are passed through several times.
 pub fn check_repeated(c: &Arc<Context>, location: Location) {
     for (dtype, e) in [(DType::F64, -680), (DType::F32, -80)] {
         let of = |core: [f64; 4]| placed(c, bare(&[2, 2], vec![core.to_vec()]).train(c, dtype), location);
         let x = of([two(e), 1.0, 1.0, two(e)]);
         for method in [Method::Auto, Method::Full, Method::Power] {
             let by = |repeat| session(c, Options { repeat, method, ..Options::default() });
-            // The trace of the square is 2, that of the cube 6 2^e.
+            // The trace of the matrix's square is 2, that of its cube 6 2^e.
             close(by(2).inner_scaled(None, &x, &x, None).unwrap().0, Scaled::real(4.0), "even power");
             let found = by(3).inner_scaled(None, &x, &x, None).unwrap().0;
             close(found, Scaled::new(C::new(36.0, 0.0), 2 * i64::from(e)), "odd power");
-            // Of 5001 cores, the trace is 2 * 5001 2^e.
+            // The trace of the power 5001 is 2 * 5001 2^e.
             match by(5001).inner_scaled(None, &x, &x, None) {
                 Ok((found, _)) => {
                     let trace = 2.0 * 5001.0;
@@ -142,13 +142,13 @@ pub fn check_repeated(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// A ring with numbers far below others, none of which counts.
+/// A ring with entries far below others, none of which contributes.
 pub fn harmless(c: &Arc<Context>, dtype: DType, location: Location) -> TensorTrain {
     let e = if dtype.is_single() { -80 } else { -700 };
     placed(c, bare(&[2; 4], vec![vec![1.0, two(e), two(e), 1.0]; 3]).train(c, dtype), location)
 }
 
-/// The search on a device finds what that on the host finds.
+/// Checks that the search on a device finds the same rings as the search on the host.
 pub fn check_search(c: &Arc<Context>) {
     let mut d = Disorder::new(77);
     let mut found = 0;
@@ -169,13 +169,13 @@ pub fn check_search(c: &Arc<Context>) {
         let there = placed(c, bare_copy(&here, c), Location::Device);
         for turns in [1, 3] {
             let (wanted, got) = (is_hiding(c, &here, turns).unwrap(), is_hiding(c, &there, turns).unwrap());
-            // On a device numbers that meet zeros alone are not left out.
+            // The device's search also counts entries that are only multiplied by zeros.
             assert!(if has_zeros { got || !wanted } else { got == wanted }, "{round}, {turns}: {got}, not {wanted}");
             found += usize::from(wanted);
         }
     }
     assert!((100..500).contains(&found), "{found}");
-    // More values of the boundary bond than blocks: the last one hides.
+    // More values of the boundary bond than thread blocks. Only the last value makes the difference.
     let n = 300;
     let core = |e: i32| {
         (0..n * n).map(move |at| {
@@ -197,7 +197,7 @@ pub fn check_search(c: &Arc<Context>) {
     }
 }
 
-/// The same train in other memory.
+/// A copy of the train in other memory.
 fn bare_copy(x: &TensorTrain, c: &Arc<Context>) -> TensorTrain {
     let mut copy = TensorTrain::create(c, x.dtype(), Location::Host, x.shape().clone()).unwrap();
     crate::tensor::train::copy(c, None, x, &mut copy).unwrap();

@@ -1,5 +1,5 @@
-//! Trains on the host whose contraction underflows, though the numbers that vanish count in the end. They are compared
-//! with sums that are exact powers of two, over all methods and kernels.
+//! Host trains whose contraction underflows in entries that contribute to the result. All methods and kernels are
+//! compared with sums that are exact powers of two.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::tt::operator::{Environments, Side, Trains};
 use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options, Scaled};
 
-/// Context and memory of the trains of a test.
+/// The context and the memory of a test's trains.
 pub type At = (Arc<Context>, Location);
 
-/// A train of real cores r x n x s given by their numbers.
+/// A train of real cores r x n x s with these entries.
 fn train((context, location): &At, dtype: DType, cores: &[([usize; 3], Vec<f64>)]) -> TensorTrain {
     let modes: Vec<usize> = cores.iter().map(|(shape, _)| shape[1]).collect();
     let mut ranks: Vec<usize> = cores.iter().map(|(shape, _)| shape[0]).collect();
@@ -43,12 +43,12 @@ fn p(e: i32) -> f64 {
 }
 
 fn assert_power(what: &str, found: Scaled, exponent: i64) {
-    // A power of two up to the rounding of sums.
+    // The ratio is 1, up to the rounding of sums.
     let ratio = found.mantissa.re * p(i32::try_from(found.exponent - exponent).unwrap_or(4000));
     assert!((ratio - 1.0).abs() < 1e-6 && found.mantissa.im == 0.0, "{what}: {found:?} for 2^{exponent}");
 }
 
-/// Inner products, norms, batches and sandwiches of x and y, whose products are these powers of two.
+/// Checks inner products, norms, batches and sandwiches of x and y. <x|y> and <x|x> must be these powers of two.
 fn check((context, _): &At, what: &str, (x, y): (&TensorTrain, &TensorTrain), [xy, xx]: [i64; 2]) {
     let methods = [Method::Auto, Method::Full, Method::Reduced, Method::Halves, Method::Blocked];
     for method in methods.into_iter().chain((!x.shape().is_cyclic()).then_some(Method::Open)) {
@@ -90,7 +90,7 @@ fn numbers_of_one_core_may_be_far_apart() {
     far_apart(&(cpu(2), Location::Host));
 }
 
-/// Numbers of one core that are far apart.
+/// Checks cores with entries of very different magnitude.
 pub fn far_apart(c: &At) {
     for (dtype, e) in [(DType::F32, 60), (DType::F32, 100), (DType::F64, 500), (DType::F64, 1000), (DType::CF64, 1000)]
     {
@@ -101,7 +101,7 @@ pub fn far_apart(c: &At) {
         assert_power("x y", s.inner_scaled(None, &x, &y, None).unwrap().0, 0);
         assert_power("z x", s.inner_scaled(None, &z, &x, None).unwrap().0, 1);
         check(c, &format!("{dtype:?} {e}"), (&x, &y), [0, 2 * i64::from(e)]);
-        // The same core within a train, and the operator that picks the small number.
+        // The same core within a longer train, and the vector that selects its small entry.
         let o = || ([1, 2, 1], vec![1.0, 0.0]);
         let x = train(c, dtype, &[o(), ([1, 2, 1], vec![p(-e), p(e)]), o()]);
         let y = train(c, dtype, &[o(), ([1, 2, 1], vec![p(e), 0.0]), o()]);
@@ -114,7 +114,7 @@ fn an_operator_may_have_small_numbers_that_count() {
     small_in_operators(&(cpu(1), Location::Host));
 }
 
-/// Operators whose small numbers count.
+/// Checks operators with small entries that contribute.
 pub fn small_in_operators(c: &At) {
     for (dtype, small, large) in [(DType::F32, -50, 110), (DType::F64, -500, 600)] {
         let y = train(c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
@@ -131,7 +131,7 @@ fn values_of_bonds_that_are_reached_by_nothing_hide_no_others() {
     unreached(&(cpu(2), Location::Host));
 }
 
-/// Values of bonds that are reached by nothing.
+/// Checks trains with values of bonds that no path from the first core reaches.
 pub fn unreached(c: &At) {
     for (dtype, a, b, e) in [(DType::F32, 51, -31, -76), (DType::F32, 90, -101, -126), (DType::F64, 828, -134, -282)] {
         let mut first = vec![0.0; 6];
@@ -155,13 +155,13 @@ fn differences_at_bonds_below_the_limit_of_balancing_lose_nothing() {
     differences(&(cpu(2), Location::Host));
 }
 
-/// Differences at bonds below the limit of balancing, in cores far from 1.
+/// Checks bonds whose values differ by less than the balancing limit, in cores far from 1.
 pub fn differences(c: &At) {
     let o = || ([1, 1, 1], vec![1.0]);
     for (b, g) in [(-877, 105), (-900, 100), (-890, 119)] {
         let left = ([1, 1, 2], vec![1.0, p(g)]);
         let right = ([2, 1, 1], vec![p(b), p(b - g)]);
-        // 2^b + 2^b.
+        // The sum is 2^b + 2^b.
         let open = train(c, DType::F64, &[o(), left.clone(), right.clone(), o()]);
         let square = 2 * i64::from(b + 1);
         check(c, &format!("open {b} {g}"), (&open, &open), [square; 2]);
@@ -228,7 +228,7 @@ fn a_ring_of_an_operator_is_finite_where_its_numbers_are() {
     finite_rings(&(cpu(2), Location::Host));
 }
 
-/// Rings of operators of finite numbers.
+/// Checks rings of operators with finite entries.
 pub fn finite_rings(c: &At) {
     for (dtype, large, small) in [(DType::F64, 721, -918), (DType::F32, 90, -110)] {
         let x = train(c, dtype, &[([1, 1, 1], vec![1.0]), ([1, 1, 1], vec![1.0])]);
@@ -255,7 +255,7 @@ fn copies_with_balanced_bonds_lose_nothing() {
         let second = ([2, 2, 1], vec![0.0, p(below), p(b), 0.0]);
         let y = [([1, 1, 2], vec![p(a); 2]), second, ([1, 2, 1], vec![1.0, p(f)])];
         let (x, y) = (train(&at, dtype, &x), train(&at, dtype, &y));
-        // One term.
+        // Only one term is not 0.
         let wanted = i64::from(a + b + e + f);
         let mut s = Contraction::new(&at.0, Options::default()).unwrap();
         let h = crate::tt::operator::identity(&at.0, dtype, &[1, 2, 2]).unwrap();
@@ -287,7 +287,7 @@ fn balancing_reports_the_digits_that_it_loses() {
             assert_eq!(is_cut(&x), expected, "{dtype:?} {small}");
         }
     }
-    // The last value of the bond leads to nothing.
+    // The last value of the bond leads only to zeros.
     let number = |re: f64, im: f64| C::new(re, im);
     let zero = number(0.0, 0.0);
     let first = vec![number(p(60), 0.0), number(1.0, 0.0), number(p(120), p(-100))];
@@ -308,7 +308,7 @@ fn operators_at_sites_may_have_numbers_that_are_far_apart() {
         let mut s = Contraction::new(&at.0, Options::default()).unwrap();
         let found = s.expect_local(None, &x, &op, &[0, 1], None).unwrap().values;
         assert_eq!(found, [C::new(p(small), 0.0), C::new(p(large), 0.0)], "{dtype:?}");
-        // c[k, l] at k + 2 l: on the diagonal and beside it.
+        // c[k, l] is at k + 2 l: on the diagonal, and beside it.
         let found = s.correlation(None, &x, &op, &one, None).unwrap().values;
         let (a, b) = (C::new(p(small), 0.0), C::new(p(large), 0.0));
         assert_eq!(found, [a, b, a, b], "{dtype:?}");
@@ -324,7 +324,7 @@ fn parts_of_one_number_may_be_far_apart() {
     let at = (cpu(1), Location::Host);
     let x = train(&at, DType::CF64, &[([1, 2, 1], vec![1.0, 1.0])]);
     let (zero, large, small) = (C::new(0.0, 0.0), p(900), p(-400));
-    // The real parts cancel.
+    // The real parts of the terms cancel.
     let op = [zero, C::new(large, small), C::new(-large, small), zero];
     let mut s = Contraction::new(&at.0, Options::default()).unwrap();
     let found = s.expect_local(None, &x, &op, &[0], None).unwrap().values[0];
@@ -343,7 +343,7 @@ fn small_products_of_an_operator_and_a_core_refuse_no_correlation() {
     }
 }
 
-/// Trains that are contracted by squaring.
+/// Checks trains that are contracted by squaring.
 pub fn squared(c: &At) {
     for (dtype, large, small) in [(DType::F64, 449, -700), (DType::F32, 60, -90), (DType::CF64, 500, -900)] {
         let x = train(c, dtype, &vec![([1, 2, 1], vec![p(large), p(small)]); 3]);
@@ -384,7 +384,8 @@ fn values_at_every_bond_see_what_is_not_finite() {
     for bad in [f64::NAN, f64::INFINITY] {
         let x = train(&at, DType::F64, &[o(), ([1, 2, 1], vec![bad, 1.0]), o()]);
         let y = train(&at, DType::F64, &[o(), o(), o()]);
-        // The second value of the first bond leads to the second entry of x alone; nothing reaches the first value.
+        // The second value of the operator's first bond leads only to the second entry of x. No path reaches the first
+        // value.
         let cores = [([1, 1, 2], vec![0.0, 1.0]), ([2, 2, 1], vec![1.0, 0.0, 0.0, 1.0]), o()];
         let h = TrainMatrix::new("h", train(&at, DType::F64, &cores), &[1; 3], &[1, 2, 1]).unwrap();
         let trains = Trains::new(&y, Some(&h), &x);
@@ -424,7 +425,7 @@ fn scaled_cores_of_environments_lose_nothing_that_counts() {
     }
 }
 
-/// Trains whose cores are gone through several times, by all methods, against those with all cores written out.
+/// Checks trains with `repeat`, by all methods, against trains with all cores written out.
 pub fn repeated(c: &At) {
     let of = |ring: bool, numbers: &[Option<i32>]| {
         let core: Vec<f64> = numbers.iter().map(|e| e.map_or(0.0, p)).collect();
@@ -450,7 +451,7 @@ pub fn repeated(c: &At) {
     }
 }
 
-/// Squares double their rounding errors: in single precision a large power would have no digits left.
+/// Squaring doubles the relative rounding error: in single precision a large power would have no digits left.
 pub fn large_powers(c: &At) {
     for (dtype, repeat, most) in
         [(DType::F32, 1_000_000, 1e-6), (DType::F32, 1 << 40, 0.1), (DType::F64, 1_000_000, 1e-6)]
@@ -485,7 +486,7 @@ fn powers_too_small_for_their_exponent_are_refused() {
     }
 }
 
-/// Powers of the transfer matrix [[1, 2^e], [0, 0]], which are the matrix itself.
+/// Checks powers of the transfer matrix [[1, 2^e], [0, 0]], which are equal to the matrix. 2^e is on no closed path.
 pub fn apart_from_closed_ways(c: &At) {
     let large = |e: i32| vec![([1, 2, 1], vec![1.0, p(e)]); 2];
     let matrices = vec![([2, 2, 2], vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]); 2];

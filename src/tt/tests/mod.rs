@@ -1,4 +1,4 @@
-//! Contractions against plain statements of them.
+//! Contractions against their definitions, in plain loops.
 
 pub(super) mod balance;
 mod batch;

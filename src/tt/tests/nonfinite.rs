@@ -1,4 +1,4 @@
-//! NaN and infinity at the first, a middle and the last core make every result NaN, also where another core is zero.
+//! NaN or infinity in the first, a middle or the last core makes every result NaN, also if another core is zero.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,11 +15,11 @@ use crate::tt::{Contraction, Info, Options, Scaled};
 
 const SITES: usize = 5;
 
-/// A train, and where it is wrong.
+/// A train with a number that is not finite.
 pub struct Case {
     /// The train with the bad number.
     pub x: TensorTrain,
-    /// A train like `x`, all of whose numbers are finite.
+    /// A train of the same shape with finite entries only.
     pub y: TensorTrain,
     /// Name of the case in messages.
     pub what: String,
@@ -32,7 +32,7 @@ impl Case {
     }
 }
 
-/// `train` in the memory of `location`.
+/// Moves `train` to the memory of `location`.
 pub fn placed(context: &Arc<Context>, train: TensorTrain, location: Location) -> TensorTrain {
     if location == Location::Host {
         return train;
@@ -42,7 +42,7 @@ pub fn placed(context: &Arc<Context>, train: TensorTrain, location: Location) ->
     there
 }
 
-/// Each with a bad number in x at one core; with `zero` another core of x is zero.
+/// A case for each core of x with a bad number. With `zero`, another core of x is zero.
 pub fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: bool, rank: usize) -> Vec<Case> {
     let mut all = Vec::new();
     for at in [0, 2, SITES - 1] {
@@ -61,7 +61,7 @@ pub fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: b
     all
 }
 
-/// The calls of a contraction.
+/// Checks the contractions without an operator.
 fn contract(context: &Arc<Context>, case: &Case) {
     let Case { x, y, .. } = case;
     let session = |options| Contraction::new(context, options).unwrap();
@@ -101,7 +101,7 @@ fn contract(context: &Arc<Context>, case: &Case) {
     }
 }
 
-/// The projector to one value of every index: all that the others multiply is in no sum.
+/// The projector to one value of every index. It keeps all other entries out of the sums.
 pub fn projector(context: &Arc<Context>, value: usize) -> TrainMatrix {
     let mut p = identity(context, DType::F64, &[2; SITES]).unwrap();
     let mut cores = p.train_mut().cores_mut::<f64>("h").unwrap();
@@ -111,7 +111,8 @@ pub fn projector(context: &Arc<Context>, value: usize) -> TrainMatrix {
     p
 }
 
-/// The calls with operators that leave out numbers of the ket, and with the operator of a site that does.
+/// Checks contractions with operators, and with an operator at a site, that keep some entries of the ket out of the
+/// sums.
 fn project(context: &Arc<Context>, case: &Case) {
     let Case { x, y, .. } = case;
     let mut s = Contraction::new(context, Options::default()).unwrap();
@@ -125,7 +126,7 @@ fn project(context: &Arc<Context>, case: &Case) {
             for bond in [0, 2, SITES] {
                 case.expect("value of a projector", kept.value(None, &trains, bond).unwrap(), &info);
             }
-            // These take minutes for large rings, and find what one pass over the cores finds.
+            // Exact environments take minutes for large rings. One pass over the cores must find the number instead.
             assert!(!kept.has_exact(), "{}: exact environments", case.what);
             let mut op = [C::new(0.0, 0.0); 4];
             op[3 * value] = C::new(1.0, 0.0);
@@ -143,7 +144,7 @@ fn project(context: &Arc<Context>, case: &Case) {
     }
 }
 
-/// The calls with operators and the environments.
+/// Checks the calls with operators, and the environments.
 fn operate(context: &Arc<Context>, case: &Case) {
     let Case { x, y, what } = case;
     let h = ising(context, DType::F64, SITES, 1.0, 0.5, false).unwrap();
@@ -176,7 +177,7 @@ fn operate(context: &Arc<Context>, case: &Case) {
     ] {
         assert!(found.info.outcome == Outcome::NonFinite && found.iter().all(|v| v.re.is_nan()), "{what}: {found:?}");
     }
-    // In the operator, where no path of nonzero blocks passes: the first core's second row.
+    // The bad number is in the second row of the operator's first core, which is on no path of nonzero blocks.
     let mut bad = ising(context, DType::F64, SITES, 1.0, 0.5, false).unwrap();
     bad.train_mut().cores_mut::<f64>("h").unwrap().core(SITES - 1)[1] = f64::NAN;
     let (value, info) = s.sandwich(None, &Trains::new(y, Some(&bad), y), None).unwrap();
@@ -186,13 +187,13 @@ fn operate(context: &Arc<Context>, case: &Case) {
     case.expect("operator's quotient", found.quotient, &found.info);
 }
 
-/// All calls, for trains in the memory of `location`, with one case of each `every`. Cases come in groups of twelve: an `every`
-/// that shares no factor with twelve takes all kinds over the types and ranks.
+/// Checks all calls for trains in the memory of `location`, with one case of each `every`. Cases come in groups of
+/// twelve, so an `every` without a common factor with twelve covers all kinds.
 pub fn check(context: &Arc<Context>, location: Location, ranks: &[usize], every: usize) {
     let mut number = 0;
     for (cyclic, dtype) in [(false, DType::F64), (true, DType::CF64), (false, DType::CF32), (true, DType::F32)] {
         for &rank in ranks {
-            // Rings take the fifth power of the rank.
+            // The time for a ring grows with the fifth power of the rank.
             let rank = if cyclic { rank.min(12) } else { rank };
             for case in cases(context, dtype, location, cyclic, rank) {
                 number += 1;

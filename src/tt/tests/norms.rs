@@ -53,7 +53,7 @@ fn norms_are_real_and_never_negative() {
     let c = cpu(1);
     for dtype in [DType::F64, DType::CF64] {
         let mut x = Plain::uniform_ranks(4, 2, 3, false, dtype.is_complex(), 83);
-        // The last two slices cancel: the tensor is 0, its cores are not.
+        // The last two slices cancel, so the tensor is 0, although its cores are not.
         x.cores[3] = x.cores[3].iter().map(|_| crate::scalar::Complex::new(0.0, 0.0)).collect();
         let t = x.train(&c, dtype);
         for norm_method in WAYS {
@@ -115,7 +115,7 @@ fn distances_are_those_of_the_dense_tensors() {
     }
 }
 
-/// The same tensor times 2^(sum of `by`), core by core.
+/// The same tensor times 2^(sum of `by`), with core k times 2^by\[k\].
 fn graded(x: &Plain, by: &[i32]) -> Plain {
     let mut y = Plain { modes: x.modes.clone(), ranks: x.ranks.clone(), cores: x.cores.clone() };
     for (core, e) in y.cores.iter_mut().zip(by) {
@@ -128,7 +128,7 @@ fn graded(x: &Plain, by: &[i32]) -> Plain {
 fn factors_may_stand_in_any_core() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        // Cores of the sizes that the type just holds, in single precision with a margin for the numbers themselves.
+        // Cores as large as the type allows. In single precision there is a margin for the entries themselves.
         let top = if tolerance > 1e-10 { 122 } else { 1018 };
         let patterns: [[i32; 4]; 5] = [
             [top, -top, top, -top],

@@ -1,4 +1,4 @@
-//! What calls would do, against what they do.
+//! Plans of calls, against the reports of the same calls.
 
 use super::support::{Plain, TYPES, cpu};
 use crate::backend::BackendChoice;
@@ -11,26 +11,27 @@ use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options, Scaled};
 use std::sync::Arc;
 
-/// A session that chooses for itself.
+/// A session with automatic choices.
 fn session(context: &Arc<Context>, options: Options) -> Contraction {
     Contraction::new(context, options).unwrap()
 }
 
-/// Bytes that a call takes beside what was held before.
+/// Bytes that a call allocates at most, in addition to those held before.
 fn used<R>(context: &Context, call: impl FnOnce() -> R) -> (R, u64) {
     let before = context.host_budget().restart_peak();
     let found = call();
     (found, context.host_budget().peak() - before)
 }
 
-/// The plan is the report but for what only a call knows.
+/// Asserts that plan and report are equal, except for the figures that only a call knows.
 fn expect_as_planned(planned: &Info, done: &Info, used: u64, what: &str) {
     let known = Info { seconds: done.seconds, outcome: done.outcome, ..planned.clone() };
     assert_eq!(known, *done, "{what}");
     assert!(used <= planned.workspace_bytes as u64, "{what}: {used} bytes are used, {planned:?}");
 }
 
-/// Shapes of all kinds: short and long, thin and wide, with ends that grow, rings that are cut where they are thin.
+/// Shapes of all kinds: short and long, small and large ranks, ends whose dense tensors are built, rings with a small
+/// bond.
 fn shapes() -> Vec<(Vec<usize>, Vec<usize>)> {
     let uniform = |d: usize, n: usize, rank: usize, ends: usize| {
         let mut ranks = vec![rank; d + 1];
@@ -62,7 +63,7 @@ fn products_norms_and_distances_take_what_their_plans_say() {
             let what = |name: &str| format!("{name} of {dtype:?} {modes:?} {ranks:?}");
             for kernel in [None, Some(Kernel::Products)] {
                 for method in [Method::Auto, Method::Full, Method::Reduced, Method::Halves] {
-                    // Dense halves of a long train fit no memory.
+                    // The dense halves of a long train fit no memory.
                     if method == Method::Halves && modes.len() > 8 {
                         continue;
                     }
@@ -102,7 +103,7 @@ fn uniform_trains_take_what_their_plans_say() {
 fn batches_take_what_their_plans_say() {
     for threads in [1, 3] {
         let c = cpu(threads);
-        // Small ones that go together, and large ones that follow one by one.
+        // Small products, which are computed together, and large ones, which follow one by one.
         let plain: Vec<Plain> = (0..12u64)
             .map(|seed| match seed % 4 {
                 0 => Plain::uniform_ranks(12, 4, 5, false, true, seed),
@@ -129,7 +130,7 @@ fn batches_take_what_their_plans_say() {
                 expect_as_planned(&planned, &done, bytes, "a Gram matrix");
             }
         }
-        // With less memory fewer go together.
+        // With a smaller limit fewer pairs are computed together.
         let (x, y) = (&x[..1], &y[..1]);
         let (x, y) = (x.repeat(9), y.repeat(9));
         let one = session(&c, Options::default()).plan_batch(&x[..1], &y[..1]).unwrap().workspace_bytes as u64;
@@ -139,7 +140,7 @@ fn batches_take_what_their_plans_say() {
         let mut sums = vec![Scaled::ZERO; 9];
         let (done, bytes) = used(&c, || session(&c, options).inner_batch(None, &x, &y, &mut sums, None).unwrap());
         expect_as_planned(&planned, &done, bytes, "a batch with little memory");
-        // What does not fit is refused as by the call.
+        // A limit that is too small is refused as by the call.
         let mut again = session(&c, Options::default());
         let problem = again.plan_batch(&x, &y[..1]).unwrap_err();
         assert_eq!(problem, again.inner_batch(None, &x, &y[..1], &mut sums, None).unwrap_err());
@@ -173,7 +174,7 @@ fn a_plan_fits_the_memory_that_the_context_allows() {
         let options =
             ContextOptions { backend: BackendChoice::Cpu, threads: 1, host_memory_limit, ..ContextOptions::default() };
         let c = Context::new(options).unwrap();
-        // The trains are the caller's.
+        // The trains are the caller's memory, which the limit does not count.
         let free = cpu(1);
         let given = |p: &Plain| {
             let own = p.train(&free, DType::F64);
@@ -207,7 +208,7 @@ fn a_plan_fits_the_memory_that_the_context_allows() {
 #[test]
 fn open_takes_the_bond_of_one_pair() {
     let c = cpu(1);
-    // The pairs of the middle bond, of which half suffice, are cheaper.
+    // The pairs of the bond in the middle, of which half are summed, are cheaper.
     let x = Plain::uniform_ranks(2, 2, 3, false, false, 41).train(&c, DType::F64);
     let mut auto = session(&c, Options::default());
     let mut open = session(&c, Options { method: Method::Open, ..Options::default() });

@@ -1,4 +1,4 @@
-//! Rings: every cut, every block, every method, halves of Hermitian sums, mixed boundaries and types.
+//! Rings: every cut, block size and method, halved Hermitian sums, rings beside open trains, mixed types.
 
 use super::support::{Plain, TYPES, cpu, inner, session};
 use crate::scalar::DType;
@@ -71,7 +71,7 @@ fn half_of_a_hermitian_sum_is_enough() {
         assert!((whole - half).norm() <= tolerance * whole.norm(), "{dtype:?}: {half}, not {whole}");
         assert_eq!((all.halved, info.halved, half.im), (false, true, 0.0));
         assert!(info.flops < 0.7 * all.flops);
-        // Without conjugation the terms of (p, q) and (q, p) of a complex train are no conjugates.
+        // Without conjugation the terms of (p, q) and (q, p) of a complex train are not conjugates of each other.
         let options = Options { conjugate: Conjugate::None, ..s.options().clone() };
         let (value, info) = session(&c, options).inner(None, &tx, &tx, None).unwrap();
         assert_eq!(info.halved, !dtype.is_complex());
@@ -92,7 +92,7 @@ fn the_cheapest_cut_is_found() {
         assert!(session(&c, options).plan_inner(&tx, &ty).unwrap().flops >= best.flops);
     }
     assert!([2, 3, 4].contains(&best.cut) && best.pairs == 4 || best.pairs == 5);
-    // A bond of rank 1 in both makes a ring open.
+    // A bond of rank 1 in both trains makes the ring open.
     let x = Plain::random(&[2; 4], &[3, 1, 3, 3, 3], false, 5);
     let y = Plain::random(&[2; 4], &[2, 1, 4, 2, 2], false, 6);
     let (tx, ty) = (x.train(&c, DType::F64), y.train(&c, DType::F64));

@@ -1,4 +1,4 @@
-//! Exponents, and what does not change a bit.
+//! Exponents of results, and changes that must not change a bit.
 
 use super::support::{C, Plain, TYPES, cpu, session};
 use crate::scalar::DType;
@@ -75,7 +75,7 @@ fn a_hundred_thousand_sites_neither_overflow_nor_underflow() {
                 ranks
             };
             for cyclic in [false, true] {
-                // Every core is `factor` on the diagonal of both mode indices.
+                // Every core has `factor` on the diagonal, for both mode index values.
                 let ranks = ranks(cyclic);
                 let cores = (0..d).map(|k| {
                     let (r, r2) = (ranks[k], ranks[k + 1]);
@@ -86,7 +86,7 @@ fn a_hundred_thousand_sites_neither_overflow_nor_underflow() {
                 let t = x.train(&c, dtype);
                 let mut s = session(&c, Options::default());
                 let (found, info) = s.inner_scaled(None, &t, &t, None).unwrap();
-                // 2^d entries; a ring has two equal diagonals.
+                // The product has 2^d terms, and twice as many for a ring with its two equal diagonal entries.
                 let exponent = d as i64 + 2 * d as i64 * factor.log2() as i64 + if cyclic { 2 } else { 0 };
                 assert_eq!((found.mantissa, found.exponent), (C::new(0.5, 0.0), exponent + 1), "{dtype:?} {info:?}");
                 let (plain, info) = s.inner(None, &t, &t, None).unwrap();

@@ -1,4 +1,4 @@
-//! Environments of trains, operators and vectors whose numbers span more than one exponent holds.
+//! Environments of trains, operators and vectors whose entries span more than one exponent can hold.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ pub fn two(e: i32) -> f64 {
     2f64.powi(e)
 }
 
-/// Cores D_k^-1 1 D_k+1: all entries are the product of the inner ranks.
+/// Core k is D_k^-1 1 D_k+1 with a matrix of ones and diagonal matrices D: all entries of the tensor are the product of
+/// the inner ranks.
 fn gauge(powers: &[&[i32]]) -> Plain {
     let ranks: Vec<usize> = powers.iter().map(|p| p.len()).collect();
     let core = |pair: &[&[i32]]| {
@@ -33,7 +34,7 @@ pub fn close(found: Scaled, wanted: Scaled, what: &str) {
     assert!((quotient - 1.0).abs() < 1e-5, "{what}: {found:?}, not {wanted:?}");
 }
 
-/// The result of `apply`, as numbers times the same power of two.
+/// The result of `apply`, each number with the common power of two.
 fn applied(kept: &mut Environments, trains: &Trains<'_>, at: (usize, usize), v: &[f64], count: usize) -> Vec<Scaled> {
     with_scalar!(kept.dtype(), "v", T => {
         let v: Vec<T> = v.iter().map(|v| T::from_parts(*v, 0.0)).collect();
@@ -44,7 +45,7 @@ fn applied(kept: &mut Environments, trains: &Trains<'_>, at: (usize, usize), v: 
     .unwrap()
 }
 
-/// All tests of this file for one place.
+/// All tests of this file, for trains in the memory of `location`.
 pub fn check(c: &Arc<Context>, location: Location) {
     check_dead(c, location);
     check_rings(c, location);
@@ -52,7 +53,7 @@ pub fn check(c: &Arc<Context>, location: Location) {
     check_vectors(c, location);
 }
 
-/// A value of bond 1 that nothing reaches, and large numbers behind it.
+/// Checks a value of bond 1 that no path from the first core reaches, with large entries behind it.
 fn check_dead(c: &Arc<Context>, location: Location) {
     let cases = [
         (DType::F32, 50, 50, 0.0),
@@ -88,14 +89,14 @@ fn check_dead(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Rings of one core whose diagonal is far below the other numbers, and gauges that go round a ring.
+/// Checks rings of one core whose diagonal is far below the other entries, and gauges of a ring.
 fn check_rings(c: &Arc<Context>, location: Location) {
     let cases = [
         (DType::F64, [0.0, two(680), two(880), two(-720)], [two(580), 0.0, two(720), 0.0]),
         (DType::F32, [0.0, two(85), two(110), two(-90)], [two(72), 0.0, two(90), 0.0]),
     ];
     for (dtype, a, b) in cases {
-        // Rows were given.
+        // `m` is given row by row.
         let of = |m: [f64; 4]| placed(c, bare(&[2, 2], vec![vec![m[0], m[2], m[1], m[3]]]).train(c, dtype), location);
         let (x, y) = (of(a), of(b));
         let trains = Trains::new(&y, None, &x);
@@ -105,10 +106,10 @@ fn check_rings(c: &Arc<Context>, location: Location) {
             close(kept.value(None, &trains, bond).unwrap(), wanted, &format!("ring, {dtype:?}, bond {bond}"));
         }
         close(kept.local(None, &trains, 0, &[C::new(1.0, 0.0)]).unwrap(), wanted, "local of a ring");
-        // The environments of both ends of a ring of one core are 1.
+        // At both ends of a ring of one core, the environments are 1.
         let out = applied(&mut kept, &trains, (0, 1), &[1.0, 0.0, 0.0, 1.0], 4);
         close(out[0], Scaled::real(2.0), "apply of a ring");
-        // y transposed times the trace of x.
+        // The result is y transposed times the trace of x.
         let out = applied(&mut kept, &trains, (0, 0), &[1.0, 0.0, 0.0, 1.0], 4);
         close(out[2], Scaled::real(1.0), "apply at the end of a ring");
     }
@@ -118,7 +119,7 @@ fn check_rings(c: &Arc<Context>, location: Location) {
         let x = placed(c, plain.train(c, dtype), location);
         let trains = Trains::new(&x, None, &x);
         let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
-        // The only entry is 3.
+        // The only entry of the tensor is 3.
         let wanted = Scaled::real(9.0);
         for bond in 0..2 {
             close(
@@ -146,13 +147,13 @@ fn check_rings(c: &Arc<Context>, location: Location) {
         for bond in 0..3 {
             close(kept.value(None, &trains, bond).unwrap(), wanted, &format!("ring of two, {dtype:?}, bond {bond}"));
         }
-        // Entries of the result span e bits for each value; those within the range of the type are right.
+        // The entries of the result span e bits for each value. Those within the range of the type must be right.
         let v: Vec<f64> = both.cores[0].iter().map(|v| v.re).collect();
         let out = applied(&mut kept, &trains, (0, 1), &v, 6);
         let largest = out.iter().map(|x| x.exponent).max().unwrap();
         let reach = if dtype == DType::F32 { 120 } else { 1000 };
         for (at, found) in out.iter().enumerate() {
-            // <x|x> is 36, its derivative by an entry of the core is 6 times what that entry lacks to 1.
+            // <x|x> is 36. Half of its derivative by an entry of the core is 6 divided by that entry.
             let wanted = Scaled::new(C::new(6.0, 0.0), i64::from(powers[at % 3] - middle[at / 3]));
             if largest - wanted.exponent < reach {
                 close(*found, wanted, &format!("apply of a gauged ring, {dtype:?}, 2^{e}, {at}"));
@@ -161,7 +162,7 @@ fn check_rings(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Operators whose bonds carry gauges, or a large value that nothing reaches.
+/// Checks operators with gauges, and with a large value of a bond that no path reaches.
 fn check_operators(c: &Arc<Context>, location: Location) {
     let cases: [(DType, &[&[i32]]); 2] = [
         (DType::F64, &[&[0], &[-492, 215], &[-252, 176], &[303, 220], &[0]]),
@@ -198,7 +199,7 @@ fn check_operators(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Vectors and operators near the ends of the range.
+/// Checks vectors and operators near the ends of the range.
 fn check_vectors(c: &Arc<Context>, location: Location) {
     let cases = [(DType::F64, -1000, -110), (DType::F64, 1000, 110), (DType::F32, -120, -10), (DType::F32, 120, 10)];
     for (dtype, p, q) in cases {
@@ -223,7 +224,7 @@ fn environments_hold_what_one_exponent_does_not() {
     check(&cpu(2), Location::Host);
 }
 
-/// Products of two factors with exponents of their own.
+/// The sum of products with separate exponents.
 fn times(values: &[(f64, i64)]) -> (f64, i64) {
     let (m, e) = values.iter().fold((1.0, 0), |(m, e), (x, p)| (m * x, e + p));
     (scale(m, -exponent_of(m)), e + exponent_of(m))
@@ -256,7 +257,7 @@ fn random_rings_and_trains_agree_with_sums_of_numbers_with_exponents() {
             let number = |p: &Option<i64>| p.map_or(0.0, |p| scale(1.0, p));
             bare(&ranks, powers.iter().map(|core| core.iter().map(number).collect()).collect()).train(&c, dtype)
         };
-        // The entry of a train: the sum over all paths.
+        // An entry of a train: the sum over all paths of its bonds' values.
         let entry = |powers: &[Vec<Option<i64>>]| {
             let mut sum = Scaled::ZERO;
             let paths = 1usize << (d + 1);
@@ -285,7 +286,7 @@ fn random_rings_and_trains_agree_with_sums_of_numbers_with_exponents() {
             let what = format!("round {round}, {dtype:?}, ring {is_ring}, bond {bond} of {d}: {a:?} {b:?}");
             close(kept.value(None, &trains, bond).unwrap(), wanted, &what);
         }
-        // The core itself as the vector.
+        // The core of the train as the vector.
         for k in 0..d {
             let numbers = |p: &Option<i64>| p.map_or(0.0, |p| scale(1.0, p));
             let v: Vec<f64> = a[k].iter().map(numbers).collect();
@@ -295,7 +296,7 @@ fn random_rings_and_trains_agree_with_sums_of_numbers_with_exponents() {
             let mut is_whole = true;
             let reach = if dtype == DType::F32 { 120 } else { 1000 };
             for (x, p) in out.iter().zip(&b[k]) {
-                // What is far below the largest may be 0.
+                // A number far below the largest may have become 0.
                 is_whole &= p.is_none_or(|_| !x.is_zero() && largest.is_some_and(|most| most - x.exponent < reach));
                 let number = p.map_or(Scaled::ZERO, |p| Scaled::new(C::new(1.0, 0.0), p));
                 sum = sum.plus(x.times(number));

@@ -1,4 +1,4 @@
-//! Trains in plain vectors, and contractions of them by definition.
+//! Trains as plain vectors, and contractions from the definition.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub fn cpu(threads: usize) -> Arc<Context> {
     Context::new(ContextOptions { backend: BackendChoice::Cpu, threads, ..ContextOptions::default() }).unwrap()
 }
 
-/// Numbers that look random, in [-1, 1).
+/// Pseudorandom numbers in [-1, 1).
 pub struct Disorder(u64);
 
 impl Disorder {
@@ -38,7 +38,7 @@ impl Disorder {
     }
 }
 
-/// A train in plain complex numbers.
+/// A train of plain complex numbers.
 #[derive(Clone)]
 pub struct Plain {
     pub modes: Vec<usize>,
@@ -52,7 +52,7 @@ impl Plain {
         let cores = (0..modes.len())
             .map(|k| {
                 let len = ranks[k] * modes[k] * ranks[k + 1];
-                // 1/64ths: exact in every type.
+                // Multiples of 1/64 are exact in every type.
                 let mut number = || (d.next() * 64.0).round() / 64.0;
                 (0..len).map(|_| C::new(number(), if complex { number() } else { 0.0 })).collect()
             })
@@ -60,7 +60,7 @@ impl Plain {
         Self { modes: modes.to_vec(), ranks: ranks.to_vec(), cores }
     }
 
-    /// Ranks all equal; open or cyclic.
+    /// A random train with equal ranks, open or cyclic.
     pub fn uniform_ranks(d: usize, n: usize, rank: usize, cyclic: bool, complex: bool, seed: u64) -> Self {
         let mut ranks = vec![rank; d + 1];
         if !cyclic {
@@ -89,7 +89,7 @@ impl Plain {
     pub fn full(&self) -> Vec<C> {
         let r0 = self.ranks[0];
         let mut out = Vec::new();
-        // rows (p, i_0 ..), columns the bond.
+        // Matrix with rows (p, i_0, ...) and the bond as column.
         let mut left: Vec<C> = (0..r0 * r0).map(|i| C::new(f64::from(u8::from(i % r0 == i / r0)), 0.0)).collect();
         let mut rows = r0;
         for (k, core) in self.cores.iter().enumerate() {
@@ -122,13 +122,13 @@ pub fn inner(x: &Plain, y: &Plain, conj: bool) -> C {
     x.full().iter().zip(y.full()).map(|(x, y)| if conj { x.conj() * y } else { x * y }).sum()
 }
 
-/// A session with options whose arithmetic is matrix products, which small ranks would not get by themselves.
+/// A session that computes by matrix products, also for small ranks.
 pub fn session(context: &Arc<Context>, options: Options) -> Contraction {
     let kernel = Some(options.kernel.unwrap_or(Kernel::Products));
     Contraction::new(context, Options { kernel, ..options }).unwrap()
 }
 
-/// Both ways of carrying out the arithmetic, and the choice between them.
+/// Both kernels, and the automatic choice.
 pub const KERNELS: [Option<Kernel>; 3] = [Some(Kernel::Products), Some(Kernel::Chain), None];
 
 /// A session with options and one of [`KERNELS`].
@@ -136,16 +136,16 @@ pub fn session_by(context: &Arc<Context>, kernel: Option<Kernel>, options: Optio
     Contraction::new(context, Options { kernel, ..options }).unwrap()
 }
 
-/// The four types, and how close their results have to be, relative to |x| |y|.
+/// The four types, and the allowed error of their results relative to |x| |y|.
 pub const TYPES: [(DType, f64); 4] =
     [(DType::F64, 1e-13), (DType::CF64, 1e-13), (DType::F32, 2e-6), (DType::CF32, 2e-6)];
 
-/// A file of golden data.
+/// The path of a file of golden data.
 pub fn golden(name: &str) -> PathBuf {
     source("tests/golden/tt").join(name)
 }
 
-/// What a JSON text holds.
+/// A value of a JSON text.
 #[derive(Debug, Clone)]
 pub enum Json {
     Number(f64),
@@ -256,7 +256,7 @@ impl Json {
 }
 
 impl Plain {
-    /// A train of cores, each with its shape.
+    /// A train of cores that come with their shapes.
     pub fn of_cores(cores: Vec<(Vec<usize>, Vec<C>)>) -> Self {
         let mut ranks = vec![cores[0].0[0]];
         ranks.extend(cores.iter().map(|(shape, _)| shape[2]));
@@ -264,7 +264,7 @@ impl Plain {
         Self { modes, ranks, cores: cores.into_iter().map(|(_, core)| core).collect() }
     }
 
-    /// Every entry of every core times a factor.
+    /// The same train with every entry of every core times a factor.
     pub fn scaled(mut self, factor: f64) -> Self {
         self.cores.iter_mut().flatten().for_each(|v| *v *= factor);
         self

@@ -1,4 +1,4 @@
-//! What a plan says of its workspace and what a limit is refused for are one number.
+//! The workspace in a plan is exactly the smallest limit that the call accepts.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::tt::{Contraction, Info, Options};
 
 const METHODS: [Method; 5] = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
 
-/// The bytes that a refusal names.
+/// The number of bytes that an error names.
 fn needed(text: &str) -> u64 {
     let rest = text.split("at least ").nth(1).unwrap_or_else(|| panic!("{text}"));
     rest.split(' ').next().and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{text}"))
 }
 
-/// Limits of one byte, of what is needed, and of one byte less, for `run` with a plan.
+/// Checks limits of one byte, of the necessary bytes, and of one byte less. `run` returns a plan and a report.
 fn limits(what: &str, run: &dyn Fn(u64) -> crate::error::Result<(Info, Info)>) {
     let least = match run(1) {
         Ok((plan, done)) => {
@@ -34,7 +34,7 @@ fn limits(what: &str, run: &dyn Fn(u64) -> crate::error::Result<(Info, Info)>) {
     assert_eq!(needed(&refused), least, "{what}: {refused}");
 }
 
-/// All methods, kernels and norms, for trains in the memory of `location`.
+/// Checks all methods, kernels and norms, for trains in the memory of `location`.
 pub fn check(context: &Arc<Context>, location: Location) {
     let mut draw = Disorder::new(7);
     for round in 0..6 {

@@ -1,4 +1,4 @@
-//! A cancellation of the context ends each call at its next core; later calls are not touched.
+//! A cancellation of the context ends each call at its next core. It does not affect later calls.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::tt::scaled::Scaled;
 
 type Call<'a> = Box<dyn Fn(&Place<'_>) -> Result<()> + 'a>;
 
-/// Makes a call whose context is cancelled after its beginning, and then a later one.
+/// Calls `call` on a context that is cancelled after the call has begun, and then again.
 fn is_cancelled(c: &Arc<Context>, name: &str, call: &Call<'_>) {
     let running = Place::host(c);
     let used = c.host_memory_used();
@@ -74,7 +74,7 @@ fn every_call_ends_at_its_next_core() {
     }
 }
 
-/// A tensor whose numbers are zeros.
+/// A tensor of zeros.
 fn tensor_like(c: &Arc<Context>, dims: &[usize]) -> Tensor {
     Tensor::create(c, DType::CF64, Location::Host, Order::ColumnMajor, dims).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Bits of the algebra: a change of structure must not change one.
+//! Checksums of the algebra's results: a change of the code's structure must not change a bit.
 
 use super::support::{C, SHAPES, matrix, train};
 use crate::context::Context;

@@ -35,7 +35,8 @@ fn random<T: Scalar>() {
             sum += norm(&dense::<T>(&train::<T>(&c, modes, ranks, seed))).powi(2);
         }
     }
-    // The squared norm of such a train has a standard deviation below 2: five of the mean of 800.
+    // The squared norm of such a train has a standard deviation below 2. The bound is five times that of the mean of
+    // 800.
     let mean = sum / (2 * count) as f64;
     assert!((mean - 1.0).abs() < 5.0 * 2.0 / ((2 * count) as f64).sqrt(), "{mean}");
 }

@@ -17,7 +17,8 @@ use crate::tt::{Contraction, Options};
 
 type C32 = crate::scalar::Complex<f32>;
 
-/// Products of such a number with one in [0.5, 2) may be below 2^least, sums of two of them beyond 2^most.
+/// Exponents (least, most): the product of 2^least and a number below 1 may underflow, the sum of two numbers near
+/// 2^most may overflow.
 fn ends<T: Scalar>() -> (i64, i64) {
     if size_of::<T::Part>() == 4 { (-149, 128) } else { (-1074, 1024) }
 }
@@ -30,7 +31,7 @@ fn real(x: f64) -> C {
     C::new(x, 0.0)
 }
 
-/// A train of cores of the given numbers.
+/// A train with these entries, core by core.
 fn cores<T: Scalar>(c: &Arc<Context>, modes: &[usize], ranks: &[usize], values: &[&[C]]) -> TensorTrain {
     let mut x = TensorTrain::zeros(c, T::DTYPE, Location::Host, Shape::new("x", modes, ranks).unwrap()).unwrap();
     let mut to = x.cores_mut::<T>("x").unwrap();
@@ -41,7 +42,7 @@ fn cores<T: Scalar>(c: &Arc<Context>, modes: &[usize], ranks: &[usize], values: 
     x
 }
 
-/// A train of one number a core.
+/// A train of cores with one entry each.
 fn line<T: Scalar>(c: &Arc<Context>, values: &[C]) -> TensorTrain {
     let d = values.len();
     let lists: Vec<&[C]> = values.iter().map(std::slice::from_ref).collect();
@@ -55,7 +56,7 @@ fn full_of<T: Scalar>(x: &TensorTrain) -> Result<Vec<C>> {
     Ok(numbers::<T>(&out))
 }
 
-/// The first entry, and all others of mode 0, by products with exponents of their own.
+/// All entries with the other indices 0, computed with separate exponents.
 fn entries(x: &TensorTrain) -> Vec<Scaled> {
     let at = Place::host(x.context());
     let place = |i: usize| [vec![i], vec![0; x.shape().len() - 1]].concat();
@@ -75,7 +76,7 @@ fn factors_beyond_single_precision<T: Scalar>() {
     let at = Place::host(&c);
     let one = real(1.0);
     for d in [1, 2, 3] {
-        // 2^-20 in every core, or in the first one.
+        // Each core is 2^-20, or only the first one.
         for all in [false, true] {
             let small = if all { two(-20) } else { 1.0 };
             let rest = vec![real(small); d - 1];
@@ -100,7 +101,7 @@ fn factors_beyond_single_precision<T: Scalar>() {
                 let found = entries(&add(&at, factor, &zero, one, &y).unwrap());
                 assert_eq!(found, [Scaled::ONE; 2], "{what}");
             }
-            // Small factors.
+            // Factors near the smallest number of single precision.
             let large = make(&[real(two(100)), real(two(101))]);
             for e in [-120, -126, -130, -148, -149, -150, -160] {
                 let what = format!("d = {d} {all} 2^{e}");
@@ -142,7 +143,7 @@ fn small_numbers_take_factors<T: Scalar>() {
                 assert_is::<T>(entries(&found)[0], factor * 3.0, least + e, &format!("{spread:?} 2^{e}"));
             }
         }
-        // A later core makes the number large.
+        // Another core makes the entry large.
         let large = real(two(100));
         for y in [line::<T>(&c, &[tiny, large]), line::<T>(&c, &[large, tiny])] {
             for spread in [Spread::Auto, Spread::Even] {
@@ -153,7 +154,7 @@ fn small_numbers_take_factors<T: Scalar>() {
             let found = add(&at, factor, &y, real(1.0), &zero).unwrap();
             assert_is::<T>(entries(&found)[0], factor * 3.0, least + 100, "sum");
         }
-        // The first core cannot: its numbers fill the range.
+        // The entries of the first core fill the range, so it cannot be scaled.
         let most = ends::<T>().1 - 9;
         let lists: [&[C]; 2] = [&[tiny, real(two(most))], &[real(two(100 - most))]];
         let y = cores::<T>(&c, &[2, 1], &[1; 3], &lists);
@@ -165,11 +166,11 @@ fn small_numbers_take_factors<T: Scalar>() {
         let refused = scale(&at, Scaled::new(factor, 0), &y, Spread::First);
         let text = format!("factor: core 0 would have numbers that count below the range of {}", T::DTYPE.name());
         assert_eq!(refused.map(|_| ()).unwrap_err(), Error::Numerical(text));
-        // Signs and powers of two are exact in any core.
+        // The product with a sign or a power of two is exact in any core.
         let found = entries(&scale(&at, Scaled::new(real(-1.0), 0), &y, Spread::First).unwrap());
         assert_is::<T>(found[0], real(-3.0), least + 100, "sign");
     }
-    // An entry below the range is rounded as any number is.
+    // The result is below the range and is rounded as any number is.
     let x = line::<T>(&c, &[real(4.0 * two(least))]);
     let found = scale(&at, Scaled::real(1.25), &x, Spread::Auto).unwrap();
     assert_eq!(entries(&found)[0], Scaled::new(real(5.0), least));
@@ -179,7 +180,7 @@ four_types! {
     factors_keep_the_digits_of_small_numbers => small_numbers_take_factors;
 }
 
-/// The largest number of a type in its parts.
+/// The largest number of a real type; for a complex type 1 + i `im` times that of its parts.
 fn largest<T: Scalar>(im: f64) -> C {
     let most = (2.0 - T::Part::EPSILON.to_f64()) * two(ends::<T>().1 - 1);
     if T::IS_COMPLEX { C::new(most, im * most) } else { real(most) }
@@ -198,11 +199,11 @@ fn sums_at_the_top<T: Scalar>() {
     beyond(add(&at, one, &x, one, &x));
     beyond(add(&at, real(1.5), &x, real(0.25), &x));
     beyond(scale(&at, Scaled::real(1.5), &x, Spread::Auto));
-    // The terms may be larger than the sum.
+    // Each term is larger than the sum.
     let found = add(&at, real(1.5), &x, real(-1.0), &x).unwrap();
     assert_is::<T>(entries(&found)[0], most * 0.5, 0, "difference");
     assert_eq!(entries(&add(&at, real(3.0), &x, real(-3.0), &x).unwrap()), [Scaled::ZERO]);
-    // The power of two goes to the other core.
+    // The power of two multiplies the other core.
     let x = line::<T>(&c, &[most, real(two(-9))]);
     let found = add(&at, one, &x, one, &x).unwrap();
     assert_is::<T>(entries(&found)[0], most * two(-8), 0, "two cores");
@@ -212,7 +213,7 @@ fn sums_at_the_top<T: Scalar>() {
     for factor in [C::new(0.75, 0.75), C::new(-1.5, 1.0), C::new(0.6, 0.8)] {
         let x = line::<T>(&c, &[most * 0.75]);
         if factor.re == 0.6 {
-            // Parts -0.2 and 1.4 of three quarters of the largest number.
+            // The product's parts are -0.2 and 1.4 times three quarters of the largest number.
             beyond(scale(&at, Scaled::new(factor, 0), &x, Spread::Auto));
         } else {
             beyond(scale(&at, Scaled::new(factor, 0), &line::<T>(&c, &[most]), Spread::Auto));
@@ -277,13 +278,13 @@ fn dense_at_the_ends<T: Scalar>() {
     right(&[1.5, two(most - 1)], 1.5 * two(most - 1));
     right(&[1.25, two(most - 1), 1.5], 1.875 * two(most - 1));
     right(&[1.5 * two(most - 1), two(-40), two(40)], 1.5 * two(most - 1));
-    // A core below the range between others.
+    // A core below the range, between two others.
     let low = 3.0 * two(least + 5);
     right(&[two(most - 2), low, 1.25], 3.75 * two(most + least + 3));
     right(&[two(most - 2), low, 1.25 * two(-30)], 3.75 * two(most + least - 27));
     right(&[1.375 * two(most - 1), low, two(-most - 6)], two(least));
     right(&[1.75 * two(most - 1), low, two(-most + 1)], 3.0 * 1.75 * two(least + 5));
-    // Terms beyond the range, and their sum within it.
+    // Each term is beyond the range, the sum within it.
     let big = two(most - 1);
     let row = [real(big), real(big), real(big * 1.5)];
     let column = [real(1.5), real(1.5), real(-1.5)];
@@ -293,7 +294,7 @@ fn dense_at_the_ends<T: Scalar>() {
         let text = full_of::<T>(&line::<T>(&c, &values)).unwrap_err().to_string();
         assert!(text.contains("beyond the range of"), "{text}");
     }
-    // The bound of a ring's entries is larger than the product of the norms of its halves.
+    // The product of the norms of a ring's halves, which bounds its entries, is larger than the entries.
     let e = two(most - 2);
     let id = |v: f64| (0..16).map(|i| real(if i % 5 == 0 { v } else { 0.0 })).collect::<Vec<_>>();
     let ring = cores::<T>(&c, &[1, 1], &[4, 4, 4], &[&id(e), &id(0.75)]);
@@ -306,7 +307,7 @@ four_types! {
     dense_tensors_reach_the_ends_of_the_range => dense_at_the_ends;
 }
 
-/// Distance from zero, and norm by each way.
+/// The distance from zero, and the norm by each method.
 fn norms(c: &Arc<Context>, x: &TensorTrain) -> Vec<Scaled> {
     let at = Place::host(c);
     let ways = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
@@ -323,13 +324,13 @@ fn bonds_at_the_top<T: Scalar>() {
     let (_, most) = ends::<T>();
     let (p, q, m) = if most == 128 { (127, -60, 120) } else { (1023, -700, 1023) };
     let row = |v: &[f64], e: i64| v.iter().map(|v| real(v * two(e))).collect::<Vec<_>>();
-    // The large numbers cancel: the entry is 2^(q + 2 m + 1).
+    // The large entries cancel: the tensor's entry is 2^(q + 2 m + 1).
     let first = [real(two(p)), real(two(q))];
     let lists: [&[C]; 3] = [&first, &row(&[1.0, 1.0, 1.0, -1.0], m), &row(&[1.0, -1.0], m)];
     let x = cores::<T>(&c, &[1; 3], &[1, 2, 2, 1], &lists);
     for (way, norm) in norms(&c, &x).into_iter().enumerate() {
         assert!(norm.is_finite(), "{:?} way {way}", T::DTYPE);
-        // Anything that is small beside the numbers that cancel.
+        // The rounding error relative to the entries that cancel.
         let noise = T::Part::EPSILON.to_f64().powf(if way < 3 { 0.5 } else { 1.0 });
         let bound = (p + 2 * m + 1) as f64 * 2f64.ln() + (64.0 * noise).ln();
         assert!(norm.log_abs() <= bound, "{:?} way {way}: {norm:?}", T::DTYPE);
@@ -338,7 +339,7 @@ fn bonds_at_the_top<T: Scalar>() {
     small(round(&at, &x, &Truncation::default()).unwrap().1.norm);
     let found = canonicalize(&at, &x, 1).unwrap();
     small(element(&at, &found.train, &[0; 3]).unwrap().shifted(found.exponent));
-    // Rounded powers of two would bring a core just beyond the range.
+    // A power of two that is rounded to the next would bring a core just beyond the range.
     let n = largest::<T>(0.0).re;
     let far = two(if most == 128 { 60 } else { 512 });
     let first = [real(n * 0.64), real(n * 0.67)];
@@ -347,7 +348,7 @@ fn bonds_at_the_top<T: Scalar>() {
     for (way, norm) in norms(&c, &x).into_iter().enumerate() {
         assert_is::<T>(norm, real(0.64 * 2f64.sqrt() * n), most, &format!("way {way}"));
     }
-    // Orthonormal cores need a wider range for such a norm.
+    // The norm is too large for two cores that are orthonormal up to powers of two.
     let text = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err().to_string();
     assert!(text.contains("is beyond the range of 2 cores"), "{text}");
     let found = canonicalize(&at, &x, 1).unwrap();

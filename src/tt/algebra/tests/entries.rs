@@ -19,7 +19,7 @@ fn single<T: Scalar>() {
     let at = Place::host(&c);
     for (modes, ranks) in SHAPES {
         let x = train::<T>(&c, modes, ranks, 1);
-        // In an order that is not sorted, and with repetitions.
+        // All index tuples in an order that is not sorted, some of them twice.
         let all = tuples(modes);
         let list: Vec<usize> = all.iter().rev().chain(&all).flatten().copied().collect();
         let got: Vec<C> = elements(&at, &x, &list).unwrap().iter().map(|e| e.plain(DType::CF64).0).collect();
@@ -41,7 +41,7 @@ fn entries_of_long_trains_do_not_overflow() {
     let d = 100_000;
     let three = create::product_state(&at, &vec![1; d], &vec![3.0f32; d]).unwrap();
     let value = element(&at, &three, &vec![0; d]).unwrap();
-    // The logarithm of 3^d; each factor rounds once in single precision.
+    // The logarithm of 3^d. In single precision each factor is rounded once.
     let expected = d as f64 * 3f64.ln();
     assert!((value.log_abs() - expected).abs() < d as f64 * f64::from(f32::EPSILON));
     assert!(value.exponent > 150_000);
@@ -74,7 +74,7 @@ fn halves_beyond_the_range_make_entries_within_it() {
     let c = context(1);
     let at = Place::host(&c);
     let numbers_of = |exponents: [i32; 6]| exponents.map(|e| 2f32.powi(e));
-    // 2^400 and 2^-400 in the halves, 2^0 in the tensor: what f32 cannot hold on the way.
+    // The halves are 2^400 and 2^-400, beyond the range of f32; the entry is 1.
     let x = create::product_state(&at, &[1; 6], &numbers_of([100, 100, 100, -100, -100, -100])).unwrap();
     let mut out = Tensor::create(&c, DType::F32, Location::Host, Order::ColumnMajor, &[1]).unwrap();
     full(&at, &x, &mut out, false).unwrap();
@@ -104,8 +104,9 @@ fn large_tensors_take_force_and_other_sizes_are_refused() {
     assert_eq!(text(full(&at, &x, &mut out, true).unwrap_err()), "tensor: is F32, F64 is needed");
 }
 
-/// Trains of 1 x 1 entries whose bonds carry numbers far apart, with the entry: an open one of two paths, 2^p 2^-p + 2^-p 2^p, through
-/// cores of the identity, and a ring of three cores of ones, whose bonds are multiplied and divided by powers of two.
+/// Trains of one entry, with that entry, whose bonds have values of very different magnitude. An open one of two paths,
+/// 2^p 2^-p + 2^-p 2^p, through cores of the identity. A ring of three cores of ones, whose bonds are multiplied and
+/// divided by powers of two.
 pub(in crate::tt) fn graded(dtype: DType, d: usize) -> [(Plain, f64); 2] {
     let is_single = dtype.is_single();
     let power = |e: i32| C::new(2f64.powi(e), 0.0);
@@ -130,7 +131,7 @@ fn gauged_entries<T: Scalar>() {
     check_graded::<T>(&context(2), Location::Host);
 }
 
-/// Entries and dense tensors of trains in memory of `location`.
+/// Checks the entries and dense tensors of [`graded`] trains in memory of `location`.
 pub(in crate::tt) fn check_graded<T: Scalar>(c: &Arc<Context>, location: Location) {
     let at = Place::new(c, None, location);
     for d in [2, 3, 5, 8] {
@@ -157,8 +158,8 @@ fn beside_not_finite<T: Scalar>() {
     check_not_finite::<T>(&context(2), Location::Host);
 }
 
-/// Entries of a dense tensor that do not depend on numbers of a core which are not finite are those without them; the others are not
-/// finite. The train lies in memory of `location`.
+/// Some entries of a dense tensor do not depend on a number of a core that is not finite. They must be the same as
+/// without it; the others must not be finite. The train is in memory of `location`.
 pub(in crate::tt) fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Location) {
     let at = Place::new(c, None, location);
     for (modes, ranks) in SHAPES {
@@ -167,11 +168,11 @@ pub(in crate::tt) fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Loc
         for (bad, first) in
             [(f64::NAN, 0), (f64::INFINITY, 0), (f64::NEG_INFINITY, 1), (f64::INFINITY, modes.len() / 2)]
         {
-            // In that core and in the last one.
+            // The bad number is in core `first`, and then in the last core.
             let sites: Vec<usize> = (0..modes.len()).filter(|&k| k == first || k == modes.len() - 1).collect();
             let mut x = train::<T>(c, modes, ranks, 7);
             for &site in &sites {
-                // The number of all first indices: for a ring of one core it is on the diagonal.
+                // The number at index 0 of all three indices. In a ring of one core it is on the diagonal.
                 x.cores_mut::<T>("x").unwrap().core(site)[0] = T::from_parts(bad, 0.0);
             }
             let x = placed(c, x, location);

@@ -1,4 +1,4 @@
-//! Numbers of one core that are far apart, and tensors at the ends of the range.
+//! Cores with entries of very different magnitude, and tensors at the ends of the range.
 
 use super::support::*;
 use crate::error::Error;
@@ -28,7 +28,7 @@ fn cores<T: Scalar>(c: &std::sync::Arc<crate::context::Context>, modes: &[usize]
     x
 }
 
-/// The entries at these places, in exponents of their own.
+/// The entries at these index tuples, computed with separate exponents.
 fn entries(x: &TensorTrain, places: &[&[usize]]) -> Vec<Scaled> {
     let at = Place::host(x.context());
     places.iter().map(|place| crate::tt::algebra::element(&at, x, place).unwrap()).collect()
@@ -45,7 +45,7 @@ fn full_of<T: Scalar>(x: &TensorTrain) -> crate::error::Result<Vec<f64>> {
     Ok(numbers::<T>(&out).iter().map(|z| z.re).collect())
 }
 
-/// Cores of two numbers 2^-p and 2^p, whose products are near 1.
+/// Cores with the entries 2^-p and 2^p, whose products are near 1.
 fn products<T: Scalar>(p: i64) {
     let c = context(2);
     let at = Place::host(&c);
@@ -63,7 +63,7 @@ fn products<T: Scalar>(p: i64) {
     for train in [apply_round(&at, &h, &y, &all).unwrap().0, hadamard_round(&at, &x, &z, &all).unwrap().0] {
         assert!(full_of::<T>(&train).unwrap()[0] > 0.0, "{what}");
     }
-    // A later core makes the small product large again.
+    // Another core makes the small product large.
     let far = [two(-p), two(p)];
     let (x, y) = (cores::<T>(&c, &[2, 1], &[&far, &[two(p / 2)]]), cores::<T>(&c, &[2, 1], &[&[1.0, far[0]], &[1.0]]));
     let found = entries(&hadamard(&at, &x, &y).unwrap(), &[&[0, 0], &[1, 0]]);
@@ -82,7 +82,7 @@ fn products_of_numbers_far_apart_are_kept() {
     }
 }
 
-/// Powers of two that balance the bond take a number out of the range, which the other operand brings back.
+/// Balancing the bond takes an entry out of the range, and the product with the other operand is in the range again.
 fn balancing_loses_nothing<T: Scalar>([p, q, top]: [i64; 3]) {
     let c = context(1);
     let at = Place::host(&c);
@@ -115,7 +115,8 @@ fn balanced_operands_lose_nothing_that_counts() {
     balancing_loses_nothing::<C>([800, 400, 1000]);
 }
 
-/// A factor of zeros meets the large numbers of an operand, so that the product's norm is far below the operand's.
+/// Zeros of one operand multiply the large entries of the other, so that the norm of the product is far below the
+/// operand's.
 fn rounding_keeps_what_is_small_beside_the_operands<T: Scalar>([first, p, q]: [i64; 3]) {
     let c = context(2);
     let at = Place::host(&c);
@@ -177,7 +178,7 @@ fn rounded_products_keep_numbers_far_below_the_operands() {
 fn rounded_products_refuse_numbers_that_no_core_holds() {
     let c = context(1);
     let at = Place::host(&c);
-    // One entry of the product, 2^-2000, which stands beside 1 in the first core.
+    // The product has one entry, 2^-2000. In its first core the entry that contributes to it is 2^-1000 beside 1.
     let mut x = train::<f64>(&c, &[2, 2], &[1, 2, 1], 1);
     let mut cores = x.cores_mut::<f64>("x").unwrap();
     cores.core(0).copy_from_slice(&[1.0, 0.0, 0.0, two(-1000)]);
@@ -188,7 +189,7 @@ fn rounded_products_refuse_numbers_that_no_core_holds() {
         Ok((_, info)) => assert_eq!(info.norm, power(-2000)),
         Err(problem) => assert!(problem.to_string().contains("numbers that count below"), "{problem}"),
     }
-    // What is lost is far below the norm.
+    // The lost entries are far below the norm.
     let far: &[f64] = &[1.0, two(-1000)];
     let x = self::cores::<f64>(&c, &[2, 2], &[far, far]);
     let (_, info) = hadamard_round(&at, &x, &x, &Truncation::default()).unwrap();
@@ -199,7 +200,7 @@ fn rounded_products_refuse_numbers_that_no_core_holds() {
 fn products_in_exponents_of_their_own_are_those_of_the_type() {
     let c = context(2);
     let at = Place::host(&c);
-    // One number far from the others of its core, at a place whose products are 0.
+    // Each core has one entry far below the others. Its products do not contribute.
     let mut x = train::<f32>(&c, &[3, 2, 3], &[2, 3, 2, 2], 3);
     let mut y = train::<f32>(&c, &[3, 2, 3], &[1, 2, 3, 1], 4);
     let mut h = train::<f32>(&c, &[6, 4, 3], &[1, 2, 3, 1], 5);
@@ -227,10 +228,10 @@ fn products_that_no_cores_hold_are_refused() {
     let c = context(1);
     let at = Place::host(&c);
     let far: &[f64] = &[1.0, two(-100)];
-    // Entries 2^-200 are below the range of single precision, so that they may become 0.
+    // The entry 2^-200 is below the range of single precision and may become 0.
     let x = cores::<f32>(&c, &[2, 2], &[far, far]);
     assert_eq!(full_of::<f32>(&hadamard(&at, &x, &x).unwrap()).unwrap(), [1.0, 0.0, 0.0, 0.0]);
-    // These are not.
+    // Here the third core brings the entry back into the range.
     let x = cores::<f32>(&c, &[2, 2, 2], &[far, far, &[two(60), two(60 - 100)]]);
     let problem = hadamard(&at, &x, &x).map(|_| ()).unwrap_err();
     let text = "result: core 0 would have numbers that count below the range of F32";
@@ -259,7 +260,7 @@ fn scaling_keeps_small_numbers_of_any_core() {
     let none = cores::<f32>(&c, &[2, 1], &[&[0.0, 0.0], &[0.0]]);
     let sum = add(&at, C::new(1.0, 0.0), &none, C::new(2.0, 0.0), &x).unwrap();
     assert_eq!(entries(&sum, &[&[0, 0], &[1, 0]]), [power(3), power(-173)]);
-    // Neither core takes more of the power.
+    // Neither core can take more of the power of two.
     let far: &[f64] = &[two(60), two(-110)];
     let x = cores::<f32>(&c, &[2, 2], &[far, far]);
     let problem = scale(&at, power(-60), &x, Spread::Auto).map(|_| ()).unwrap_err().to_string();
@@ -282,7 +283,7 @@ fn a_zero_train_is_zero_in_single_precision() {
         }
         assert_eq!(full_of::<f32>(&cast(&at, &x, DType::F32).unwrap()).unwrap(), [0.0; 4]);
     }
-    // Small numbers of a core, which the next core makes large.
+    // The next core makes the small entry of this core large.
     let x = cores::<f64>(&c, &[2, 1], &[&[1.0, two(-180)], &[two(180)]]);
     assert_eq!(entries(&cast(&at, &x, DType::F32).unwrap(), &[&[0, 0], &[1, 0]]), [power(180), power(0)]);
 }
@@ -303,7 +304,7 @@ fn products_of_one_core_below_the_range_are_refused() {
             assert!(problem.contains("x: a norm of 2^-"), "{dtype:?} {size}: {problem}");
         }
     }
-    // The numbers of a train are those of its type.
+    // The entries of a train are always in the range of its type.
     let x = cores::<f32>(&c, &[2], &[&[3.0 * two(-149), two(-149)]]);
     assert_eq!(full_of::<f32>(&round(&at, &x, &all).unwrap().0).unwrap(), [3.0 * two(-149), two(-149)]);
     let square = |small| {
@@ -327,7 +328,7 @@ fn tensors_at_the_upper_end<T: Scalar>(top: i64) {
     let shapes: [&[usize]; 7] = [&[1], &[3], &[2, 2, 1], &[4, 4], &[1, 3, 3], &[2, 2, 2, 2, 2, 2, 2], &[2, 64]];
     for dims in shapes {
         for e in [top - 1, top - 2, top - 6] {
-            // From 1 to 2 times 2^e.
+            // Values from 1 to 2, times 2^e.
             let value = |i: usize| (1.0 + ((i * 37 + 11) % 64) as f64 / 64.0) * two(e);
             let (given, train, _, norm) = svd_of::<T>(dims, value);
             let what = format!("{:?} {dims:?} 2^{e}", T::DTYPE);
@@ -356,7 +357,7 @@ fn tensors_at_the_upper_end_of_the_range_come_back() {
     let bad = tensor::<f64>(&c, &[2, 2], &[C::new(f64::INFINITY, 0.0); 4]);
     let problem = tt_svd(&Place::host(&c), &bad, None, &Truncation::default()).map(|_| ()).unwrap_err().to_string();
     assert!(problem.ends_with("tensor: holds numbers that are not finite"), "{problem}");
-    // An entry that the type does not hold.
+    // The product's entry is beyond the range of the type.
     for (x, y) in [(two(64), two(64)), (two(100), two(100))] {
         let problem = full_of::<f32>(&cores::<f32>(&c, &[1, 1], &[&[x], &[y]])).unwrap_err().to_string();
         assert!(problem.ends_with("beyond the range of F32; scale the train first"), "{problem}");
@@ -379,7 +380,7 @@ fn tensors_of_single_precision_near_the_least_number_keep_their_digits() {
     }
 }
 
-/// Trains of one number whose cores are far from 1, and 0 where one of them is.
+/// Trains of cores with one entry, of these exponents, and the same with one of the entries 0.
 fn one_number<T: Scalar>(cases: &[&[i64]]) {
     let c = context(1);
     for powers in cases {
@@ -407,7 +408,7 @@ fn dense_tensors_of_cores_far_from_one_are_right() {
         [&[-900, 1016, 9], &[9, 1016, -900], &[13, 13, -1060, 13, 13], &[1023, 1, -900, 7], &[1023]];
     one_number::<f64>(&double);
     one_number::<C>(&double);
-    // Numbers that lead to zeros alone are far above the one that counts.
+    // Entries that lead only to zeros are far above the one that contributes.
     let c = context(1);
     let mut x = train::<f64>(&c, &[1; 4], &[1, 2, 2, 1, 1], 1);
     let numbers: [&[f64]; 4] = [&[0.0, 1.0], &[0.0, two(215), 0.0, two(281)], &[two(-1022), 0.0], &[1.0]];
@@ -415,7 +416,7 @@ fn dense_tensors_of_cores_far_from_one_are_right() {
     numbers.iter().enumerate().for_each(|(k, values)| cores.core(k).copy_from_slice(values));
     drop(cores);
     assert_eq!(full_of::<f64>(&x).unwrap(), [two(-807)]);
-    // The norm of a core is beyond the range, not its numbers.
+    // All entries are within the range, but the norm of the core is not.
     let many = vec![two(1022); 64];
     let x = self::cores::<f64>(&c, &[64, 64], &[&many, &vec![two(-30); 64]]);
     assert!(full_of::<f64>(&x).unwrap().iter().all(|x| *x == two(992)));

@@ -16,7 +16,7 @@ fn sums<T: Scalar>() {
     let at = Place::host(&c);
     let (alpha, beta) = (C::new(-1.5, if T::IS_COMPLEX { 0.25 } else { 0.0 }), C::new(2.0, 0.0));
     for (s, (modes, ranks)) in SHAPES.into_iter().enumerate() {
-        // With itself, with an open one and with a ring.
+        // The sum with itself, with an open train and with a ring.
         let d = modes.len();
         let open: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 1 } else { 2 }).collect();
         let ring = vec![2; d + 1];
@@ -60,7 +60,8 @@ fn cast_to_single_precision_shares_powers_that_it_does_not_hold() {
 fn cast_to_single_precision_balances_bonds_that_carry_powers() {
     let c = context(1);
     let at = Place::host(&c);
-    // Cores D_k^-1 1 D_k+1: every entry is the product of the inner ranks.
+    // Core k is D_k^-1 1 D_k+1 with a matrix of ones and diagonal matrices D: every entry of the tensor is the product
+    // of the inner ranks.
     let gauges: [&[&[i32]]; 5] = [
         &[&[0], &[79, -47], &[-83], &[0]],
         &[&[0], &[200], &[-200, 200], &[0]],
@@ -84,7 +85,7 @@ fn cast_to_single_precision_balances_bonds_that_carry_powers() {
         let complex = cast(&at, &x, DType::CF32).unwrap();
         assert_eq!(dense::<Complex<f32>>(&complex)[0].re, count, "{gauge:?}");
     }
-    // A large value that nothing reaches.
+    // A value of a bond that is not connected to the first core, with a large entry behind it.
     for power in [100, 150, 200, 600] {
         let mut x = train::<f64>(&c, &[1; 3], &[1, 2, 1, 1], 5);
         let mut cores = x.cores_mut::<f64>("x").unwrap();
@@ -161,7 +162,7 @@ fn opened<T: Scalar>() {
         for k in 1..modes.len() {
             assert_eq!(y.shape().ranks()[k], ranks[k] * ranks[0]);
         }
-        // One core alone is summed in the type itself.
+        // A sum of one core is computed in the type itself, with roundings.
         let u = if modes.len() == 1 { 2 * ranks[0] } else { 0 };
         let scales: Vec<f64> = moduli::<T>(&x).iter().map(|s| s + 0.0).collect();
         assert_close::<T>(&dense::<T>(&y), &dense::<T>(&x), &scales, u.max(1), "opened");
@@ -189,7 +190,7 @@ fn huge_factors_are_spread_and_exact() {
     let c = context(1);
     let at = Place::host(&c);
     let x = train::<f32>(&c, &[2; 40], &[1; 41], 3);
-    // Beyond f32 and f64 alike.
+    // A factor beyond the range of f32 and of f64.
     let y = scale(&at, Scaled { mantissa: C::new(0.5, 0.0), exponent: 2001 }, &x, Spread::Auto).unwrap();
     let back = scale(&at, Scaled { mantissa: C::new(0.5, 0.0), exponent: -1999 }, &y, Spread::Even).unwrap();
     let index = [1; 40];

@@ -24,7 +24,7 @@ fn entries<T: Scalar>() {
     }
 }
 
-/// The dense matrix of a TT-matrix by the definition, M x N.
+/// The dense M x N matrix of a TT-matrix, from the definition, and the same of the moduli.
 pub fn dense_matrix<T: Scalar>(h: &crate::tensor::train::TrainMatrix) -> (Vec<C>, Vec<f64>, usize, usize) {
     let (values, scales) = (dense::<T>(h.train()), moduli::<T>(h.train()));
     let (rows, cols) = (h.rows().iter().product::<usize>(), h.cols().iter().product::<usize>());
@@ -50,7 +50,7 @@ fn applied<T: Scalar>() {
         let open: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 1 } else { 3 }).collect();
         for w in [open, vec![2; d + 1]] {
             let mut h = matrix::<T>(&c, &rows, cols, &w, 3);
-            // Blocks of zeros, as in Hamiltonians.
+            // Blocks of zeros, as Hamiltonians have.
             h.train_mut().cores_mut::<T>("h").unwrap().core(0)[0] = T::default();
             let x = train::<T>(&c, cols, ranks, 4);
             let y = apply(&at, &h, &x).unwrap();
@@ -110,26 +110,26 @@ fn products_are_the_same_with_any_number_of_threads() {
     assert!(build(1) == build(3));
 }
 
-/// Zeros of a TT-matrix times a number that is not finite make NaN, as every other factor does.
+/// Zeros of a TT-matrix times a NaN or infinity of the train give NaN, as all other numbers do.
 #[test]
 fn zeros_of_a_matrix_hide_no_nan() {
     let c = context(1);
     let at = Place::host(&c);
     let mut h = crate::tt::operator::identity(&c, DType::F64, &[2; 3]).unwrap();
-    // The projector to index 0 at every site.
+    // At each site the projector to index 0.
     (0..3).for_each(|k| h.train_mut().cores_mut::<f64>("h").unwrap().core(k)[3] = 0.0);
     for bad in [f64::NAN, f64::INFINITY] {
         for site in 0..3 {
             let mut x = train::<f64>(&c, &[2; 3], &[1, 2, 2, 1], 3);
             let r = x.shape().ranks()[site];
-            // In a row of index 1, which the projector multiplies by 0.
+            // The bad number is in a row of index 1, which the projector multiplies by 0.
             x.cores_mut::<f64>("x").unwrap().core(site)[r] = bad;
             let product = apply(&at, &h, &x).unwrap();
             let [_, n, s] = product.shape().core(site);
             let cores = product.cores::<f64>("x").unwrap();
             assert_eq!(n, 2);
             let core = cores.core(site);
-            // The first row of the first column, of both indices.
+            // Both mode indices of the first row and column.
             assert!(core[0].is_nan() && core[r].is_nan(), "{bad} at {site}: {core:?}");
             assert!((s == 1) || core[2 * r..].iter().all(|v| v.is_finite()), "{bad} at {site}: {core:?}");
             assert!((0..3).filter(|k| *k != site).all(|k| cores.core(k).iter().all(|v| v.is_finite())));

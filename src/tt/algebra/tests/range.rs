@@ -1,4 +1,4 @@
-//! Cores near the ends of the range, zeros, and what is not finite behind zeros.
+//! Cores near the ends of the range, cores of zeros, and numbers that are not finite multiplied only by zeros.
 
 use super::support::*;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::tt::algebra::{
     Place, Truncation, add, apply, apply_round, canonicalize, full, hadamard, hadamard_round, round, tt_svd,
 };
 
-/// A train of cores of one number each.
+/// A train of cores with one entry each.
 fn numbers<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, values: &[f64]) -> TensorTrain {
     let d = values.len();
     let mut x = train::<T>(c, &vec![1; d], &vec![1; d + 1], 1);
@@ -53,7 +53,7 @@ fn products_are_right<T: crate::scalar::Scalar>(top: i32) {
     let x = numbers::<T>(&c, &[two(top), two(-top)]);
     let factor = C::new(two(top), 0.0);
     assert_eq!(only::<T>(&c, &add(&at, factor, &x, factor, &x).unwrap()), two(top + 1));
-    // No cores hold this.
+    // The product is beyond the range of all cores.
     let huge = numbers::<T>(&c, &[two(top), two(top)]);
     assert!(matches!(hadamard(&at, &huge, &huge), Err(Error::Numerical(_))));
 }
@@ -65,7 +65,7 @@ fn products_of_cores_may_lie_beyond_the_range() {
     products_are_right::<f32>(70);
 }
 
-/// A train whose only entry is 4: every number is a power of two, and bonds carry 2^-a and 2^a.
+/// A train with the only entry 4. All entries of its cores are powers of two; the values of its bonds are 2^-a and 2^a.
 fn gauged<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, a: i32) -> TensorTrain {
     let g = [2.0f64.powi(-a), 2.0f64.powi(a)];
     let mut x = train::<T>(c, &[1; 3], &[1, 2, 2, 1], 1);
@@ -105,7 +105,7 @@ fn dense_tensors_of_gauges_are_right<T: crate::scalar::Scalar>(ranges: &[i32]) {
     let c = context(1);
     for &a in ranges {
         assert_eq!(only::<T>(&c, &gauged::<T>(&c, a)), 4.0, "{:?} 2^{a}", T::DTYPE);
-        // A number that meets zeros alone hides no other one.
+        // An entry that is only multiplied by zeros must not affect the others.
         let mut x = gauged::<T>(&c, 1);
         let mut cores = x.cores_mut::<T>("x").unwrap();
         cores.core(0)[0] = T::from_parts(2.0f64.powi(2 * a), 0.0);
@@ -129,7 +129,7 @@ fn gauges_of_random_trains_change_no_product() {
     for seed in 0..20 {
         let x = train::<f32>(&c, &[2; 4], &[1, 3, 3, 2, 1], seed);
         let y = train::<f32>(&c, &[2; 4], &[1, 2, 3, 2, 1], seed + 100);
-        // Value b of each bond times 2^e in one core, divided by it in the next.
+        // Value b of each bond is multiplied by 2^e in one core and divided by it in the next.
         let moved = |x: &TensorTrain, seed: u64| {
             let mut z = crate::tt::algebra::copy(&at, x).unwrap();
             let shape = x.shape().clone();
@@ -162,7 +162,8 @@ fn gauges_of_random_trains_change_no_product() {
     }
 }
 
-/// A train twice as wide as it need be, with core k times 2^e, comes out of all decompositions with its norm and its entries.
+/// A train with twice the necessary ranks, and with core k times 2^e, keeps its norm and its entries in all
+/// decompositions.
 fn one_core_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64) {
     let c = context(1);
     let at = Place::host(&c);
@@ -291,7 +292,7 @@ fn a_zero_train_has_a_canonical_form() {
     }
 }
 
-/// The entries of a train times 2^-e.
+/// The entries of a train, times 2^-e.
 fn entries(c: &std::sync::Arc<crate::context::Context>, x: &TensorTrain, e: i64) -> Vec<f64> {
     let (at, host) = (Place::host(c), crate::tensor::Location::Host);
     let order = crate::shape::Order::ColumnMajor;
@@ -313,7 +314,7 @@ fn numbers_near_the_least_of_the_type_are_kept() {
         let wanted = entries(&c, &plain, 0);
         let size = wanted.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         for e in [-1000, -1023, -1030, -1060] {
-            // The type's resolution of such numbers.
+            // The spacing of the type's numbers of this size.
             let tolerance = 1e-13 + 4.0 * 2.0f64.powi((-1074 - e).max(-200) as i32) / size;
             let mut x = train::<f64>(&c, &modes, &ranks, 7);
             let mut cores = x.cores_mut::<f64>("x").unwrap();
@@ -341,7 +342,7 @@ fn numbers_near_the_least_of_the_type_are_kept() {
                 assert!((found - wanted).abs() <= 30.0 * tolerance * size, "canonicalize {e}: {found} {wanted}");
             }
         }
-        // Nothing at all stays nothing.
+        // A train of zeros stays one.
         let mut x = train::<f64>(&c, &modes, &ranks, 7);
         x.cores_mut::<f64>("x").unwrap().core(0).fill(0.0);
         assert!(round(&at, &x, &Truncation::default()).unwrap().1.norm.is_zero());

@@ -20,7 +20,7 @@ fn doubled<T: Scalar>() {
         let x = train::<T>(&c, modes, ranks, 1);
         let twice = add(&at, ONE, &x, ONE, &x).unwrap();
         let (y, info) = round(&at, &twice, &Truncation::relative(1e2 * roundoff::<T>())).unwrap();
-        // No more than the unfoldings allow, which have generic ranks.
+        // The ranks are no larger than those of generic unfoldings.
         let d = modes.len();
         let (mut left, mut right) = (vec![1; d + 1], vec![1; d + 1]);
         for k in 0..d {
@@ -51,7 +51,7 @@ fn promised<T: Scalar>() {
             let error = distance(&dense::<T>(&y), &values);
             let slack = 100.0 * roundoff::<T>() * whole;
             assert!(error <= epsilon * whole + slack, "{error} of {whole}");
-            // The truncations are orthogonal to each other: the bound is the error.
+            // The truncations are orthogonal to each other, so the bound is the error.
             assert!((error - info.error * whole).abs() <= slack, "{error} {}", info.error);
             let absolute = Truncation { epsilon: epsilon * whole, absolute: true, ..Truncation::default() };
             let (z, _) = round(&at, &x, &absolute).unwrap();
@@ -99,7 +99,7 @@ fn canonical<T: Scalar>() {
             assert_eq!(y.exponent, 0);
             assert!(distance(&dense::<T>(&y.train), &values) <= 100.0 * roundoff::<T>() * norm(&values));
             assert_orthonormal::<T>(&y.train, centre);
-            // A canonical form is its own.
+            // The canonical form of a train in canonical form is the train.
             let z = canonicalize(&at, &y.train, centre).unwrap().train;
             assert_eq!(z.shape(), y.train.shape());
             let (a, b) = (y.train.cores::<T>("y").unwrap(), z.cores::<T>("z").unwrap());
@@ -170,7 +170,7 @@ fn norms_beyond_the_range_of_the_type_are_spread() {
     let at = Place::host(&c);
     let d = 400;
     let x = train::<f32>(&c, &vec![2; d], &[&[1][..], &vec![3; d - 1], &[1]].concat(), 2);
-    // 150 is beyond the type, but less than a power of two for each core.
+    // 2^150 is beyond single precision, but its share for each core is not.
     for exponent in [3001i64, -2999, 150, 260, -150] {
         let big = scale(&at, Scaled { mantissa: C::new(0.5, 0.0), exponent }, &x, Spread::Even).unwrap();
         let (y, info) = round(&at, &big, &Truncation::relative(1e-6)).unwrap();

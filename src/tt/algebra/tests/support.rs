@@ -1,4 +1,4 @@
-//! Trains to test with, and their tensors by the definition.
+//! Trains for the tests, and their tensors from the definition.
 
 use std::sync::Arc;
 
@@ -74,13 +74,13 @@ fn wide<T: Scalar>(x: &TensorTrain) -> Vec<Vec<C>> {
     (0..x.shape().len()).map(|k| cores.core(k).iter().map(|z| C::new(z.re(), z.im())).collect()).collect()
 }
 
-/// The tensor by the definition.
+/// The tensor from the definition.
 pub fn dense<T: Scalar>(x: &TensorTrain) -> Vec<C> {
     let cores = wide::<T>(x);
     tuples(x.shape().modes()).iter().map(|t| entry(x, &cores, t)).collect()
 }
 
-/// The tensor of the moduli of the cores: what roundings are relative to.
+/// The tensor of the moduli of the cores, to which rounding errors are relative.
 pub fn moduli<T: Scalar>(x: &TensorTrain) -> Vec<f64> {
     let mut cores = wide::<T>(x);
     cores.iter_mut().flatten().for_each(|z| *z = C::new(z.norm(), 0.0));
@@ -91,7 +91,7 @@ pub fn roundoff<T: Scalar>() -> f64 {
     <T::Part as Real>::EPSILON.to_f64()
 }
 
-/// Entry by entry within the worst case of `steps` roundings of `scales`.
+/// Asserts that each entry is within the worst case of `steps` roundings of its scale.
 pub fn assert_close<T: Scalar>(got: &[C], expected: &[C], scales: &[f64], steps: usize, what: &str) {
     assert_eq!(got.len(), expected.len(), "{what}");
     for (k, ((a, b), scale)) in got.iter().zip(expected).zip(scales).enumerate() {
@@ -100,7 +100,7 @@ pub fn assert_close<T: Scalar>(got: &[C], expected: &[C], scales: &[f64], steps:
     }
 }
 
-/// Roundings on the way to an entry: one a product and a sum of each core.
+/// Number of roundings of an entry: for each core one product and one sum.
 pub fn steps(x: &TensorTrain) -> usize {
     x.shape().ranks().iter().sum::<usize>() + 2 * x.shape().len()
 }

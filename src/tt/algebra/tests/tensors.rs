@@ -14,7 +14,7 @@ fn decomposed<T: Scalar>() {
     let at = Place::host(&c);
     let dims: [&[usize]; 7] = [&[3, 4, 5], &[6], &[2, 1, 3, 1], &[40, 3, 2], &[2, 3, 40], &[2; 9], &[1, 1]];
     for (s, modes) in dims.into_iter().enumerate() {
-        // A train of full ranks, so that there is something to drop.
+        // A train of full ranks, so that every truncation drops something.
         let d = modes.len();
         let ranks: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 1 } else { 8 }).collect();
         let x = train::<T>(&c, modes, &ranks, s as u64);
@@ -26,13 +26,13 @@ fn decomposed<T: Scalar>() {
             let (y, info) = tt_svd(&at, &t, None, &Truncation::relative(epsilon)).unwrap();
             let error = distance(&dense::<T>(&y), &values);
             assert!(error <= epsilon * whole + slack, "{modes:?} {epsilon}: {error} of {whole}");
-            // A Gram matrix leaves the roots of its noise, about the root of the order times the roundoff.
+            // A Gram matrix loses singular values below the square root of the roundoff.
             let known = if epsilon > 1e-6 { slack + 1e-7 * whole } else { slack };
             assert!((error - info.error * whole).abs() <= known, "{error} {}", info.error * whole);
             assert!((info.norm.plain(DType::F64).0.re - whole).abs() <= slack);
             assert_eq!(info.discarded.len(), d - 1);
         }
-        // The same numbers in another order in memory.
+        // The same numbers in another memory order.
         let mut rows = Tensor::create(&c, T::DTYPE, Location::Host, Order::RowMajor, modes).unwrap();
         crate::tensor::copy(&c, None, &t, &mut rows).unwrap();
         let truncation = Truncation::relative(0.2);
@@ -55,7 +55,7 @@ fn zero<T: Scalar>() {
     }
 }
 
-/// Ranks and errors that ttpy 1.2.1 and NumPy agree on.
+/// Ranks and errors as computed by ttpy 1.2.1 and by NumPy.
 #[test]
 fn ranks_are_those_of_other_libraries() {
     let c = context(2);
@@ -64,7 +64,7 @@ fn ranks_are_those_of_other_libraries() {
     let hilbert: Vec<C> =
         tuples(&modes).iter().map(|t| C::new(1.0 / (6 + t.iter().sum::<usize>()) as f64, 0.0)).collect();
     let whole = norm(&hilbert);
-    // A sum of 2^18 squares in order.
+    // The rounding error of a sum of 2^18 squares, added in order.
     assert!((whole - 20.476429165157864).abs() < 1e-10);
     let t = tensor::<f64>(&c, &modes, &hilbert);
     let z = tensor::<Complex<f64>>(&c, &modes, &hilbert.iter().map(|x| x * C::new(0.6, 0.8)).collect::<Vec<_>>());
@@ -81,14 +81,14 @@ fn ranks_are_those_of_other_libraries() {
         assert!(info.error <= epsilon);
         let (y, _) = tt_svd(&at, &z, None, &Truncation::relative(epsilon)).unwrap();
         assert_eq!(y.shape().ranks()[1..6], ranks, "complex, {epsilon}");
-        // A rounded train of higher ranks has the ranks of the tensor.
+        // A train of higher ranks than the tensor's is rounded to the tensor's ranks.
         let (fine, _) = tt_svd(&at, &t, None, &Truncation::relative(1e-15)).unwrap();
         let (y, _) = crate::tt::algebra::round(&at, &fine, &Truncation::relative(epsilon)).unwrap();
         assert_eq!(y.shape().ranks()[1..6], ranks, "rounded, {epsilon}");
     }
     let sine: Vec<C> =
         tuples(&modes).iter().map(|t| C::new((t.iter().sum::<usize>() as f64 / 7.0).sin(), 0.0)).collect();
-    // In order, 2^18 roundings of the sum.
+    // A sum of 2^18 terms in order is rounded 2^18 times.
     assert!((norm(&sine).powi(2) - 98374.321764164).abs() < 98374.3 * 262_144.0 * f64::EPSILON);
     let t = tensor::<f64>(&c, &modes, &sine);
     for epsilon in [1e-2, 1e-4, 1e-8, 1e-12, 0.0] {

@@ -24,7 +24,7 @@ impl<T: Scalar> Train<T> {
         Cores::new(&self.shape, self.cores.iter().map(|c| &c[..]).collect())
     }
 
-    /// Every number of core k times 2^power[k].
+    /// The same train with every entry of core k times 2^power\[k\].
     fn scaled(&self, power: &[i64]) -> Self {
         let times = |(core, &e): (&Vec<T>, &i64)| {
             let part = |x: f64| crate::tt::scaled::scale(x, e);
@@ -40,7 +40,7 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// The term of a boundary pair by the definition, left to right in double precision, and the same of all magnitudes.
+/// The term of a boundary pair from the definition, left to right in double precision, and the same for the moduli.
 fn reference<X: Scalar, Y: Scalar>(
     x: &Train<X>,
     y: &Train<Y>,
@@ -78,8 +78,8 @@ fn reference<X: Scalar, Y: Scalar>(
     e[p.0 + r * p.1]
 }
 
-/// What rounding may do to the sum of all magnitudes: a unit for each operation on the way of one product, and more for
-/// complex ones.
+/// Bound of the rounding error relative to the term of the moduli, in units of roundoff: one unit for each operation
+/// that enters a product, and more for complex numbers.
 fn units<X: Scalar, Y: Scalar>(x: &Train<X>, y: &Train<Y>) -> f64 {
     let site = |k: usize| {
         let ([r, n, _], [s, _, s_next]) = (x.shape.core(k), y.shape.core(k));
@@ -96,7 +96,7 @@ where
     let (r, s) = (x.shape.ranks()[cut], y.shape.ranks()[cut]);
     let chain =
         Chain::new(isa, (&x.shape, <X as Element>::DTYPE), (&y.shape, <Y as Element>::DTYPE), (cut, 1), conjugate);
-    // What is in the workspace before must not matter.
+    // The kernel must not read workspace before it has written it.
     let mut work = vec![X::Part::from_f64(f64::NAN); chain.workspace(together)];
     let mut terms = vec![Scaled::ONE; r * s];
     chain.run(&x.cores(), &y.cores(), &|q| (q % r, q / r), &mut work, &mut terms).unwrap();
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// Modes and the ranks of two trains, random; open or with rings of up to 4 values.
+/// Random modes, and ranks of two trains: open, or rings whose boundary bonds have up to 4 values.
 fn shapes(case: u64, largest: usize) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     let draw = |what: u32, k: usize, most: usize| 1 + rng::words(case, 11, k as u64, what)[0] as usize % most;
     let d = draw(0, 0, 12);
@@ -150,7 +150,7 @@ where
         let (modes, r, s) = shapes(case, 20);
         let (x, y) = (Train::<X>::random(case, &modes, &r), Train::<Y>::random(case + 1000, &modes, &s));
         let cut = (case as usize / 2) % modes.len();
-        // Any bond may be the cut; the terms of inner ones are many.
+        // Any bond may be the cut, but inner ones with many pairs take too long.
         let cut = if r[cut] * s[cut] > 30 { 0 } else { cut };
         for isa in ISAS {
             check(isa, &x, &y, cut, case.is_multiple_of(3), 0);
@@ -228,7 +228,7 @@ fn long_trains_stay_in_range() {
         cores: x.cores.iter().map(|c| c.iter().map(|v| f64::from(*v)).collect()).collect(),
     };
     let double = run(Isa::detect(), &wide, &wide, 0, true, 1)[0];
-    // Squares alone are added: every site may add a few units of rounding and no more.
+    // Only positive numbers are added: each site adds a few units of rounding error.
     let ratio = once.over(double).unwrap();
     let ratio = crate::tt::scaled::scale(ratio.mantissa.re, ratio.exponent);
     assert!((ratio - 1.0).abs() < 8.0 * d as f64 * f64::from(f32::EPSILON), "{ratio}");

@@ -1,4 +1,4 @@
-//! Algebra of trains in device memory against the definition, and against the same on the CPU.
+//! The algebra of trains in device memory against the definition, and against the CPU.
 
 use super::*;
 use crate::scalar::Complex;
@@ -13,12 +13,12 @@ use crate::tt::algebra::{
 
 type C = Complex<f64>;
 
-/// The device's memory as the place of results.
+/// Results in device memory.
 fn device(context: &Arc<Context>) -> Place<'_> {
     Place::new(context, None, Location::Device)
 }
 
-/// A random train of the CPU's numbers, and the same one on the device.
+/// The same random train in host memory and on the device.
 fn twins<T: Scalar>(
     (host, context): (&Arc<Context>, &Arc<Context>),
     modes: &[usize],
@@ -30,7 +30,7 @@ fn twins<T: Scalar>(
     (plain::train::<T>(host, modes, ranks, seed), there)
 }
 
-/// The train of a device in host memory.
+/// Copies a train from the device to host memory.
 fn here(context: &Arc<Context>, x: &TensorTrain) -> TensorTrain {
     copy(&Place::host(context), x).unwrap()
 }
@@ -55,7 +55,8 @@ four_types! {
     trains_of_dense_tensors_are_the_tensors => decomposed;
 }
 
-/// Sums, factors, products and other orders: computed by the host, so that nothing differs from the CPU.
+/// Sums, factors, products and other orders of the cores. The host computes them, so the results have the bits of the
+/// CPU.
 fn moved<T: Scalar>() {
     let (host, context) = (cpu(), gpu(0));
     let (off, on) = (Place::host(&host), device(&context));
@@ -150,7 +151,7 @@ fn rounded<T: Scalar>() {
             let y = here(&context, &y.train);
             assert!(plain::distance(&plain::dense::<T>(&y), &values) <= slack * whole);
         }
-        // Products that are never formed.
+        // Rounded products, whose cores are computed one at a time.
         let (y, b) = twins::<T>((&host, &context), modes, ranks, 70);
         let h = plain::matrix::<T>(&context, modes, modes, ranks, 3);
         let g = plain::matrix::<T>(&host, modes, modes, ranks, 3);

@@ -1,4 +1,4 @@
-//! Trains on a device whose bonds carry numbers of very different sizes.
+//! Trains on a device whose bonds have values of very different magnitude.
 
 use super::enqueue::{number, place};
 use super::*;
@@ -84,7 +84,7 @@ fn enqueued_calls_of_bonds_far_from_balanced_say_so() {
 #[ignore = "needs a GPU"]
 fn enqueued_norms_of_cores_far_apart_say_so() {
     let context = gpu(0);
-    // One number, whose size moves from core to core: a norm by one exponent a site loses one of the two.
+    // One entry, whose magnitude moves from core to core: one exponent for both trains loses one of them.
     let train = |sizes: [f64; 2]| {
         let mut x = Plain::random(&[1; 2], &[1; 3], 1, 1.0);
         x.cores.iter_mut().zip(sizes).for_each(|(core, size)| core[0] = (size, 0.0));

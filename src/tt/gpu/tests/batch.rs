@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Trains in three shapes, of which some lie in one piece and some are borrowed core by core with gaps.
+/// Trains of three shapes. Some are contiguous, some are borrowed core by core with gaps.
 fn list(seeds: std::ops::Range<u64>) -> Vec<Plain> {
     seeds
         .map(|seed| match seed % 3 {
@@ -135,7 +135,7 @@ fn batches_on_the_host_are_dealt_out_over_two_devices() {
     let group = Group::new(vec![Arc::clone(&first), Arc::clone(&second)]).unwrap();
     let mut session = Contraction::over(&group, Options::default()).unwrap();
     session.inner_batch(None, &rx, &ry, &mut both, None).unwrap();
-    // Rings are cut into blocks for as many devices as there are: other roundings.
+    // The number of blocks of a ring depends on the number of devices, and so do the roundings.
     for (a, b) in one.iter().zip(&both) {
         let off = b.plus(a.times(Scaled::real(-1.0))).over(*a).map_or(0.0, |q| q.log_abs().exp());
         assert!(off < 1e-13, "{a:?} {b:?}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One product by dense halves, from host memory and from the device's.
+/// Checks one product by dense halves, of trains in host memory and on the device.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), given: &Options) {
     let (want, size) = expected(x, y, types, given.conjugate);
     let mut session = Contraction::new(context, given.clone()).unwrap();
@@ -63,7 +63,7 @@ fn dense_halves_of_one_train_twice_give_its_square() {
 fn dense_halves_pass_panel_by_panel_in_little_memory() {
     let context = gpu(0);
     for dtype in TYPES {
-        // Some thousand columns, one at a time: more sums than are read together.
+        // Some thousand columns, one at a time: more partial sums than the host reads at a time.
         for p in [1, 2] {
             let modes = vec![2; 22];
             let ranks: Vec<usize> = (0..=22).map(|k: u32| (p << k.min(22 - k)).min(20)).collect();
@@ -85,7 +85,7 @@ fn dense_halves_pass_panel_by_panel_in_little_memory() {
 #[ignore = "needs a GPU"]
 fn dense_halves_of_ten_thousand_sites_stay_in_range() {
     let context = gpu(0);
-    // A few sites have something to say, the others pass it on.
+    // Only a few sites have a mode larger than 1.
     let d = 10_000;
     let mut modes = vec![1; d];
     for k in [0, 17, 5_000, d - 1] {
@@ -95,8 +95,8 @@ fn dense_halves_of_ten_thousand_sites_stay_in_range() {
     (ranks[0], ranks[d]) = (1, 1);
     for (dtype, size) in [(DType::F32, 9.0), (DType::F64, 9.0), (DType::CF64, 0.001)] {
         let mut x = Plain::random(&modes, &ranks, 61, size);
-        // A dense tensor is a product of matrices; where those have signs some direction nearly vanishes at one site or another
-        // of so many, and takes its digits along.
+        // Entries are positive. With signs, the product of so many matrices nearly vanishes in some direction at one
+        // site or another, and digits are lost.
         x.cores.iter_mut().flatten().for_each(|v| *v = (v.0.abs(), 0.0));
         let (want, norm) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
         assert!(want.exponent.abs() > 5_000, "{want:?}");
@@ -120,8 +120,8 @@ fn dense_halves_of_huge_and_tiny_cores_differ_by_their_exponents_alone() {
                 let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
                 session.inner_scaled(None, &x, &y, None).unwrap().0
             };
-            // Products of two cores of these sizes may leave the range of the type: the pairs are then contracted one by one,
-            // and sums are in another order.
+            // Products of two such cores may leave the range of the type. The sum is then computed by pairs, and its
+            // terms have another order.
             let (x, y) = (plain(71, 1.0), plain(72, 1.0));
             let size = expected(&x, &y, (dtype, dtype), Conjugate::Bra).1;
             let (want, allowed) = (run(1.0), bound(&x, &y, dtype));

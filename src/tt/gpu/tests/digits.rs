@@ -1,5 +1,5 @@
-//! Products of f32 matrices by integer digits and by parts that TF32 has against double precision, and trains contracted by
-//! them.
+//! Products of f32 matrices by int8 digits and by TF32 parts, against double precision. Trains contracted by such
+//! products.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::options::{Conjugate, Math, Method};
 use crate::tt::{Contraction, Options, Scaled};
 
-/// A matrix by columns on the host, with gaps between columns and before the first.
+/// A column-major host matrix, with gaps between columns and before the first.
 struct Matrix {
     numbers: Vec<f32>,
     rows: usize,
@@ -25,7 +25,7 @@ struct Matrix {
 impl Matrix {
     fn new((rows, cols): (usize, usize), gap: usize, mut number: impl FnMut(usize, usize) -> f32) -> Self {
         let (ld, skip) = (rows + gap, gap.min(1));
-        // Gaps are not to be read.
+        // A NaN in a gap shows if it is read.
         let mut numbers = vec![f32::NAN; skip + ld * cols];
         for j in 0..cols {
             for i in 0..rows {
@@ -39,20 +39,20 @@ impl Matrix {
         f64::from(self.numbers[self.skip + i + j * self.ld])
     }
 
-    /// Of the matrix taken as `op` says.
+    /// Entry (i, j) of op(A).
     fn taken(&self, op: Transpose, i: usize, j: usize) -> f64 {
         if op == Transpose::Plain { self.get(i, j) } else { self.get(j, i) }
     }
 }
 
-/// What is computed beside A B.
+/// The arguments of a product other than A and B.
 #[derive(Clone, Copy)]
 struct Beside {
     alpha: f32,
     add: bool,
 }
 
-/// C by the kernels, all its memory, and what was there before.
+/// The memory of C after the kernels, and before them.
 fn multiply(
     (gpu, stream): (&Gpu, &GpuStream),
     beside: Beside,
@@ -79,7 +79,7 @@ fn multiply(
     got
 }
 
-/// A B in double precision, and the norms of the rows of A and the columns of B.
+/// A B in double precision, with the norms of the rows of A and of the columns of B.
 fn by_hand(
     (a, op_a): (&Matrix, Transpose),
     (b, op_b): (&Matrix, Transpose),
@@ -95,8 +95,8 @@ fn by_hand(
 
 const OPS: [Transpose; 3] = [Transpose::Plain, Transpose::Transpose, Transpose::Adjoint];
 
-/// Checks one product, and that nothing beside C is written. Returns the root mean square of the errors, each relative to
-/// |a| |b| / sqrt(k).
+/// Checks one product, and that nothing outside of C is written. Returns the root mean square of the errors, each
+/// relative to |a| |b| / sqrt(k).
 fn check(
     context: &Arc<Context>,
     beside: Beside,
@@ -109,7 +109,7 @@ fn check(
     let c = Matrix::new((m, n), a.0.skip * 5, |_, _| if beside.add { disorder.next() as f32 } else { f32::NAN });
     let got = multiply((gpu, gpu.default_stream()), beside, a, b, &c);
     let (want, rows, columns) = by_hand(a, b, (m, n, k));
-    // Short lines are spread over 64 places.
+    // For k < 64 the errors are relative to |a| |b| / 8.
     let length = (k.max(64) as f64).sqrt();
     let (mut sum, mut inside) = (0.0, vec![false; got.len()]);
     for j in 0..n {
@@ -164,13 +164,13 @@ fn products_by_digits_of_any_lines_are_as_accurate_as_single_precision() {
     let mut rows = |number: &dyn Fn(usize, usize, f32) -> f32| Matrix::new((m, k), 0, |i, p| number(i, p, noise()));
     let cases = [
         ("noise", 1e-6, rows(&|_, _, x| x)),
-        // As environments are: one number stands out in each row.
+        // As in environments, one entry of each row is much larger than the others.
         ("spikes", 1e-6, rows(&|i, p, x| if i == p { 1.0 } else { 0.02 * x })),
         ("constants", 1e-6, rows(&|_, _, _| 0.7)),
         ("positive", 1e-6, rows(&|_, _, x| x.abs())),
-        // Rows of all sizes, and a row of zeros.
+        // Rows of all magnitudes, and a row of zeros.
         ("sizes", 1e-6, rows(&|i, _, x| if i == 5 { 0.0 } else { x * 2f32.powi(i as i32 / 2 - 120) })),
-        // Numbers that count are few beside those that are rounded.
+        // Most entries are much smaller than the few that determine the product.
         ("decay", 3e-6, rows(&|_, p, x| x * 0.99f32.powi(p as i32))),
     ];
     for (what, most, a) in &cases {
@@ -203,7 +203,7 @@ fn products_by_digits_keep_what_is_not_finite_to_its_lines() {
 #[ignore = "needs a GPU"]
 fn trains_are_contracted_by_digits() {
     let context = gpu(0);
-    // Ends that grow, products of all orders, some of them large enough.
+    // The ends are dense, products have both orders, and some are large enough.
     let modes = [2, 2, 3, 1, 2, 2, 2, 2];
     let rx = [1, 2, 30, 700, 690, 720, 40, 3, 1];
     let ry = [1, 4, 90, 685, 60, 710, 680, 2, 1];
@@ -220,7 +220,7 @@ fn trains_are_contracted_by_digits() {
     }
 }
 
-/// Random trains x and x + b / 10 of `d` sites in f32, and the same numbers in f64. Cores repeat, with a period of 7.
+/// Random trains x and x + b / 10 with `d` sites in f32, and the same in f64. The cores repeat with a period of 7.
 fn noise(context: &Arc<Context>, d: usize, rank: usize, seed: u64) -> [[TensorTrain; 2]; 2] {
     let n = 2;
     let mut ranks = vec![rank; d + 1];
@@ -253,7 +253,7 @@ fn noise(context: &Arc<Context>, d: usize, rank: usize, seed: u64) -> [[TensorTr
     [singles, doubles]
 }
 
-/// Root mean squares of the errors of <x|y>, relative to |x| |y|, over some trains, for each arithmetic.
+/// Root mean squares of the errors of <x|y> over some trains, relative to |x| |y|, for each arithmetic.
 fn errors<const N: usize>(
     context: &Arc<Context>,
     (d, rank): (usize, usize),
@@ -287,7 +287,7 @@ fn long_trains_by_digits_are_as_accurate_as_single_precision() {
     for (rank, samples) in [(300, 1), (400, 4), (1024, 2)] {
         let [single, digits] = errors(&context, (100, rank), samples, [Math::Default, Math::Int8x6]);
         println!("rank {rank}: {single:.1e} in single precision, {digits:.1e} by digits");
-        // Few samples may all happen to be right.
+        // With few samples, the error in single precision may be 0 by chance.
         assert!(digits <= 2.0 * single.max(2e-8), "rank {rank}: {digits:e}, {single:e} in single precision");
     }
 }
@@ -296,7 +296,7 @@ fn long_trains_by_digits_are_as_accurate_as_single_precision() {
 #[ignore = "needs a GPU"]
 fn short_trains_by_parts_are_far_closer_than_in_tf32() {
     let context = gpu(0);
-    // Tensor cores cut sums off, so that errors are not those of f32.
+    // Tensor cores truncate sums, so the errors are larger than those of f32.
     for (d, rank) in [(4, 2048), (5, 2112)] {
         let maths = [Math::Default, Math::Tf32, Math::Tf32x3];
         let [single, one, three] = errors(&context, (d, rank), 2, maths);

@@ -1,4 +1,4 @@
-//! Products that nobody waits for against the same ones on the CPU.
+//! Enqueued products, for which the host does not wait, against the CPU.
 
 use super::*;
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub(super) fn place(context: &Arc<Context>) -> Tensor {
     Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()
 }
 
-/// The number in a result, once the context's own queue has come to it.
+/// The number in a result, after the work on the context's own stream.
 pub(super) fn number(context: &Arc<Context>, result: &Tensor) -> (Scaled, f64) {
     let gpu = context.gpu("test").unwrap();
     let mut parts = [f64::NAN; RESULT];
@@ -43,7 +43,7 @@ fn shapes() -> Vec<(Plain, Plain)> {
     ]
 }
 
-/// Options by which purlin's own kernels and cuBLAS take everything, in each of its layouts.
+/// Options with which each of purlin's own kernels and each layout of cuBLAS computes the products.
 fn every_way(conjugate: Conjugate) -> Vec<Options> {
     let by = |kernel| Options { kernel, ..options(Method::Auto, conjugate) };
     vec![
@@ -71,7 +71,7 @@ fn enqueued_products_agree_with_the_cpu() {
                 let (want, size) = expected(x, y, (dtype, dtype), conjugate);
                 assert_eq!(outcome, 0.0);
                 assert_close(&format!("{dtype:?} {conjugate:?} shape {k}"), got, want, size, bound(x, y, dtype));
-                // The square of a norm: half of the pairs, a real number.
+                // The inner product of a train with itself: half of the pairs, and a real number.
                 let info = session.enqueue_inner(None, &tx, &tx, Some(&mut result)).unwrap();
                 let (got, _) = number(&context, &result);
                 let (want, size) = expected(x, x, (dtype, dtype), conjugate);
@@ -136,7 +136,7 @@ fn enqueued_products_leave_the_range_of_their_type() {
                 let (plain, _) = number(&context, &result);
                 session.enqueue_inner(None, &other, &other, Some(&mut result)).unwrap();
                 let (got, said) = number(&context, &result);
-                // In single precision a library's products take no such cores, and say so.
+                // In single precision, products of a library do not support such cores, and the result says so.
                 let is_far =
                     epsilon(dtype) > 1e-10 && !(2.0f64.powi(-59)..2.0f64.powi(59)).contains(&size) && size > 0.0;
                 let is_library = session.options().kernel == Some(Kernel::Products);
@@ -154,10 +154,10 @@ fn enqueued_products_leave_the_range_of_their_type() {
                     continue;
                 }
                 let shift = 6 * size.log2() as i64;
-                // Factors are exact, but parts of them add up in another order of magnitude.
+                // The powers of two are exact, but partial sums have another order.
                 let back = Scaled { exponent: got.exponent - shift, ..got };
                 assert_close(&what, back, plain, plain, 16.0 * epsilon(dtype));
-                // What <x|x> has beside the real axis is rounding, which a norm is taken without.
+                // The imaginary part of <x|x> is rounding error, which the norm ignores.
                 assert_close(&what, norm.times(norm), got.re(), got, 4.0 * f64::EPSILON);
             }
         }
@@ -267,7 +267,7 @@ fn enqueued_calls_say_what_is_not_finite() {
                         s.enqueue_rayleigh(None, x, &p, Some(to)).unwrap();
                     });
                 }
-                // In a block of the operator that no path of nonzero blocks reaches.
+                // The bad number is in a block of the operator that is on no path of nonzero blocks.
                 let mut bad = ising(&context, DType::F64, x.shape().len(), 1.0, 0.5, false).unwrap();
                 bad.train_mut().cores_mut::<f64>("h").unwrap().core(x.shape().len() - 1)[1] = f64::NAN;
                 spoilt(&mut session, "operator", &mut |s, to| {

@@ -1,4 +1,4 @@
-//! Dense halves, powers and norms by QR factors that nobody waits for against the same ones on the CPU.
+//! Enqueued dense halves, powers and norms by QR factors, for which the host does not wait, against the CPU.
 
 use super::enqueue::{number, place};
 use super::*;
@@ -6,7 +6,7 @@ use crate::tensor::Tensor;
 use crate::tt::Info;
 use crate::tt::options::{Math, NormMethod};
 
-/// What is enqueued: an inner product as the options say, or a norm.
+/// An enqueued call: an inner product by the options, or a norm.
 struct Case {
     options: Options,
     x: Plain,
@@ -28,7 +28,7 @@ impl Case {
         [train(&self.x), train(self.y.as_ref().unwrap_or(&self.x))]
     }
 
-    /// The result, and what a rounding of it is relative to.
+    /// The result, and the number to which its rounding error is relative.
     fn expected(&self, dtype: DType) -> (Scaled, Scaled) {
         let Some(y) = &self.y else {
             let norm = expected(&self.x, &self.x, (dtype, dtype), Conjugate::Bra).0.sqrt();
@@ -94,7 +94,7 @@ fn enqueued_halves_powers_and_factors_agree_with_the_cpu_in_a_borrowed_workspace
             let (want, size) = case.expected(dtype);
             assert_eq!(outcome, 0.0, "{what}");
             assert_close(&what, got, want, size, case.bound(dtype));
-            // Numbers that are none, where something is read before it is written.
+            // Workspace of NaN, which shows if something is read before it is written.
             let mut memory = device.allocate("work space of a test", needed + 64).unwrap();
             device.fill(device.default_stream(), &mut memory, 0, needed, 0xff).unwrap();
             let borrowed = device.borrow("workspace", memory.address(), needed, None).unwrap();
@@ -170,7 +170,7 @@ fn enqueued_squares_are_made_of_one_dense_tensor() {
 fn enqueued_powers_leave_the_range_of_their_type() {
     let context = gpu(0);
     for dtype in TYPES {
-        // Two cores of 1000s: 2000^2 each time round, a billion times.
+        // Two cores of entries 1000: each pass multiplies by 2000^2, a billion times.
         let one = Plain { modes: vec![1], ranks: vec![2, 2], cores: vec![vec![(1000.0, 0.0); 4]] };
         let train = one.train(&context, dtype, Location::Device);
         let repeat = 1_000_000_007;
@@ -181,7 +181,7 @@ fn enqueued_powers_leave_the_range_of_their_type() {
         let (got, outcome) = number(&context, &result);
         let want = repeat as f64 * 2.0 * 2000f64.ln();
         assert_eq!(outcome, 0.0);
-        // All products are of whole numbers times powers of two that few bits hold.
+        // All products are of integers times powers of two that need few bits.
         assert!((got.log_abs() - want).abs() <= 1e-6 * want.abs(), "{dtype:?}: {} for {want}", got.log_abs());
     }
 }

@@ -1,4 +1,4 @@
-//! Operators between trains that nobody waits for, against the same ones on the CPU.
+//! Enqueued contractions with operators, for which the host does not wait, against the CPU.
 
 use super::enqueue::{number, place};
 use super::operators::{cases, operators};
@@ -8,7 +8,7 @@ use crate::tt::operator::{Trains, rayleigh, sandwich};
 use crate::tt::tests::balance::bare;
 use crate::tt::tests::nonfinite::placed;
 
-/// Real and complex types beside each other.
+/// Pairs of real and complex types.
 fn types() -> impl Iterator<Item = (DType, DType)> {
     TYPES.map(|t| (t, t)).into_iter().chain([(DType::F64, DType::CF64), (DType::CF32, DType::F32)])
 }
@@ -50,7 +50,7 @@ fn enqueued_operators_agree_with_the_cpu() {
     }
 }
 
-/// The trains and the operator of a case, whose cores are as large as it says.
+/// The trains and the operator of a case, with entries of magnitude `size`.
 fn scaled(context: &Arc<Context>, dtype: DType, size: f64, ring: bool) -> (TensorTrain, TrainMatrix) {
     let ranks = if ring { vec![3, 4, 2, 5, 3] } else { vec![1, 4, 7, 5, 1] };
     let plain = Plain::random(&[2; 4], &ranks, 3, size);
@@ -135,7 +135,8 @@ fn an_operator_takes_the_workspace_that_it_says() {
     assert!(e.contains("lies on the host"), "{e}");
 }
 
-/// The operator's bonds carry numbers that take each other back: a call that waits balances them, and so does one that does not.
+/// Large and small values of the operator's bonds compensate each other. A call that waits balances the bonds, and so
+/// does an enqueued call.
 #[test]
 #[ignore = "needs a GPU"]
 fn enqueued_operators_are_balanced() {

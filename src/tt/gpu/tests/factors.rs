@@ -1,4 +1,4 @@
-//! Norms and distances by QR factors against the CPU, and what the three ways of this device have in common.
+//! Norms and distances by QR factors against the CPU, and properties that dense halves, squaring and QR factors share.
 
 use super::*;
 use crate::error::Error;
@@ -9,7 +9,7 @@ fn qr() -> Options {
     Options { norm_method: NormMethod::Qr, ..Options::default() }
 }
 
-/// Distance of x and y, and their norms' sum, in double precision on the CPU.
+/// The distance of x and y, and the sum of their norms, in double precision on the CPU.
 fn expected_distance(x: &Plain, y: &Plain, types: (DType, DType), cut: Option<usize>) -> (Scaled, Scaled) {
     let context = cpu();
     let x = rounded(x, types.0).train(&context, wide(types.0), Location::Host);
@@ -69,7 +69,7 @@ fn distances_of_close_trains_keep_their_digits() {
             let train = |p: &Plain| p.train(&context, dtype, Location::Device);
             let mut session = Contraction::new(&context, qr()).unwrap();
             let (got, _) = session.distance_scaled(None, &train(&x), &train(&y), None).unwrap();
-            // The difference of both keeps what roundings of either leave.
+            // The difference keeps the rounding errors of both trains.
             assert_close(&format!("{dtype:?} {ranks:?}"), got, want, size, 1e-14);
             assert_close(&format!("{dtype:?} {ranks:?}"), got, want, want, 1e-3);
         }
@@ -137,7 +137,7 @@ fn norms_by_factors_of_zero_and_of_what_is_not_finite_come_out() {
     }
 }
 
-/// Calls that this device makes by dense halves, by squaring and by QR factors.
+/// Number of calls that use dense halves, squaring or QR factors.
 const CALLS: usize = 4;
 
 fn given(which: usize, workspace_limit: u64) -> Options {
@@ -185,14 +185,14 @@ fn halves_powers_and_factors_take_what_their_plans_say() {
                 });
                 for limit in [0, needed] {
                     let mut session = Contraction::new(&context, given(which, limit)).unwrap();
-                    // The libraries' own memory is there from the first call on.
+                    // The first call also allocates the memory of the libraries.
                     let first = call(which, &mut session, None, (&x, &y)).unwrap().0;
                     let held = budget.used();
                     budget.restart_peak();
                     let (again, info) = call(which, &mut session, None, (&x, &y)).unwrap();
                     assert_eq!(first, again, "{what}");
                     let (used, said) = (budget.peak() - held, info.workspace_bytes as u64);
-                    // Scalars, exponents and results are not counted.
+                    // The plan does not count scalars, exponents and results.
                     assert!(used <= said + (1 << 16), "{what}: {used} bytes, {info:?}");
                     assert!(limit == 0 || said <= limit, "{what}: {info:?}");
                     assert_eq!(budget.used(), held, "{what}: nothing is kept");
@@ -217,7 +217,7 @@ fn halves_powers_and_factors_run_in_the_order_of_the_callers_stream() {
         let mut session = Contraction::new(&context, given(which, 0)).unwrap();
         let own = call(which, &mut session, None, (&x, &y)).unwrap().0;
         assert_eq!(call(which, &mut session, Some(&queue), (&x, &y)).unwrap().0, own, "{which}");
-        // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
+        // A long kernel, and then zeros for a core: a call that does not wait for them reads the old numbers.
         let gpu_queue = queue.gpu().unwrap();
         let mut target = device.allocate_on(gpu_queue, "long work", 1 << 30).unwrap();
         for byte in 0..20 {

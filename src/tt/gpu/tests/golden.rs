@@ -1,4 +1,5 @@
-//! Exact integers, the ground state of the Ising chain, and norms in every way, against the tolerances of their data.
+//! Exact integers, the ground state of the Ising chain, and norms by every method, within the tolerances of the golden
+//! data.
 
 use std::f64::consts::PI;
 
@@ -12,7 +13,7 @@ use crate::tt::options::NormMethod;
 use crate::tt::tests::golden::{exact, methods, relative, tiled, trains};
 use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, session_by};
 
-/// The train in the device's memory.
+/// A copy of the train in device memory.
 fn there(context: &Arc<Context>, train: &TensorTrain) -> TensorTrain {
     copy(&Place::new(context, None, Location::Device), train).unwrap()
 }
@@ -68,7 +69,7 @@ fn huge_integer_trains_keep_their_exponents() {
         let (name, complex) = (case.at("name").text(), case.at("complex").bool());
         for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (there(&context, &u.train(&context, dtype)), there(&context, &v.train(&context, dtype)));
-            // Rounding adds up from site to site.
+            // Rounding errors add up from site to site.
             let bound = tolerance * case.at("d").number().sqrt();
             let wanted = exact(case.at("inner_conj"));
             for kernel in KERNELS {
@@ -81,7 +82,7 @@ fn huge_integer_trains_keep_their_exponents() {
             }
             let square = exact(case.at("norm2_u"));
             let ways = [NormMethod::Auto, NormMethod::Inner, NormMethod::Qr];
-            // The factors of QR round at every site in the type itself.
+            // QR factors are rounded at every site in the type of the train.
             for way in &ways[..if epsilon(dtype) > 1e-10 { 2 } else { 3 }] {
                 let norm = norm_of(&context, *way, &x);
                 assert!(relative(norm.times(norm), square) < bound, "{name} {dtype:?} {way:?}: {norm:?}");

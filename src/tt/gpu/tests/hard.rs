@@ -1,4 +1,4 @@
-//! Numbers near the ends of the range, long trains, zeros, what is not finite, and memory that is not aligned.
+//! Numbers near the ends of the range, long trains, zeros, NaN and infinity, and memory that is not aligned.
 
 use super::*;
 use crate::tt::scaled::scale;
@@ -34,13 +34,14 @@ fn entries_near_the_ends_of_the_range_lose_nothing() {
     }
 }
 
-/// The train whose core k is multiplied by 2^powers\[k\].
+/// The same train with core k times 2^powers\[k\].
 fn sized(p: &Plain, powers: &[i64]) -> Plain {
     let times = |core: &Vec<(f64, f64)>, e: i64| core.iter().map(|&(re, im)| (scale(re, e), scale(im, e))).collect();
     Plain { cores: p.cores.iter().zip(powers).map(|(core, &e)| times(core, e)).collect(), ..p.clone() }
 }
 
-/// Ranks of x and y over d sites: chains of one block, open and as a ring, the whole device, and cuBLAS by pairs and from both ends.
+/// Ranks of x and y over d sites for every kernel: chains of one block, open and cyclic; the whole device; cuBLAS by
+/// pairs and from both ends.
 fn ranks_of_every_kernel(d: usize) -> Vec<[Vec<usize>; 2]> {
     let of = |rank: usize, end: usize| {
         let mut ranks = vec![rank; d + 1];
@@ -66,7 +67,7 @@ fn products_on_the_way_lose_no_digits() {
         for dtype in TYPES.into_iter().filter(|t| (epsilon(*t) > 1e-10) == single) {
             let mut shapes = ranks_of_every_kernel(ex.len());
             if ex.len() == 5 {
-                // A ring whose bonds have few values.
+                // A ring with few boundary pairs.
                 shapes.push([vec![2, 5, 4, 6, 1, 2], vec![1, 1, 1, 4, 5, 1]]);
             }
             for [rx, ry] in shapes {
@@ -103,7 +104,7 @@ fn a_hundred_thousand_sites_neither_overflow_nor_vanish() {
     let context = gpu(0);
     let d = 100_000;
     for (dtype, size) in [(DType::F32, 3.0), (DType::F64, 3.0), (DType::F64, 0.01)] {
-        // One core again and again keeps the test small.
+        // Repeating one core keeps the test small.
         let cell = Plain::random(&[2], &[4, 4], 7, size);
         let mut x = Plain { modes: vec![2; d], ranks: vec![4; d + 1], cores: vec![cell.cores[0].clone(); d] };
         (x.ranks[0], x.ranks[d]) = (1, 1);
@@ -161,8 +162,8 @@ fn zeros_and_what_is_not_finite_come_out() {
 #[test]
 #[ignore = "needs a GPU"]
 fn every_call_gives_nan_and_says_so() {
-    // The block's kernel, and products of a library. Some fifty objects of a case make handles of cuBLAS and cuSOLVER of their
-    // own, which take 10 ms each: one case of 7 takes seconds, all of them minutes.
+    // The block's kernel, and products by a library. Each of some fifty objects of a case creates cuBLAS and cuSOLVER,
+    // which takes 10 ms. One case of 7 takes seconds, all of them minutes.
     for location in [Location::Device, Location::Host] {
         crate::tt::tests::nonfinite::check(&gpu(0), location, &[1, 3, 40], 7);
     }
@@ -173,7 +174,7 @@ fn every_call_gives_nan_and_says_so() {
 fn plans_and_needs_of_workspace_agree() {
     let context = gpu(0);
     crate::tt::tests::workspace::check(&context, Location::Device);
-    // One block needs no workspace at all, whatever the limit.
+    // A single block needs no workspace, so any limit suffices.
     let x = Plain::random(&[2; 4], &[3, 5, 4, 5, 3], 3, 1.0).train(&context, DType::F64, Location::Device);
     for method in [Method::Reduced, Method::Full, Method::Blocked] {
         let given = Options { workspace_limit: 1, ..options(method, Conjugate::Bra) };

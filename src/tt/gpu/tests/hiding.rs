@@ -1,4 +1,4 @@
-//! Rings on a device whose numbers hide others that count.
+//! Rings on a device in which entries that contribute may underflow.
 
 use super::enqueue::{number, place};
 use super::*;
@@ -29,7 +29,7 @@ fn the_search_on_a_device_finds_as_much_as_that_on_the_host() {
     check_search(&gpu(0));
 }
 
-/// Calls `each` with every enqueued call of x with `one`, with and without a workspace of the size that it names.
+/// Calls `each` with the result of every enqueued call of x with `one`, with and without a caller's workspace.
 fn enqueued(context: &Arc<Context>, x: &TensorTrain, one: &TensorTrain, mut each: impl FnMut(&str, Scaled, f64)) {
     let real = if x.dtype().is_single() { DType::F32 } else { DType::F64 };
     let unit = identity(context, real, &vec![1; x.shape().len()]).unwrap();
@@ -85,7 +85,7 @@ fn enqueued_calls_of_rings_whose_hidden_numbers_do_not_count_are_right() {
         let x = harmless(&context, dtype, Location::Device);
         let one = hiding::Case { dtype, core: vec![], sites: 3, entry: Scaled::ZERO }.one(&context, Location::Device);
         enqueued(&context, &x, &one, |what, found, outcome| {
-            // The entry of x is 2.
+            // The only entry of x is 2.
             let wanted = match what.split(' ').next() {
                 Some("inner") => 4.0,
                 Some("norm" | "sandwich") => 2.0,

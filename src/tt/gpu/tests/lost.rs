@@ -1,4 +1,4 @@
-//! Trains of which a contraction on a device may lose numbers that count: those of the tests on the host.
+//! Trains of which a contraction on a device may lose digits, from the tests on the host.
 
 use super::*;
 use crate::tt::tests::lost::{self, At};
@@ -39,7 +39,7 @@ fn a_ring_of_an_operator_is_finite_where_its_numbers_are() {
     everywhere(lost::finite_rings);
 }
 
-/// Trains whose numbers are as far apart as those of ordinary ones stay on the device.
+/// Trains whose entries differ as those of ordinary trains do are contracted on the device.
 #[test]
 #[ignore = "needs a GPU"]
 fn ordinary_trains_are_not_taken_for_wide_ones() {

@@ -1,4 +1,4 @@
-//! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
+//! Contractions on a GPU against the CPU: every kernel and library path, all types, odd sizes, extreme numbers.
 
 mod algebra;
 mod balance;
@@ -31,10 +31,10 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::options::{Conjugate, Method};
 use crate::tt::{Contraction, Options, Scaled};
 
-/// The four types of elements.
+/// The four element types.
 const TYPES: [DType; 4] = [DType::F32, DType::F64, DType::CF32, DType::CF64];
 
-/// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.
+/// A context on a GPU whose free memory is filled with NaN, which shows if something is read before it is written.
 fn gpu(device: i32) -> Arc<Context> {
     let backend = BackendChoice::Cuda;
     let context = Context::new(ContextOptions { backend, device, threads: 2, ..ContextOptions::default() }).unwrap();
@@ -50,7 +50,7 @@ fn cpu() -> Arc<Context> {
     Context::new(ContextOptions { backend, threads: 2, ..ContextOptions::default() }).unwrap()
 }
 
-/// Numbers that look random, in [-1, 1).
+/// Pseudorandom numbers in [-1, 1).
 struct Disorder(u64);
 
 impl Disorder {
@@ -64,7 +64,7 @@ impl Disorder {
     }
 }
 
-/// A train in plain numbers: real and imaginary parts.
+/// A train of plain numbers (real part, imaginary part).
 #[derive(Clone)]
 struct Plain {
     modes: Vec<usize>,
@@ -87,7 +87,7 @@ impl Plain {
         self.cores[k].iter().map(|&(re, im)| T::from_parts(re, im)).collect()
     }
 
-    /// In the memory of `context`: host memory, or that of its device.
+    /// A train of `context`, in host memory or on its device.
     fn train(&self, context: &Arc<Context>, dtype: DType, location: Location) -> TensorTrain {
         let shape = Shape::new("x", &self.modes, &self.ranks).unwrap();
         let mut train = TensorTrain::create(context, dtype, location, shape).unwrap();
@@ -124,14 +124,14 @@ fn epsilon(dtype: DType) -> f64 {
     if dtype.is_single() { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
-/// The same numbers as a train of this type has them, to be held in [`wide`].
+/// The same numbers rounded to this type, as a train in [`wide`] has them.
 fn rounded(p: &Plain, dtype: DType) -> Plain {
     let cut = |v: f64| if epsilon(dtype) > 1e-10 { f64::from(v as f32) } else { v };
     let cores = p.cores.iter().map(|c| c.iter().map(|&(re, im)| (cut(re), cut(im))).collect()).collect();
     Plain { modes: p.modes.clone(), ranks: p.ranks.clone(), cores }
 }
 
-/// The type in double precision.
+/// The type of double precision, real or complex as the given one.
 fn wide(dtype: DType) -> DType {
     match dtype {
         DType::F32 => DType::F64,
@@ -145,7 +145,7 @@ fn expected(x: &Plain, y: &Plain, types: (DType, DType), conjugate: Conjugate) -
     expected_by(x, y, types, &Options { conjugate, ..Options::default() })
 }
 
-/// The same with given options.
+/// [`expected`] with given options.
 fn expected_by(x: &Plain, y: &Plain, types: (DType, DType), given: &Options) -> (Scaled, Scaled) {
     let context = cpu();
     let x = rounded(x, types.0).train(&context, wide(types.0), Location::Host);
@@ -158,15 +158,15 @@ fn expected_by(x: &Plain, y: &Plain, types: (DType, DType), given: &Options) -> 
     (sum(given, &x, &y), a.times(b).sqrt())
 }
 
-/// Asserts that `got` is `want` to `bound` roundings of |x| |y|.
+/// Asserts that `got` differs from `want` by at most `bound` units of roundoff of |x| |y|.
 fn assert_close(what: &str, got: Scaled, want: Scaled, size: Scaled, bound: f64) {
     let difference = got.plus(want.times(Scaled::real(-1.0)));
     let error = difference.over(size).map_or(0.0, |q| q.log_abs().exp());
     assert!(error <= bound, "{what}: {got:?} for {want:?}, off by {error:e} of {size:?}, {bound:e} is allowed");
 }
 
-/// Asserts that cores of 2^q and 2^-q give what those of size 1 do, to the bit, with `cores` times q more or less in the
-/// exponent: `run` is given their size.
+/// Asserts that cores of magnitude 2^q and 2^-q give the same bits as cores of magnitude 1, with an exponent that
+/// differs by `cores` times q. `run` computes the result for cores of the given magnitude.
 fn assert_sizes_are_exponents(what: &str, dtype: DType, cores: i64, run: impl Fn(f64) -> Scaled) {
     let q = if epsilon(dtype) > 1e-10 { 60 } else { 900 };
     let plain = run(1.0);
@@ -177,27 +177,27 @@ fn assert_sizes_are_exponents(what: &str, dtype: DType, cores: i64, run: impl Fn
     }
 }
 
-/// Largest error of a product whose sums have up to n r terms at each of d sites, two sums a site: every rounding counts
-/// at most once, relative to |x| |y| where the trains are random.
+/// Bound of the error of an inner product: sums of up to n r terms at each of d sites, two sums for each site. Every
+/// rounding enters at most once, relative to |x| |y| for random trains.
 fn bound(x: &Plain, y: &Plain, dtype: DType) -> f64 {
     let rank = x.ranks.iter().chain(&y.ranks).copied().max().unwrap_or(1);
     let modes = x.modes.iter().copied().max().unwrap_or(1);
     4.0 * (x.modes.len() * (rank + modes * rank)) as f64 * epsilon(dtype)
 }
 
-/// Types of x and y: the four, and mixed ones.
+/// Types of x and y: the four types with themselves, and mixed pairs.
 fn mixed() -> Vec<(DType, DType)> {
     let mut all = TYPES.map(|t| (t, t)).to_vec();
     all.extend([(DType::F64, DType::CF64), (DType::CF32, DType::F32)]);
     all
 }
 
-/// The type of a result.
+/// The type of the result.
 fn common(types: (DType, DType)) -> DType {
     if types.0.is_complex() { types.0 } else { types.1 }
 }
 
-/// The bytes that a call with a `workspace_limit` of 1 says it needs.
+/// The bytes that a call with a `workspace_limit` of 1 names in its error.
 fn least_workspace(call: impl FnOnce(u64) -> crate::error::Result<()>) -> u64 {
     let refused = call(1).unwrap_err().to_string();
     let bytes = refused.strip_prefix("workspace_limit: is 1, at least ").and_then(|rest| rest.split(' ').next());

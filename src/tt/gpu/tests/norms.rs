@@ -39,7 +39,7 @@ fn norms_are_those_of_the_dense_tensor() {
 fn norms_of_large_ranks_agree_with_the_cpu() {
     let (context, host) = (gpu(0), cpu());
     for dtype in TYPES {
-        // By the kernel of the whole device, and by the library from both ends.
+        // By the kernel on the whole device, and by the library from both ends.
         for rank in [90, 300] {
             let modes = [6; 8];
             let ranks = [1, 6, 36, rank, rank, rank, 36, 6, 1];
@@ -67,7 +67,7 @@ fn distances_keep_the_digits_that_inner_products_lose() {
     let mut session = Contraction::new(&context, Options::default()).unwrap();
     assert_eq!(session.distance(None, &a, &a, None).unwrap().0, 0.0);
     for tiny in [1e-3, 1e-8, 1e-11] {
-        // One entry more by `tiny`: x and a product of unit vectors side by side.
+        // One more entry `tiny`: the sum of x and a product of unit vectors.
         let y = crate::tt::tests::norms::nudged(&x, tiny);
         for (y, what) in [(on_device(&context, &y, DType::F64), "device"), (y.train(&context, DType::F64), "host")] {
             let (distance, _) = session.distance(None, &a, &y, None).unwrap();
@@ -112,7 +112,7 @@ fn squaring_agrees_with_going_round() {
             let (got, info) = run(Method::Power, &a, &b);
             assert_eq!(info.method, Method::Power);
             let want = run(Method::Blocked, &a, &b).0;
-            // Relative to the norms, which are no smaller than the products.
+            // Relative to the norms, which are at least as large as the products.
             let norms = run(Method::Blocked, &a, &a).0.re().times(run(Method::Blocked, &b, &b).0.re()).sqrt();
             assert_close(&format!("{dtype:?} {ranks:?}"), got, want, norms, 37.0 * bound(&x, &y, dtype));
         }

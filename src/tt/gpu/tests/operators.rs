@@ -1,4 +1,4 @@
-//! Operators between trains on a GPU against the same ones on the CPU.
+//! Contractions with operators on a GPU against the CPU.
 
 use super::*;
 use crate::scalar::Complex;
@@ -9,7 +9,7 @@ use crate::tt::operator::{
     Environments, Side, Trains, correlation, expect_local, heisenberg, ising, rayleigh, sandwich,
 };
 
-/// Trains of spins, open and cyclic, whose ranks differ.
+/// Trains of spins, open and cyclic, with different ranks.
 pub(super) fn cases() -> Vec<(Plain, Plain, bool)> {
     [
         (vec![1, 2, 4, 7, 9, 3, 1], vec![1, 2, 3, 8, 5, 2, 1], false),
@@ -92,7 +92,7 @@ fn local_expectations_and_correlations_agree_with_the_cpu() {
     }
 }
 
-/// One site's operator on vectors in device memory.
+/// The effective operator of one site, applied to vectors in device memory.
 fn apply_there(
     ours: &mut Environments,
     queue: Option<&Stream>,
@@ -134,7 +134,7 @@ fn environments_on_a_device_serve_a_sweep() {
         for round in 0..2 {
             for k in 0..d {
                 let (on, off) = (Trains::new(&b, Some(h), &a), Trains::new(&e, Some(g), &c));
-                // Another queue each time: every call begins after the one before.
+                // Another stream each time. Each call is ordered after the one before.
                 let queue = |turn: usize| queues.get((k + turn) % 3);
                 let (got, want) = (ours.value(queue(0), &on, k).unwrap(), theirs.value(None, &off, k).unwrap());
                 let difference = got.plus(want.times(Scaled::real(-1.0))).over(want);
@@ -160,7 +160,7 @@ fn environments_on_a_device_serve_a_sweep() {
                 ours.get(None, &on, Side::Left, k, &mut read).unwrap();
                 assert!(read.iter().all(|z| z.re.is_finite() && z.im.is_finite()));
             }
-            // Another core in the middle.
+            // Another core at the site in the middle.
             let other = Plain::random(&x.modes, &x.ranks, 90 + round, 1.0);
             for (context, train) in [(&context, &mut a), (&host, &mut c)] {
                 let (memory, offset) = train.memory_mut("x", 1).unwrap();
@@ -193,7 +193,7 @@ fn operators_run_in_the_order_of_the_callers_stream() {
         assert_eq!(session.expect_local(Some(&queue), &x, &op, &[0, d - 1], None).unwrap().values, local.values);
         let pairs = session.correlation(Some(&queue), &x, &op, &op, None).unwrap();
         assert_eq!(pairs.values, session.correlation(None, &x, &op, &op, None).unwrap().values);
-        // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
+        // A long kernel, and then zeros for a core: a call that does not wait for them reads the old numbers.
         let (device, gpu_queue) = (context.gpu("x").unwrap(), queue.gpu().unwrap());
         let mut target = device.allocate_on(gpu_queue, "long work", 1 << 30).unwrap();
         for byte in 0..20 {

@@ -4,7 +4,7 @@ use super::*;
 use crate::tt::info::Kernel;
 use crate::tt::options::Scaling;
 
-/// One product on the GPU against the CPU, from host memory and from the device's.
+/// Checks one product on the GPU against the CPU, with trains in host memory and on the device.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), options: &Options) {
     let (want, size) = expected(x, y, types, options.conjugate);
     let mut session = Contraction::new(context, options.clone()).unwrap();
@@ -13,7 +13,7 @@ fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), op
         let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
         let what = format!("{types:?} {:?} {:?} {:?} {options:?} {:?}", x.modes, x.ranks, y.ranks, info.kernel);
         assert_close(&what, got, want, size, bound(x, y, common(types)));
-        // The same bits every time.
+        // A second call must give the same bits.
         assert_eq!(session.inner_scaled(None, &a, &b, None).unwrap().0, got, "{what}");
     }
 }
@@ -46,7 +46,7 @@ fn open_trains_of_all_sizes_agree_with_the_cpu() {
 fn rings_by_every_algorithm_agree_with_the_cpu() {
     let context = gpu(0);
     for types in mixed() {
-        // Small ranks by the chain kernel, larger ones by the library.
+        // Small ranks use the chain kernel, larger ones the library.
         for (modes, rx, ry) in [
             (vec![2], vec![3, 3], vec![5, 5]),
             (vec![3, 2], vec![3, 4, 3], vec![2, 9, 2]),
@@ -94,7 +94,7 @@ fn norms_of_rings_sum_half_of_the_pairs() {
 fn large_ranks_go_through_the_library_from_both_ends() {
     let context = gpu(0);
     for dtype in TYPES {
-        // Ends that grow, ranks that differ so that both orders are met.
+        // The ends are dense, and the ranks differ, so that both orders of products occur.
         let modes = [2, 2, 3, 1, 2, 2, 2, 2];
         let rx = [1, 2, 30, 400, 390, 420, 40, 3, 1];
         let ry = [1, 4, 90, 385, 60, 410, 380, 2, 1];
@@ -185,14 +185,14 @@ fn workspace_is_what_the_plan_says() {
             let needed = |method, workspace_limit| {
                 let given = Options { kernel, workspace_limit, ..options(method, Conjugate::Bra) };
                 let mut session = Contraction::new(&context, given).unwrap();
-                // The library's own memory is there from the first call on.
+                // The first call also allocates the memory of the library.
                 let first = session.inner_scaled(None, &x, &y, None).unwrap().0;
                 let held = budget.used();
                 budget.restart_peak();
                 let (again, info) = session.inner_scaled(None, &x, &y, None).unwrap();
                 assert_eq!(first, again);
                 let (used, said) = (budget.peak() - held, info.workspace_bytes as u64);
-                // Tables of the sites, scalars and results are not environments.
+                // The plan does not count tables of the sites, scalars and results.
                 assert!(said <= used && used <= said + (1 << 16), "{dtype:?} {ranks:?} {kernel:?}: {used}, {info:?}");
                 assert!(workspace_limit == 0 || said <= workspace_limit, "{dtype:?} {ranks:?} {kernel:?}: {info:?}");
                 said
@@ -233,7 +233,7 @@ fn calls_take_what_their_plans_say() {
                     2 => session.sandwich(None, &trains, None).unwrap().1,
                     _ => session.rayleigh(None, &x, &h, None).unwrap().info,
                 };
-                // The library's own memory is there from the first call on.
+                // The first call also allocates the memory of the library.
                 run();
                 let held = budget.used();
                 budget.restart_peak();
@@ -241,8 +241,8 @@ fn calls_take_what_their_plans_say() {
                 assert_eq!((done.method, done.kernel, done.flops), (plan.method, plan.kernel, plan.flops));
                 let (used, said) = (budget.peak() - held, plan.workspace_bytes as u64);
                 assert_eq!(said, done.workspace_bytes as u64);
-                // Tables of the sites, scalars and results are not counted, nor the workspace of cuBLAS in a call with
-                // an operator.
+                // The plan does not count tables of the sites, scalars and results, nor cuBLAS's workspace in a call
+                // with an operator.
                 let library = if which >= 2 { 32 << 20 } else { 0 };
                 assert!(used <= said + library + (1 << 16), "{which} of {dtype:?} {ranks:?}: {used} bytes, {plan:?}");
             }
@@ -279,7 +279,7 @@ fn two_devices_give_the_sum_of_one() {
             let group = Group::new(vec![Arc::clone(&first), Arc::clone(&second)]).unwrap();
             let mut session = Contraction::over(&group, given.clone()).unwrap();
             let both = session.inner_scaled(None, &a, &b, None).unwrap().0;
-            // A library may choose its kernels by the alignment of cores that were not copied.
+            // Whether a library chooses the same kernel depends on the alignment, unless cores are copied.
             let same = location == Location::Host || ranks[1] <= 64;
             assert!(!same || both == one, "{ranks:?}: {both:?}, {one:?}");
             let (want, size) = expected(&x, &y, (DType::CF64, DType::CF64), Conjugate::Bra);

@@ -1,4 +1,4 @@
-//! Uniform trains by repeated squaring against going round on the CPU.
+//! Powers of uniform trains by repeated squaring, against the CPU's sweeps through all sites.
 
 use super::*;
 use crate::scalar::Complex;
@@ -7,7 +7,7 @@ fn power(repeat: u64, conjugate: Conjugate) -> Options {
     Options { repeat, ..options(Method::Power, conjugate) }
 }
 
-/// Cells: of one core and of several, of odd sizes, ranks of 1, modes of 1, many mode indices, both orders of products.
+/// Cells of one core and of several: odd sizes, ranks of 1, modes of 1, many mode indices, both orders of products.
 fn cells() -> Vec<(Plain, Plain)> {
     let shapes: [(&[usize], &[usize], &[usize]); 8] = [
         (&[3], &[1, 1], &[1, 1]),
@@ -59,7 +59,7 @@ fn powers_with_three_real_products_agree_with_the_cpu() {
         let given = Options { math: crate::tt::options::Math::Gemm3m, ..power(21, Conjugate::Bra) };
         let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
         let (got, _) = Contraction::new(&context, given).unwrap().inner_scaled(None, &a, &b, None).unwrap();
-        // Both parts of a product are off by roundings of the larger.
+        // Both parts of a complex product have the rounding error of the larger part.
         assert_close(&format!("{dtype:?}"), got, want, size, 4.0 * 21.0 * bound(&x, &y, dtype));
     }
 }
@@ -68,7 +68,7 @@ fn powers_with_three_real_products_agree_with_the_cpu() {
 #[ignore = "needs a GPU"]
 fn powers_count_their_exponents_exactly() {
     let (context, host) = (gpu(0), cpu());
-    // Core a == i == b alone: the transfer matrix of x and y has the eigenvalue `size` twice.
+    // A core that is 1 for a = i = b only: the transfer matrix of x and y has the eigenvalue `size` twice.
     let copies = |size: f64| {
         let mut cell = Plain::random(&[2], &[2, 2], 1, 0.0);
         (cell.cores[0][0], cell.cores[0][7]) = ((size, 0.0), (size, 0.0));
@@ -85,7 +85,7 @@ fn powers_count_their_exponents_exactly() {
             assert_eq!(run(&context, Location::Device), want, "{dtype:?} {repeat}");
             assert_eq!(run(&host, Location::Host), want, "{dtype:?} {repeat} on the CPU");
         }
-        // One pair: the power of a number, of which every digit is that of the CPU.
+        // With one boundary pair the power is that of a number, with all digits as on the CPU.
         let cell = Plain { modes: vec![3], ranks: vec![1, 1], cores: vec![vec![(1.0, 0.0), (2.0, 0.0), (3.0, 0.0)]] };
         let run = |context: &Arc<Context>, location| {
             let x = cell.train(context, dtype, location);
@@ -110,7 +110,7 @@ fn a_million_million_rounds_agree_with_the_cpu() {
             };
             let (got, want) = (run(&context, Location::Device), run(&host, Location::Host));
             assert!(want.exponent.abs() > 1_000_000_000, "{want:?}");
-            // What the cell's matrix is off by counts as often as it is gone round.
+            // Each pass multiplies the relative error of the cell's matrix once more.
             assert_close(&format!("{dtype:?} {ranks:?}"), got, want, want, 1e12 * bound(&x, &x, dtype));
         }
     }

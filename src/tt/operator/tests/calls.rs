@@ -1,4 +1,4 @@
-//! Calls of a contraction: cancelled and reported on, and their steps counted.
+//! Calls of a contraction with operators: cancellation, progress and the number of steps.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn state(d: usize, rank: usize, ends: usize) -> Plain {
     Plain::random(&mut Draw::new(5), &vec![2; d], &ranks, false)
 }
 
-/// One of the calls that a contraction makes of operators.
+/// A call of a contraction with an operator.
 type Call = fn(&mut Contraction, &TensorTrain, &TrainMatrix, Option<&ProgressFn<'_>>) -> Result<()>;
 
 fn calls() -> [Call; 4] {
@@ -40,7 +40,7 @@ fn calls() -> [Call; 4] {
 #[test]
 fn calls_are_cancelled_and_reported_on() {
     let context = cpu(1);
-    // Long enough for the calling thread to look at it.
+    // Long enough for the calling thread to report progress.
     let (x, h) = (state(600, 16, 1).train(&context, DType::F64), ising(&context, DType::F64, 600, 1.0, 0.5, false));
     let h = h.unwrap();
     let mut session = Contraction::new(&context, Options::default()).unwrap();

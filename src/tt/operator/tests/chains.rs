@@ -1,4 +1,4 @@
-//! Energies of spin states that are known in closed form.
+//! Energies of spin states, which are known in closed form.
 
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ fn exchange(terms: &mut Terms, twice_spin: usize, factor: f64, k: usize, l: usiz
     }
 }
 
-/// The ring of spins 1 with valence bonds; the states are (+, 0, -).
+/// The AKLT state: a ring of spins 1 with valence bonds. The states of a spin are (+, 0, -).
 fn aklt(d: usize) -> Plain {
     let zero = c(0.0, 0.0);
     let mut core = vec![zero; 2 * 3 * 2];
-    // (a, i, b) lies at a + 2 (i + 3 b).
+    // Entry (a, i, b) is at a + 2 (i + 3 b).
     core[6] = c(SQRT_2, 0.0);
     core[2] = c(-1.0, 0.0);
     core[1 + 2 * (1 + 3)] = c(1.0, 0.0);
@@ -85,7 +85,7 @@ fn the_majumdar_ghosh_state_has_three_eighths_a_site() {
     let context = cpu(2);
     for d in [4usize, 6, 8, 30] {
         let mut core = vec![c(0.0, 0.0); 3 * 2 * 3];
-        // (a, i, b) lies at a + 3 (i + 2 b).
+        // Entry (a, i, b) is at a + 3 (i + 2 b).
         core[3 * 2] = c(1.0, 0.0);
         core[3 * (1 + 2 * 2)] = c(-1.0, 0.0);
         core[1 + 3] = c(1.0, 0.0);
@@ -157,7 +157,7 @@ fn numbers_beyond_the_range_leave_the_quotient_as_it_is() {
     for (dtype, size) in
         [(DType::F64, 8.0), (DType::F32, 8.0), (DType::F64, 1e-30), (DType::F32, 1e-30), (DType::F32, 1e30)]
     {
-        // sigma_x is 1 in this state.
+        // The expectation value of sigma_x in this state is 1.
         let x = Plain::product(vec![vec![c(size, 0.0); 2]; d]).train(&context, dtype);
         let h = ising(&context, dtype, d, 1.0, 0.5, false).unwrap();
         let found = rayleigh(&context, &Options::default(), &x, &h).unwrap();

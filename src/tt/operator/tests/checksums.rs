@@ -1,4 +1,4 @@
-//! Bits of expectation values and environments: a change of structure must not change one.
+//! Checksums of expectation values and environments: a change of the code's structure must not change a bit.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn cases(context: &Arc<Context>, out: &mut Cases) {
     }
 }
 
-/// Ends of y, H and x.
+/// Ranks at the boundary of y, H and x.
 const ENDS: [(&str, [usize; 3]); 4] =
     [("open", [1, 1, 1]), ("ring", [2, 2, 3]), ("ring of the operator", [1, 3, 1]), ("open operator", [2, 1, 2])];
 
@@ -96,7 +96,8 @@ fn values(
     out.add(format!("{name} rayleigh hermitian"), quotient(context, x, square, &hermitian));
 }
 
-/// Environments of both sides, values at bonds, products with effective operators of no, one and two sites.
+/// Adds environments of both sides, values at the bonds, and products with effective operators of zero, one and two
+/// sites.
 fn environments<T: Scalar>(context: &Arc<Context>, out: &mut Cases, name: &str, trains: &Trains<'_>) {
     let d = trains.len();
     let ([bra, ket], modes) = ([trains.bra, trains.ket].map(|t| t.shape().ranks().to_vec()), trains.operator.unwrap());

@@ -1,4 +1,4 @@
-//! Zeros, numbers that are not finite, memory, and what is refused.
+//! Zeros, NaN and infinity, memory limits, and refused arguments.
 
 use super::support::*;
 use crate::backend::BackendChoice;
@@ -22,7 +22,7 @@ fn zeros_are_zero_and_cannot_be_divided_by() {
     assert_eq!((value, info.outcome), (Scaled::ZERO, Outcome::Ok));
     let e = rayleigh(&context, &options, &zero, &h).unwrap_err();
     assert_eq!(e, Error::Numerical("division by <x|x>, which is 0".into()));
-    // An operator of zeros: no path of blocks is left.
+    // With an operator of zeros there is no path of nonzero blocks.
     let x = Plain::product(vec![vec![c(1.0, 0.0); 2]; 4]).train(&context, DType::F64);
     let mut none = identity(&context, DType::F64, &[2; 4]).unwrap();
     none.train_mut().cores_mut::<f64>("h").unwrap().core(2).fill(0.0);
@@ -154,7 +154,7 @@ fn sandwiches_and_quotients_take_what_their_plans_say() {
     assert!(problem.to_string().starts_with("workspace_limit: is 1, at least "), "{problem}");
 }
 
-/// Whether the halves run at the same time depends on what the threads are busy with. The memory must not.
+/// Whether both halves run at the same time depends on the load of the threads. The memory must not depend on it.
 #[test]
 fn halves_take_the_same_memory_at_once_and_one_after_the_other() {
     let mut draw = Draw::new(11);
@@ -168,7 +168,7 @@ fn halves_take_the_same_memory_at_once_and_one_after_the_other() {
             ..ContextOptions::default()
         };
         let context = Context::new(options).unwrap();
-        // Real trains beside a complex operator: each half copies cores.
+        // With a complex operator between real trains, each half copies its cores.
         let [x, y] = [&a, &b].map(|train| train.train(&context, DType::F64));
         let h = ising(&context, DType::CF64, d, 1.0, 0.5, false).unwrap();
         let before = context.host_budget().restart_peak();
@@ -219,7 +219,7 @@ fn blocks_are_found_once_and_again_after_a_change() {
     let mut h = heisenberg(&context, DType::F64, 6, &crate::tt::operator::models::Heisenberg::default()).unwrap();
     let blocks = h.blocks("h").unwrap();
     assert!(std::sync::Arc::ptr_eq(&blocks, &h.blocks("h").unwrap()));
-    // 8 of 25 blocks, two of them identities, and S_z twice.
+    // 8 of 25 blocks are not zero; two are identities, and two are S_z.
     let count = |kind| blocks.core(2).iter().filter(|b| b.kind == kind).count();
     assert_eq!([BlockKind::Identity, BlockKind::Diagonal, BlockKind::Dense].map(count), [2, 2, 4]);
     h.train_mut().cores_mut::<f64>("h").unwrap().core(2).fill(0.0);

@@ -1,4 +1,4 @@
-//! Published and peer values, and exact integers.
+//! Published values, values of other libraries, and exact integers.
 
 use std::f64::consts::PI;
 
@@ -32,7 +32,7 @@ fn exact_integers_come_out_in_all_types() {
     assert!(seen >= 8);
 }
 
-/// The state and the Hamiltonian of the critical Ising chain.
+/// The state and the Hamiltonian of the critical Ising chain, from the golden data.
 pub fn tfim() -> (Plain, PlainMatrix, Json) {
     let about = Json::read("tfim_L16_chi24.json");
     let shapes = |key: &str| -> Vec<Vec<usize>> { about.get(key).unwrap().list().iter().map(Json::sizes).collect() };
@@ -72,7 +72,7 @@ fn the_ground_state_of_the_ising_chain_has_its_energy() {
             assert!((value.re - about.get(key).unwrap().number()).abs() < 1e-12, "{value} is not {key}");
         }
         assert!((number(found.denominator).re - about.get("norm2_numpy").unwrap().number()).abs() < 1e-13);
-        // A variational energy is not below the ground state's.
+        // A variational energy is at least that of the ground state.
         assert!(value.re - energy > -1e-12 && value.re - energy < 1e-10);
     }
     let (x32, h32) = (x.train(&context, DType::F32), h.matrix(&context, DType::F32));
@@ -94,7 +94,7 @@ fn the_laplacian_has_its_eigenvalues() {
             _ => c(0.0, 0.0),
         })
         .collect();
-    // [I L], [[I L], [0 I]], [L; I].
+    // The cores of the sum: [I L], [[I L], [0 I]], ..., [L; I].
     let core = |left: usize, right: usize, block: &dyn Fn(usize, usize) -> Option<Vec<C>>| -> Vec<C> {
         let mut out = vec![c(0.0, 0.0); left * n * right];
         for at in 0..left * right {

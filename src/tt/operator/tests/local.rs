@@ -1,4 +1,4 @@
-//! Expectations at one site and correlations against full tensors.
+//! Expectation values at one site, and correlations, against full tensors.
 
 use super::support::*;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::tt::operator::{Environments, Trains, correlation, expect_local};
 use crate::tt::options::Options;
 use crate::tt::scaled::{Scaled, scale};
 
-/// The least workspace that a call does not refuse, which the refusal names. It is enough, and one byte less is not.
+/// Options with the smallest workspace that a call accepts, as its error names it. One byte less must be refused.
 fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
     let problem = |limit| {
         let refused = call(&Options { workspace_limit: limit, ..Options::default() }).map(|_| ());
@@ -22,7 +22,7 @@ fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
     Options { workspace_limit: needed, ..Options::default() }
 }
 
-/// A call with options of its own.
+/// A call that takes its options.
 type Expectation<'a> = dyn Fn(&Options) -> Result<Vec<C>> + 'a;
 
 #[test]
@@ -48,7 +48,7 @@ fn expectations_keep_within_the_workspace() {
                 let found = call(&Options { workspace_limit: limit, ..Options::default() }).unwrap();
                 let used = context.host_budget().peak() - before;
                 assert!(used <= limit, "{used} of {limit}, {least} are needed");
-                // No bound that is far above what is used.
+                // The bound is not much larger than the memory in use.
                 assert!(limit > least || 2 * used > limit, "{used} of {limit}");
                 let error = found.iter().zip(&whole).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
                 assert!(error <= 1e-13 * size, "limit {limit}: {error}");
@@ -64,7 +64,7 @@ fn local_expectations_agree_with_full_tensors() {
         let mut draw = Draw::new(seed);
         let d = 1 + seed as usize % 6;
         let n = 2 + seed as usize % 2;
-        // One mode differs, and is left out.
+        // One mode differs from the others and is not in `sites`.
         let mut modes = vec![n; d];
         if d > 2 {
             modes[1] = 1;
@@ -159,7 +159,7 @@ fn operators_of_any_magnitude_keep_their_power_of_two() {
         }
         let found = expect_local(&context, &Options::default(), &y, &op, &[0, 1, 2]).unwrap();
         assert_eq!(found.values, [op[0]; 3], "{dtype:?} {q}");
-        // A B is in the range of double precision, though not in that of a train in single precision.
+        // A B is in the range of double precision, but not in that of a train in single precision.
         let (back, square) = (c(scale(1.0, -q / 2), 0.0), c(scale(1.0, q - q / 2), 0.0));
         for (a, b) in [(op[0], back), (back, op[0])] {
             let found = correlation(&context, &Options::default(), &y, &[a], &[b]).unwrap();
@@ -171,7 +171,7 @@ fn operators_of_any_magnitude_keep_their_power_of_two() {
 #[test]
 fn small_numbers_of_an_operator_are_not_lost() {
     let context = cpu(1);
-    // The small number of the operator meets the large one of the train.
+    // The small entry of the operator multiplies the large one of the train.
     for (dtype, p, high, low) in [(DType::F32, 45, 10, -126), (DType::F64, 200, 100, -1000)] {
         let numbers = [c(scale(1.0, -p), 0.0), c(scale(1.0, p), 0.0)];
         let x = Plain::product(vec![numbers.to_vec()]).train(&context, dtype);
@@ -184,7 +184,7 @@ fn small_numbers_of_an_operator_are_not_lost() {
         let local = environments.local(None, &trains, 0, &op).unwrap().plain(DType::F64).0.re;
         assert!((local / right / scale(1.0, 2 * p) - 1.0).abs() < tolerance(dtype), "{dtype:?}: {local}");
     }
-    // Every product of A B is below double precision beside the largest numbers of A and of B.
+    // Beside the largest entries of A and of B, every product of A B is below the range of double precision.
     let (one, none, far) = (c(1.0, 0.0), c(0.0, 0.0), c(scale(1.0, -600), 0.0));
     let a = [one, none, none, none, none, none, far, none, none];
     let b = [none, one, far, none, none, none, none, none, none];
@@ -215,7 +215,7 @@ fn what_cannot_be_expected_is_refused() {
         assert_eq!(e, Error::Numerical("division by <x|x>, which is 0".into()));
     }
     assert!(expect_local(&context, &options, &x, &[], &[]).unwrap().is_empty());
-    // <x|x> is not 0, but one exponent for all numbers of an environment makes it so.
+    // <x|x> is not 0, but all of it underflows if an environment has one exponent.
     let ring = [c(0.0, 0.0), c(2f64.powi(40), 0.0), c(2f64.powi(50), 0.0), c(2f64.powi(-40), 0.0)];
     let ring = Plain::uniform(3, 1, 2, &ring).train(&context, DType::F32);
     for found in [

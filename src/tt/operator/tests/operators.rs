@@ -12,7 +12,7 @@ use crate::tt::options::Options;
 
 type Term = (C, Vec<(usize, Vec<C>)>);
 
-/// The sum of terms times a full tensor, from the definition.
+/// A sum of terms applied to a full tensor, from the definition.
 fn sum_of(terms: &[Term], modes: &[usize], x: &[C]) -> Vec<C> {
     let mut out = vec![c(0.0, 0.0); x.len()];
     for (coefficient, factors) in terms {
@@ -38,7 +38,7 @@ fn sums_of_any_terms_are_what_they_say() {
         let mut draw = Draw::new(seed);
         let d = 1 + seed as usize % 6;
         let modes = draw.sizes(d, 3);
-        // Few matrices, so that terms share parts; the identity among them.
+        // Few matrices, so that terms have parts in common; one is the identity.
         let pool: Vec<Vec<Vec<C>>> = modes
             .iter()
             .map(|&n| {
@@ -76,13 +76,13 @@ fn spin_chains_have_their_known_ranks() {
     assert_eq!(ranks(heisenberg(&context, DType::F32, 6, &model).unwrap()), [1, 5, 5, 5, 5, 5, 1]);
     let ring = Heisenberg { ring: true, ..model };
     assert_eq!(ranks(heisenberg(&context, DType::F64, 6, &ring).unwrap()), [4, 5, 5, 5, 5, 5, 4]);
-    // Without a field nothing is done after the first site, and nothing begins at the last.
+    // Without a field, no term is complete after the first site, and none begins at the last.
     let plain = Heisenberg::default();
     assert_eq!(ranks(heisenberg(&context, DType::F64, 6, &plain).unwrap()), [1, 4, 5, 5, 5, 4, 1]);
     assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, false).unwrap()), [1, 3, 3, 3, 3, 1]);
     assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, true).unwrap()), [2, 3, 3, 3, 3, 2]);
     assert_eq!(ranks(identity(&context, DType::F64, &[2, 3, 1]).unwrap()), [1, 1, 1, 1]);
-    // Sums without couplings need "nothing yet" and "all done" alone.
+    // A sum of fields needs only the states "nothing yet" and "all done".
     let field = Heisenberg { couplings: [0.0; 3], ..model };
     assert_eq!(ranks(heisenberg(&context, DType::F64, 4, &field).unwrap()), [1, 2, 2, 2, 1]);
     let all = |d: usize| {
@@ -95,7 +95,7 @@ fn spin_chains_have_their_known_ranks() {
         }
         terms.build(&context, DType::F64, false).unwrap()
     };
-    // Any pair coupled: one state for each site of the shorter side.
+    // All pairs are coupled: the bond has one state for each site of the shorter side, and two more.
     assert_eq!(ranks(all(8)), [1, 2, 4, 5, 6, 5, 4, 2, 1]);
     assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &ring).unwrap()), [1, 1]);
     assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &plain).unwrap()), [1, 1]);
@@ -108,12 +108,13 @@ fn slots_are_those_that_paths_touch() {
     let h = heisenberg(&context, DType::F64, 7, &ring).unwrap();
     let blocks = h.blocks("h").unwrap();
     let counts = |slots: &Slots| (0..8).map(|t| slots.count(t)).collect::<Vec<_>>();
-    // Of 4 boundary values with 5 states each: all 5 of one, and of the others what comes in and "all done".
+    // 4 boundary values with 5 states each. Of one value all 5 are on paths; of each other only the entering state and
+    // "all done".
     let all = Slots::live(&blocks, 7, 0, 0, 4, false).unwrap();
     assert_eq!(counts(&all), [4, 7, 8, 8, 8, 8, 7, 4]);
     let with_identity = Slots::live(&blocks, 7, 0, 0, 4, true).unwrap();
     assert_eq!(counts(&with_identity), [5, 8, 9, 9, 9, 9, 8, 5]);
-    // One at a time they are the same slots.
+    // One boundary value at a time gives the same slots.
     for t in 0..8 {
         let each = (0..4).map(|p| Slots::live(&blocks, 7, 0, p, 1, false).unwrap().count(t)).sum::<usize>();
         assert_eq!(each, all.count(t));
@@ -193,7 +194,7 @@ fn real_sums_of_imaginary_factors_fit_a_real_type() {
             terms.add(c(1.0, 0.0), &[(k, &s), (k + 1, &s)]).unwrap();
         }
     }
-    // An imaginary coefficient of an odd number of them, and four of them.
+    // An imaginary coefficient with an odd number of imaginary factors, and four imaginary factors.
     terms.add(c(0.0, 2.0), &[(1, &spin("y"))]).unwrap();
     terms.add(c(1.0, 0.0), &[(0, &spin("y")), (1, &spin("y")), (2, &spin("y")), (4, &spin("y"))]).unwrap();
     let mut draw = Draw::new(3);
@@ -223,7 +224,7 @@ fn terms_keep_products_in_the_range_and_refuse_others() {
         terms.build(&context, dtype, false)
     };
     let ones = Plain::product(vec![vec![c(1.0, 0.0); 2]; 3]).train(&context, DType::F64);
-    // Two sites, and one site, where a product of two factors comes first.
+    // On two sites, and on one site, where the product of both factors is formed first.
     for factors in [[(0, &large[..]), (1, &small[..])], [(2, &large[..]), (2, &small[..])]] {
         let h = sum(1e-300, &factors, DType::F64).unwrap();
         let (value, _) = sandwich(&context, &Options::default(), &Trains::new(&ones, Some(&h), &ones)).unwrap();

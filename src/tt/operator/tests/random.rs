@@ -5,7 +5,7 @@ use crate::scalar::DType;
 use crate::tt::operator::{Trains, rayleigh, sandwich};
 use crate::tt::options::{Conjugate, Method, Options, Scaling};
 
-/// Types of y, H and x that go together.
+/// Types of y, H and x that may be combined.
 const TYPES: [[DType; 3]; 10] = [
     [DType::F64, DType::F64, DType::F64],
     [DType::CF64, DType::CF64, DType::CF64],
@@ -26,7 +26,7 @@ struct Case {
     types: [DType; 3],
 }
 
-/// Sites 1 to 6, ends of rank 1 or more, modes of H that are not square, ranks of 1 among others.
+/// 1 to 6 sites, boundary ranks of 1 or more, modes of H that differ, some ranks of 1.
 fn case(seed: usize) -> Case {
     let mut draw = Draw::new(seed as u64);
     let d = 1 + seed % 6;
@@ -55,7 +55,7 @@ fn all_shapes_types_and_ways_agree_with_full_tensors() {
         let Case { y, h, x, types } = case(seed);
         let (full_y, full) = (y.full(), h.apply(&x).full());
         let (value, size) = (dot(&full_y, &full), norm(&full_y) * norm(&full));
-        // Sums that cancel are as accurate as the largest of their terms.
+        // If a sum cancels, its error is relative to the largest term.
         let size = size.max(1e-3);
         let (ty, th, tx) = (y.train(&context, types[0]), h.matrix(&context, types[1]), x.train(&context, types[2]));
         let trains = Trains::new(&ty, Some(&th), &tx);
@@ -134,7 +134,7 @@ fn scaling_changes_no_bit_and_threads_neither() {
     let (one, three) = (cpu(1), cpu(3));
     let mut draw = Draw::new(5);
     let d = 7;
-    // Long enough for several stretches a step.
+    // Large enough for several stretches in a step.
     let ranks: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 1 } else { 180 + k }).collect();
     let h_ranks: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 2 } else { 3 }).collect();
     let modes = vec![2; d];

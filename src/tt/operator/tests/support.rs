@@ -21,17 +21,17 @@ pub fn cpu(threads: usize) -> Arc<Context> {
     Context::new(ContextOptions { backend: BackendChoice::Cpu, threads, ..ContextOptions::default() }).unwrap()
 }
 
-/// The number in double precision, or infinities.
+/// The number in double precision, or infinities if it is beyond the range.
 pub fn number(value: Scaled) -> C {
     value.plain(DType::CF64).0
 }
 
-/// Unit roundoff of a type, times a few.
+/// A few units of roundoff of a type.
 pub fn tolerance(dtype: DType) -> f64 {
     if dtype.is_single() { 2e-6 } else { 1e-13 }
 }
 
-/// Numbers that a test draws: multiples of 1/8, exact in every type.
+/// Pseudorandom multiples of 1/8, which are exact in every type.
 pub struct Draw(u64);
 
 impl Draw {
@@ -56,7 +56,7 @@ impl Draw {
         (0..count).map(|_| 1 + self.below(most)).collect()
     }
 
-    /// Ranks of a train of d cores, 1 or `ends` at both ends.
+    /// Random ranks of a train of d cores, with `ends` or 1 at both ends.
     pub fn ranks(&mut self, d: usize, most: usize, ends: usize) -> Vec<usize> {
         let mut ranks = self.sizes(d + 1, most);
         (ranks[0], ranks[d]) = (ends, ends);
@@ -82,7 +82,7 @@ impl Plain {
         Self::new(modes, ranks, cores)
     }
 
-    /// Every core the same array (r, n, r).
+    /// A train with the same core (r, n, r) at each site.
     pub fn uniform(d: usize, n: usize, r: usize, core: &[C]) -> Self {
         Self::new(&vec![n; d], &vec![r; d + 1], vec![core.to_vec(); d])
     }
@@ -118,7 +118,7 @@ impl Plain {
     /// The tensor, first index fastest.
     pub fn full(&self) -> Vec<C> {
         let r = self.ranks[0];
-        // [p, I, a], from the identity of p and a.
+        // Array [p, I, a], starting with the identity of p and a.
         let mut now: Vec<C> = (0..r * r).map(|at| c(f64::from(u8::from(at % r == at / r)), 0.0)).collect();
         let mut count = 1;
         for k in 0..self.modes.len() {
@@ -152,7 +152,7 @@ impl PlainMatrix {
     pub fn random(draw: &mut Draw, rows: &[usize], cols: &[usize], ranks: &[usize], complex: bool) -> Self {
         let modes: Vec<usize> = rows.iter().zip(cols).map(|(m, n)| m * n).collect();
         let mut train = Plain::random(draw, &modes, ranks, complex);
-        // As in spin chains, most blocks are zeros.
+        // Most blocks are zeros, as in spin chains.
         for (core, k) in train.cores.iter_mut().zip(0..) {
             let (left, mn) = (ranks[k], modes[k]);
             for at in 0..left * ranks[k + 1] {
@@ -211,7 +211,7 @@ pub fn norm(x: &[C]) -> f64 {
     dot(x, x).re.sqrt()
 }
 
-/// `op` (n-by-n) at site k of a full tensor.
+/// Applies `op` (n-by-n) at site k to a full tensor.
 pub fn act(x: &[C], modes: &[usize], k: usize, op: &[C]) -> Vec<C> {
     let (before, n): (usize, usize) = (modes[..k].iter().product(), modes[k]);
     let mut out = vec![c(0.0, 0.0); x.len()];
@@ -323,7 +323,7 @@ impl Json {
         c(self.get("re").unwrap().number(), self.get("im").unwrap().number())
     }
 
-    /// A list of cores {shape, re, im}; the first and last dimension of each are the bonds.
+    /// A list of cores {shape, re, im}. The first and the last dimension of each are its bonds.
     pub fn cores(&self) -> Plain {
         let shapes: Vec<Vec<usize>> = self.list().iter().map(|core| core.get("shape").unwrap().sizes()).collect();
         let modes: Vec<usize> = shapes.iter().map(|s| s[1..s.len() - 1].iter().product()).collect();

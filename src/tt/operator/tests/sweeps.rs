@@ -1,4 +1,4 @@
-//! Environments that are stored from call to call.
+//! Environments that are held from call to call.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn case(seed: u64, d: usize, ends: [usize; 3]) -> Case {
     }
 }
 
-/// Ends of y, H and x: open, a ring of the operator, all cyclic.
+/// Boundary ranks of y, H and x: all open, a ring of the operator, all cyclic, a ring of x.
 const ENDS: [[usize; 3]; 4] = [[1, 1, 1], [1, 3, 1], [2, 2, 3], [1, 1, 2]];
 
 #[test]
@@ -47,7 +47,8 @@ fn environments_meet_in_the_value_at_every_bond() {
             let found = number(environments.value(None, &trains, k).unwrap());
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k}");
         }
-        // One, two and no sites: the operator times the cores gives the core's part of the value.
+        // For zero, one and two sites: the effective operator applied to the cores, times the conjugate cores, gives
+        // the value.
         for k in 0..d {
             let mut out = vec![Complex::new(0.0, 0.0); y.cores[k].len()];
             let exponent = environments.apply(None, &trains, (k, 1), &x.cores[k], &mut out).unwrap();
@@ -124,7 +125,7 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
     let mut environments =
         Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
     for k in [0, 5, 2, 3, 3, 1, 4] {
-        // A core with another rank to its right, and its neighbour.
+        // A core with another right rank, and the next core.
         if k == 3 {
             x.ranks[4] += 1;
             for site in [3, 4] {
@@ -164,7 +165,7 @@ fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
     check_other_ranks(&cpu(2), Location::Host);
 }
 
-/// Two-site steps that change ranks, with trains in the memory of `location`.
+/// Checks two-site steps that change ranks, with trains in the memory of `location`.
 pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
     let there = |plain: &Plain| placed(context, plain.train(context, DType::F64), location);
     let mut draw = Draw::new(14);
@@ -180,7 +181,7 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
             Environments::new(context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
         let mut stored_some = 0;
         for k in [0, 1, 2, 3, 4, 3, 2, 1, 0] {
-            // A two-site step, which changes the rank between.
+            // A two-site step, which changes the rank between the two sites.
             x.ranks[k + 1] = 1 + draw.below(5);
             for site in [k, k + 1] {
                 x.cores[site] = draw.numbers(x.ranks[site] * 2 * x.ranks[site + 1], false);
@@ -192,7 +193,7 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
             environments.set_trains(&trains, k, k + 1).unwrap();
             assert_eq!(environments.stored_bonds(), [before[0].min(k), before[1].max(k + 2)]);
             let (whole, _) = sandwich(context, &Options::default(), &trains).unwrap();
-            // One side takes two steps, the other none.
+            // The environments of one side need two new steps, those of the other none.
             for bond in [k, k + 2] {
                 let found = number(environments.value(None, &trains, bond).unwrap());
                 let size = norm(&x.full()) * norm(&h.apply(&x).full());
@@ -200,7 +201,7 @@ pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
             }
         }
         assert!(stored_some >= 5, "environments are stored in {stored_some} steps");
-        // A rank that changed where it is not said to, and cores that there are not.
+        // A rank that changes at a bond outside the announced range, and cores that do not exist.
         let before = number(environments.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
         let mut wrong = x.clone();
         wrong.ranks[4] += 1;
