@@ -1,8 +1,9 @@
 //! Passes of the block methods, which iterate within each block of rows while it is in memory.
 
 use super::panel::Part;
+use super::state::CpuOps;
 use super::survey::Survey;
-use super::{CpuOps, mismatch};
+use super::work::mismatch;
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;

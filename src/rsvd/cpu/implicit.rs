@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::panel::Transform;
-use super::pass::{LeftFactor, Work};
+use super::work::{LeftFactor, Work};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Algebra;

@@ -1,10 +1,11 @@
 //! Passes over matrices that are known by their products alone.
 
+use super::implicit;
 use super::implicit::Gains;
 use super::panel::{Findings, Transform};
-use super::pass::Work;
+use super::state::CpuOps;
 use super::survey::Survey;
-use super::{CpuOps, implicit};
+use super::work::Work;
 use crate::alloc;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::dense::sketch::{Distribution, Sketch};

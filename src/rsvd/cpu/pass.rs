@@ -1,13 +1,11 @@
 //! Passes over dense data, panel by panel.
-//!
-//! `mod.rs`, `implicit.rs`, `pass.rs`, `sparse.rs` and `tall.rs` import each other: passes are methods of the backend,
-//! which chooses between them, and long matrices report errors as it does.
 
 use std::time::Instant;
 
 use super::panel::{Part, Transform};
+use super::state::CpuOps;
 use super::survey::{ColumnMoments, Survey};
-use super::{CpuOps, mismatch};
+use super::work::{LeftFactor, Work};
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::array::Block;
@@ -16,7 +14,6 @@ use crate::blocks::pipeline::read_ahead;
 use crate::context::Context;
 use crate::dense::cpu::matrix::{CpuMatrix, split_columns};
 use crate::dense::cpu::product::multiply;
-use crate::dense::sketch::Sketch;
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -24,65 +21,6 @@ use crate::rsvd::data::{Center, Data};
 use crate::rsvd::pace::Pace;
 use crate::scalar::Scalar;
 use crate::shape::{Order, to_u64};
-
-/// Bytes of a panel: it is read twice, the second time from the third-level cache.
-const PANEL_BYTES: usize = 12 << 20;
-
-/// Limits of the rows of a panel: the lower one keeps products efficient, the upper one keeps A W of a panel small where
-/// rows are short.
-const PANEL_ROWS: std::ops::RangeInclusive<usize> = 64..=4096;
-
-/// The factor that A^H is multiplied by.
-#[derive(Default)]
-pub enum LeftFactor<'w, T> {
-    /// A^H is multiplied by nothing.
-    #[default]
-    None,
-    /// A tall matrix with as many rows as A.
-    Given(&'w CpuMatrix<T>),
-    /// A W of the same panel.
-    Product,
-    /// Rows of a random matrix.
-    Drawn(Sketch),
-}
-
-/// The products of a pass.
-#[derive(Default)]
-pub struct Work<'w, T> {
-    /// The factor W of A W.
-    pub w: Option<&'w CpuMatrix<T>>,
-    /// A W, if it was asked for.
-    pub p: Option<&'w mut CpuMatrix<T>>,
-    /// The factor that A^H is multiplied by.
-    pub left: LeftFactor<'w, T>,
-    /// A^H times `left`, if it was asked for.
-    pub t: Option<&'w mut CpuMatrix<T>>,
-    /// A^H A, if it was asked for.
-    pub gram: Option<&'w mut CpuMatrix<T>>,
-}
-
-impl<T: Scalar> Work<'_, T> {
-    /// Refuses operands that do not fit an m-by-n matrix and each other.
-    pub fn check(&self, rows: usize, columns: usize) -> Result<()> {
-        let width = self.w.map_or(0, |w| w.cols());
-        let left = match &self.left {
-            LeftFactor::Given(p) => Some(p.shape()),
-            LeftFactor::Product => Some((rows, width)),
-            LeftFactor::Drawn(_) | LeftFactor::None => None,
-        };
-        let fits = self.w.is_none_or(|w| w.rows() == columns)
-            && self.p.as_ref().is_none_or(|p| p.shape() == (rows, width))
-            && self.t.as_ref().is_none_or(|t| t.rows() == columns)
-            && left.is_none_or(|l| l.0 == rows && self.t.as_ref().is_some_and(|t| t.cols() == l.1))
-            && self.gram.as_ref().is_none_or(|g| g.shape() == (columns, columns));
-        if fits { Ok(()) } else { Err(mismatch("a pass", &[(rows, columns), (columns, width)])) }
-    }
-}
-
-/// Rows of a panel of a matrix with `columns` columns and entries of `size` bytes.
-pub fn panel_rows(columns: usize, size: usize) -> usize {
-    (PANEL_BYTES / columns.saturating_mul(size).max(1)).clamp(*PANEL_ROWS.start(), *PANEL_ROWS.end())
-}
 
 /// The products of a pass over one panel after the other.
 struct Panels<'w, T: Scalar> {

@@ -1,6 +1,6 @@
 //! Copies from and to the caller's matrices.
 
-use super::mismatch;
+use super::work::mismatch;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;

@@ -1,19 +1,27 @@
 mod edges;
 mod passes;
 
+use std::sync::Arc;
+
 use super::*;
 use crate::backend::BackendChoice;
-use crate::backend::memory::{Budget, Memory};
+use crate::backend::memory::{Budget, HostMemory, Memory};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Number, encode};
 use crate::blocks::source::{CallbackSource, HostSource, Source};
-use crate::context::Options;
-use crate::dense::sketch::Distribution;
-use crate::matrix::{Csr, CsrParts, IndexType, Operator};
+use crate::context::{Context, Options};
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator};
+use crate::progress::Progress;
 use crate::rng::stream;
-use crate::rsvd::data::Resident;
-use crate::scalar::{Complex, DType, Real};
-use crate::shape::Order;
+use crate::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use crate::rsvd::ops::{BlockParameters, RsvdOps};
+use crate::rsvd::traffic::Traffic;
+use crate::scalar::{Complex, DType, Real, Scalar};
+use crate::shape::{Order, to_u64};
 use crate::tensor::Location;
 
 type C64 = Complex<f64>;
