@@ -47,6 +47,22 @@ __device__ Real pixel_of(uint64_t image, int64_t at, bool is_double) {
   return static_cast<Real>(__ldg(reinterpret_cast<const float *>(image) + at));
 }
 
+struct Integral {
+  float value;
+  unsigned clamped, negative;
+};
+
+// As `Counts::line_integral`, for counts whose differences or quotient float does not hold. It is not inlined, so that the
+// loop over ordinary counts needs no registers for it.
+__device__ __noinline__ Integral line_integral(double count, double dark, double open, double least) {
+  if (!isfinite(count)) return {nanf(""), 0, 0};
+  // A difference of halves does not overflow.
+  const double low = 0.5 * least, left = 0.5 * count - 0.5 * dark, raised = fmax(left, low),
+               full = fmax(0.5 * open - 0.5 * dark, low), quotient = raised / full;
+  const bool normal = quotient >= 2.2250738585072014e-308 && isfinite(quotient);
+  return {static_cast<float>(normal ? -log(quotient) : log(full) - log(raised)), left < low, raised > full};
+}
+
 // With WIDE, counts are subtracted in double: float would round a count of more than 24 bits, or an image in double, before
 // the subtraction.
 template <bool WIDE>
@@ -80,16 +96,18 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
           left = to_float(read<T>(p.source, at, swap)) - dark;
           light = p.open_image ? pixel_of<WIDE, float>(p.open_image, pixel, false) - dark : (open - dark) + rest;
         }
-        if (isfinite(left)) {
-          if (left < least) {
-            ++clamped;
-            left = least;
-          }
-          const float full = fmaxf(light, least);
-          negative += left > full;
-          value = -logf(left / full);
+        const float raised = left < least ? least : left, full = fmaxf(light, least), quotient = raised / full;
+        if (isfinite(left) && isfinite(light) && quotient >= 1.17549435e-38f && isfinite(quotient)) {
+          clamped += left < least;
+          negative += raised > full;
+          value = -logf(quotient);
         } else {
-          value = nanf("");
+          const double own_dark = p.dark_image ? pixel_of<true, double>(p.dark_image, pixel, dark_double) : 0.0;
+          const double own_open = p.open_image ? pixel_of<true, double>(p.open_image, pixel, open_double) : p.open;
+          const Integral found = line_integral(to_double(read<T>(p.source, at, swap)), own_dark, own_open, p.least);
+          clamped += found.clamped;
+          negative += found.negative;
+          value = found.value;
         }
       } else {
         value = to_float(read<T>(p.source, at, swap));

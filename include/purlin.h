@@ -6098,7 +6098,8 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones included, is
  * raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and is counted
  * in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
- * F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
+ * F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
+ * differences or quotient are out of the range of F32 are converted in double precision.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
  * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
@@ -6290,7 +6291,9 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  * Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
  * epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
  * count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
- * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
+ * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
+ * differences or quotient are out of the range of F32 are converted in double precision: every finite count has a finite
+ * line integral.
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.

@@ -16,6 +16,8 @@ pub trait LineIntegral: Real + Convertible {
 
     /// Natural logarithm of a positive number.
     fn ln(self) -> Self;
+    /// Whether the number is finite and has all digits of its type.
+    fn is_normal(self) -> bool;
 }
 
 impl LineIntegral for f32 {
@@ -24,6 +26,9 @@ impl LineIntegral for f32 {
     fn ln(self) -> Self {
         Self::ln(self)
     }
+    fn is_normal(self) -> bool {
+        Self::is_normal(self)
+    }
 }
 
 impl LineIntegral for f64 {
@@ -31,6 +36,9 @@ impl LineIntegral for f64 {
 
     fn ln(self) -> Self {
         Self::ln(self)
+    }
+    fn is_normal(self) -> bool {
+        Self::is_normal(self)
     }
 }
 
@@ -43,7 +51,7 @@ pub struct PixelDefects {
     pub negative: u64,
     /// Counts or line integrals that are not finite; the result is NaN.
     pub not_finite: u64,
-    /// Those of them that the caller gave as finite numbers: they are too large for the arithmetic.
+    /// Finite line integrals that are too large for the arithmetic.
     pub too_large: u64,
 }
 
@@ -171,13 +179,11 @@ impl Counts {
             self.least = 0.5;
         }
         range::positive("epsilon", self.least)?;
-        // Line integrals are computed in f32.
+        // Counts are compared with it in f32.
         let held = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
-        for (name, value) in [("epsilon", self.least), ("i0", self.unattenuated)] {
-            if value > 0.0 && value.is_finite() && !held.contains(&value) {
-                let problem = format!("is {value:e}, outside {:e} to {:e}", held.start(), held.end());
-                return Err(Error::invalid(name, problem));
-            }
+        if !held.contains(&self.least) {
+            let problem = format!("is {:e}, outside {:e} to {:e}", self.least, held.start(), held.end());
+            return Err(Error::invalid("epsilon", problem));
         }
         if self.unattenuated_image.is_some() && self.unattenuated != 0.0 {
             let problem = format!("is {}, without effect beside i0_image", real(self.unattenuated));
@@ -210,7 +216,8 @@ impl Counts {
 
     /// Converts raw counts of type `number` to line integrals. `first` is the panel index of the first pixel. Returns the
     /// numbers of clamped, negative and non-finite counts. Zeros and negative counts are clamped to `least`. A count that is
-    /// not finite, of either sign, gives NaN, and is counted neither as clamped nor as negative.
+    /// not finite, of either sign, gives NaN, and is counted neither as clamped nor as negative. Every finite count has
+    /// a finite line integral: where `T` does not hold the difference or the quotient, the conversion is in f64.
     pub fn convert<T: LineIntegral>(
         &self,
         number: Number,
@@ -218,8 +225,7 @@ impl Counts {
         first: usize,
         integrals: &mut [T],
     ) -> PixelDefects {
-        let mut too_large = 0;
-        let dark = |k: usize| self.dark.as_ref().map_or(0.0, |i| i.at(first + k));
+        let dark = |k: usize| self.dark_at(first + k);
         if size_of::<T>() == size_of::<f64>() || !self.needs_double(number) {
             decode(number, raw, integrals);
             for (k, count) in integrals.iter_mut().enumerate() {
@@ -234,45 +240,65 @@ impl Counts {
                 decode(number, raw, wide);
                 for (k, (count, wide)) in integrals.iter_mut().zip(wide).enumerate() {
                     *count = <T as Real>::from_f64(*wide - dark(n * PIECE + k));
-                    too_large += u64::from(!count.is_finite() && wide.is_finite());
                 }
             }
         }
-        let mut defects = self.take_logarithms(first, integrals);
-        defects.too_large += too_large;
+        self.take_logarithms(number, raw, first, integrals)
+    }
+
+    fn dark_at(&self, pixel: usize) -> f64 {
+        self.dark.as_ref().map_or(0.0, |i| i.at(pixel))
+    }
+
+    fn open_at(&self, pixel: usize) -> f64 {
+        self.unattenuated_image.as_ref().map_or(self.unattenuated, |i| i.at(pixel))
+    }
+
+    /// Replaces counts less dark by line integrals, in place. `raw` holds the counts themselves.
+    fn take_logarithms<T: LineIntegral>(
+        &self,
+        number: Number,
+        raw: &[u8],
+        first: usize,
+        pixels: &mut [T],
+    ) -> PixelDefects {
+        let least = <T as Real>::from_f64(self.least);
+        let mut defects = PixelDefects::default();
+        for (k, p) in pixels.iter_mut().enumerate() {
+            let (at, given) = (first + k, *p);
+            // In f64: the dark count may be almost as large. The second rounding changes no bit of a difference of f32 numbers.
+            let open = <T as Real>::from_f64(self.open_at(at) - self.dark_at(at));
+            let count = if given < least { least } else { given };
+            let open = if open > least { open } else { least };
+            let quotient = count / open;
+            if given.is_finite() && quotient.is_normal() {
+                defects.clamped += u64::from(given < least);
+                defects.negative += u64::from(count > open);
+                *p = -quotient.ln();
+            } else {
+                let mut count = [0f64];
+                decode(number, &raw[k * number.size()..][..number.size()], &mut count);
+                *p = <T as Real>::from_f64(self.line_integral(count[0], at, &mut defects));
+            }
+        }
         defects
     }
 
-    /// Replaces counts less dark by line integrals, in place.
-    fn take_logarithms<T: LineIntegral>(&self, first: usize, pixels: &mut [T]) -> PixelDefects {
-        let least = <T as Real>::from_f64(self.least);
-        let of = |image: &Option<Image>, at: usize, otherwise: f64| image.as_ref().map_or(otherwise, |i| i.at(at));
-        let mut defects = PixelDefects::default();
-        for (k, p) in pixels.iter_mut().enumerate() {
-            let (at, count) = (first + k, *p);
-            // In f64: the dark count may be almost as large. The second rounding changes no bit of a difference of f32 numbers.
-            let open = of(&self.unattenuated_image, at, self.unattenuated) - of(&self.dark, at, 0.0);
-            let open = <T as Real>::from_f64(open);
-            if !count.is_finite() {
-                defects.not_finite += 1;
-                *p = <T as Real>::from_f64(f64::NAN);
-                continue;
-            }
-            if count < least {
-                defects.clamped += 1;
-            }
-            let count = if count < least { least } else { count };
-            let open = if open > least { open } else { least };
-            if count > open {
-                defects.negative += 1;
-            }
-            *p = -(count / open).ln();
-            // The quotient of the largest count and the least one can overflow.
-            let overflows = u64::from(!p.is_finite());
-            defects.not_finite += overflows;
-            defects.too_large += overflows;
+    /// The line integral of a count whose difference or quotient the arithmetic does not hold; NaN if it is not finite.
+    fn line_integral(&self, count: f64, at: usize, defects: &mut PixelDefects) -> f64 {
+        if !count.is_finite() {
+            defects.not_finite += 1;
+            return f64::NAN;
         }
-        defects
+        // A difference of halves does not overflow.
+        let (dark, least) = (0.5 * self.dark_at(at), 0.5 * self.least);
+        let (given, open) = (0.5 * count - dark, (0.5 * self.open_at(at) - dark).max(least));
+        let count = given.max(least);
+        defects.clamped += u64::from(given < least);
+        defects.negative += u64::from(count > open);
+        let quotient = count / open;
+        // A quotient near 1 has more digits than the difference of the logarithms.
+        if quotient.is_normal() { -quotient.ln() } else { open.ln() - count.ln() }
     }
 }
 
@@ -361,7 +387,8 @@ mod tests {
         // The largest count over the smallest one is more than f32 holds.
         let faint = Counts { unattenuated: 1e-3, least: 1e-3, ..counts }.check([1, 1]).unwrap();
         let mut large = [f32::MAX];
-        assert_eq!(faint.apply(0, &mut large), PixelDefects { clamped: 0, negative: 1, not_finite: 1, too_large: 1 });
+        assert_eq!(faint.apply(0, &mut large), PixelDefects { negative: 1, ..PixelDefects::default() });
+        assert!((f64::from(large[0]) + (f64::from(f32::MAX) / 1e-3).ln()).abs() < 1e-5, "{large:?}");
     }
 
     #[test]
@@ -375,8 +402,10 @@ mod tests {
             text(Counts { dark: Some(vec![0f32; 3].into()), ..base.clone() }),
             "dark: has 3 pixels, 4 are needed"
         );
-        let large = Counts { unattenuated: 1e300, ..base.clone() };
-        assert_eq!(text(large), "i0: is 1e300, outside 1.1754943508222875e-38 to 3.4028234663852886e38");
+        let large = Counts { least: 1e300, ..base.clone() };
+        assert_eq!(text(large), "epsilon: is 1e300, outside 1.1754943508222875e-38 to 3.4028234663852886e38");
+        let infinite = Counts { unattenuated: f64::INFINITY, ..base.clone() };
+        assert_eq!(text(infinite), "i0: is inf, a finite number above 0 is needed");
         let both = Counts { unattenuated_image: Some(vec![9f32; 4].into()), ..base.clone() };
         assert_eq!(text(both), "i0: is 1000, without effect beside i0_image");
         let nan = Counts { dark: Some(vec![0.0, 1.0, 2.0, f32::NAN].into()), ..base.clone() };
@@ -431,6 +460,66 @@ mod tests {
         assert_eq!(single, [0.0]);
         counts.convert(Number::F32, &raw(Number::F32, &[60_000.5]), 3, &mut single);
         assert!((f64::from(single[0]) + (0.4997f64 / 0.9997).ln()).abs() < 1e-7);
+    }
+
+    /// Count, i0, dark and epsilon whose difference or quotient f32 or f64 does not hold, with the type of the count.
+    const WIDE: [(Number, f64, f64, f64, f64); 15] = [
+        (Number::F64, 100.0, 1e40, 0.0, 0.5),
+        (Number::F64, 2.5e40, 4e40, 1e40, 0.5),
+        (Number::F64, 1e40, 200.0, 0.0, 0.5),
+        (Number::F64, 1e40, 1.000_001e40, 0.0, 0.5),
+        (Number::F64, 1.7e308, 200.0, 0.0, 1e-37),
+        (Number::F64, 1e-37, 1.7e308, 0.0, 1e-37),
+        (Number::F64, -1e40, 200.0, 0.0, 0.5),
+        (Number::F64, 1.7e308, 1e308, -1.7e308, 0.5),
+        (Number::F64, -1.7e308, 1e308, 1.7e308, 0.5),
+        (Number::F64, 100.0, 1e-300, 0.0, 0.5),
+        (Number::U16, 100.0, 1e40, 0.0, 0.5),
+        (Number::U16, 100.0, 200.0, -1e40, 0.5),
+        (Number::F32, 3.4e38, 1e38, -1e38, 0.5),
+        (Number::F32, 1e-37, 3.4e38, 0.0, 1e-37),
+        (Number::F32, 3e-37, 1e5, 0.0, 1.2e-38),
+    ];
+
+    #[test]
+    fn finite_counts_have_finite_line_integrals() {
+        for (number, count, open, dark, least) in WIDE {
+            let raw = raw(number, &[count; 4]);
+            let mut stored = [0f64];
+            decode(number, &raw[..number.size()], &mut stored);
+            // Of halves, and of the logarithms of numbers that f64 holds.
+            let above = (stored[0] / 2.0 - dark / 2.0).max(least / 2.0);
+            let full = (open / 2.0 - dark / 2.0).max(least / 2.0);
+            let want = full.ln() - above.ln();
+            let image = |value: f64| Some(Image::narrowed(vec![value; 4]).unwrap());
+            let one = Counts { unattenuated: open, unattenuated_image: None, dark: image(dark), least };
+            let each = Counts { unattenuated: 0.0, unattenuated_image: image(open), ..one.clone() };
+            for counts in [one, each] {
+                let counts = counts.check([2, 2]).unwrap();
+                let (mut single, mut double) = ([0f32; 4], [0f64; 4]);
+                let clamped = if stored[0] / 2.0 - dark / 2.0 < least / 2.0 { 4 } else { 0 };
+                let negative = if above > full { 4 } else { 0 };
+                let defects = PixelDefects { clamped, negative, ..PixelDefects::default() };
+                assert_eq!(counts.convert(number, &raw, 0, &mut single), defects, "{number:?} {count:e} {open:e}");
+                assert_eq!(counts.convert(number, &raw, 0, &mut double), defects, "{number:?} {count:e} {open:e}");
+                for (single, double) in single.iter().zip(&double) {
+                    let error = (f64::from(*single) - want).abs();
+                    assert!(error <= 2e-7 * (1.0 + want.abs()), "{number:?} {count:e} {open:e}: {single} for {want}");
+                    assert!(
+                        (double - want).abs() <= 1e-13 * (1.0 + want.abs()),
+                        "{count:e} {open:e}: {double}, {want}"
+                    );
+                }
+            }
+        }
+        let counts = Counts { unattenuated: 1e300, unattenuated_image: None, dark: None, least: 0.0 };
+        let counts = counts.check([1, 1]).unwrap();
+        for count in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut single = [0f32];
+            let defects = counts.convert(Number::F64, &raw(Number::F64, &[count]), 0, &mut single);
+            assert_eq!(defects, PixelDefects { not_finite: 1, ..PixelDefects::default() });
+            assert!(single[0].is_nan());
+        }
     }
 
     #[test]

@@ -112,11 +112,6 @@ impl Plan {
         (view.weight.abs().max(1.0) / (least * least), least)
     }
 
-    /// The largest pixel that the arithmetic takes, or the largest of counts, which are differences of numbers of the arithmetic.
-    pub(super) fn largest_input(&self, is_counts: bool) -> f64 {
-        if is_counts { self.largest_number() } else { self.largest_pixel }
-    }
-
     /// [`Plan::largest_pixel`] of steps that compute in F32, whatever the precision of reconstructions is.
     pub(super) fn largest_single(&self) -> f32 {
         self.largest_pixel.min(f64::from(f32::MAX)) as f32
@@ -152,7 +147,7 @@ impl Plan {
                 let (least, most) = (f32::MIN_POSITIVE, f32::MAX);
                 let volume = number.dtype().name();
                 let problem =
-                    format!("is {}, outside {least:e} to {most:e}, which a volume of {volume} takes", real(value));
+                    format!("is {}, a volume of {volume} takes 0 and moduli of {least:e} to {most:e}", real(value));
                 return Err(Error::invalid(name, problem));
             }
         }
@@ -167,10 +162,10 @@ impl Plan {
         if overflown == 0 {
             return Ok(());
         }
-        let (volume, scale) = (number.dtype().name(), real(self.options.output_scale));
-        let problem =
-            format!("volume: {overflown} voxels are beyond the range of {volume}, with output_scale = {scale}");
-        Err(Error::Numerical(problem))
+        let volume = number.dtype().name();
+        let (scale, offset) = (real(self.options.output_scale), real(self.options.output_offset));
+        let options = format!("output_scale = {scale} and output_offset = {offset}");
+        Err(Error::Numerical(format!("volume: {overflown} voxels are beyond the range of {volume}, with {options}")))
     }
 }
 

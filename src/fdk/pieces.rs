@@ -103,7 +103,10 @@ pub fn log_transform(
     if dims.len() < 2 {
         return Err(Error::invalid("counts", format!("has dimensions {dims:?}, [columns, rows, ...] are needed")));
     }
-    let number = Number::of("counts", input.dtype())?.expect_real("counts")?;
+    let number = Number::of("counts", input.dtype()).and_then(|n| n.expect_real("counts")).map_err(|_| {
+        let name = input.dtype().name();
+        Error::NotSupported(format!("counts: is {name}, U8 to U32, I8 to I32, F16, F32 or F64 is needed"))
+    })?;
     let counts = counts.check([dims[0], dims[1]])?;
     if let Some(site) = site(context, stream, input)? {
         refuse_strides("counts", input)?;
@@ -132,11 +135,7 @@ pub fn log_transform(
 fn warned(context: &Context, defects: PixelDefects) -> PixelDefects {
     if defects.not_finite > 0 {
         let count = defects.not_finite;
-        let problem = match defects.too_large {
-            0 => "not finite".to_owned(),
-            n => format!("not finite or beyond {:.3e} in F32, which {n} are", f32::MAX),
-        };
-        context.log().log(Level::Warn, || format!("counts: {count} are {problem}, their line integrals are NaN"));
+        context.log().log(Level::Warn, || format!("counts: {count} are not finite, their line integrals are NaN"));
     }
     defects
 }

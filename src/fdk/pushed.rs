@@ -176,16 +176,18 @@ fn store_views<T: LineIntegral>(
         defects += from.context.pool().run(|| {
             rows.zip(raw)
                 .enumerate()
-                .map(|(j, (row, raw))| match counts {
-                    Some(counts) => counts.convert(from.number, raw, j * d.columns, row),
-                    None => {
-                        decode(from.number, raw, row);
-                        // A power of two of at least 1; beyond the type it is the largest number there.
-                        let largest = setting.plan.largest_pixel.min(T::MOST);
-                        let bad = row.iter().filter(|p| !fits(**p, <T as Real>::from_f64(largest))).count();
-                        let too_large = too_large(from.number, raw, row, largest);
-                        PixelDefects { not_finite: to_u64(bad), too_large, ..PixelDefects::default() }
+                .map(|(j, (row, raw))| {
+                    let mut defects = PixelDefects::default();
+                    match counts {
+                        Some(counts) => defects = counts.convert(from.number, raw, j * d.columns, row),
+                        None => decode(from.number, raw, row),
                     }
+                    // A power of two of at least 1; beyond the type it is the largest number there.
+                    let largest = setting.plan.largest_pixel.min(T::MOST);
+                    let bad = row.iter().filter(|p| !fits(**p, <T as Real>::from_f64(largest))).count();
+                    defects.not_finite = to_u64(bad);
+                    defects.too_large = too_large(from.number, raw, row, largest);
+                    defects
                 })
                 .sum::<PixelDefects>()
         });
@@ -415,7 +417,7 @@ impl Fdk {
                 info.pixels_not_finite = super::info::number(defects.not_finite);
                 info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
                 let most = if views.dtype() == DType::F64 { f64::MOST } else { f32::MOST };
-                let largest = plan.largest_input(self.setting.counts.is_some()).min(most);
+                let largest = plan.largest_pixel.min(most);
                 run::warn_not_finite(self.context(), &info, defects.too_large, largest);
                 info.seconds = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds / 1e9;
@@ -430,8 +432,7 @@ impl Fdk {
                 pushed.is_spoiled = false;
                 let (times, tally) = self.deliver(lanes, volume, pushed.queue.as_ref(), progress)?;
                 info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates, plan.options.sanitize);
-                let largest = plan.largest_input(self.setting.counts.is_some());
-                run::warn_not_finite(self.context(), &info, tally.defects.too_large, largest);
+                run::warn_not_finite(self.context(), &info, tally.defects.too_large, plan.largest_pixel);
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
                 progress.report(to_i64(pushed.count), to_i64(pushed.count), 0.0)?;
             }

@@ -138,8 +138,7 @@ pub(super) fn whole(
     info: &mut Info,
 ) -> Result<()> {
     let too_large = unwarned(setting, queue, input, output, progress, info)?;
-    let largest = setting.plan.largest_input(setting.counts.is_some());
-    warn_not_finite(&setting.contexts[0], info, too_large, largest);
+    warn_not_finite(&setting.contexts[0], info, too_large, setting.plan.largest_pixel);
     Ok(())
 }
 

@@ -12,7 +12,9 @@ use crate::fdk::pieces;
 /// Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
 /// epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
 /// count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
-/// and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision.
+/// and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
+/// differences or quotient are out of the range of F32 are converted in double precision: every finite count has a finite
+/// line integral.
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.

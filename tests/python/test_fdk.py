@@ -275,6 +275,19 @@ def test_wide_counts(cpu: purlin.Context) -> None:
         purlin.fdk.log_transform(counts, level + 50000.0, dark, context=cpu)
 
 
+def test_counts_beyond_single_precision(cpu: purlin.Context) -> None:
+    def line(count: float, i0: object, dark: object = None) -> float:
+        return float(purlin.fdk.log_transform(np.full((1, 1, 2), count), i0, dark, context=cpu)[0, 0, 1])
+
+    for i0 in (1e40, np.full((1, 2), 1e40)):
+        assert abs(line(100.0, i0) - np.log(1e38)) < 1e-5
+        assert abs(line(1e40, i0, 1e39)) < 1e-6
+    assert abs(line(2.5e40, np.full((1, 2), 4e40), np.full((1, 2), 1e40)) - np.log(2)) < 1e-6
+    assert abs(line(1e40, 200.0) + np.log(1e40 / 200.0)) < 1e-5
+    with pytest.raises(purlin.NotSupported, match="counts: is I64, U8 to U32, I8 to I32, F16, F32 or F64 is needed"):
+        purlin.fdk.log_transform(np.ones((1, 1, 2), np.int64), 2.0, context=cpu)
+
+
 def test_counts_that_are_not_finite() -> None:
     said: list[str] = []
     geometry, grid, projections, _ = published("full")

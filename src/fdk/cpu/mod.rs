@@ -334,14 +334,13 @@ impl Rows<'_> {
                     let (view, j) = (n / batch.rows, batch.first_row + n % batch.rows);
                     let at = if self.is_whole_scan { batch.views[view] * d.rows + j } else { n };
                     let raw = &self.bytes[at * size..(at + 1) * size];
-                    if let Some(counts) = counts {
-                        return counts.convert(number, raw, j * columns, row);
+                    let mut defects = PixelDefects::default();
+                    match counts {
+                        Some(counts) => defects = counts.convert(number, raw, j * columns, row),
+                        None => decode(number, raw, row),
                     }
-                    decode(number, raw, row);
-                    PixelDefects {
-                        too_large: too_large(number, raw, row, plan.largest_pixel),
-                        ..PixelDefects::default()
-                    }
+                    defects.too_large = too_large(number, raw, row, plan.largest_pixel);
+                    defects
                 })
                 .sum()
         })

@@ -6,6 +6,7 @@ mod counts;
 mod device;
 mod frame;
 mod kernels;
+mod large_counts;
 mod layouts;
 mod limits;
 mod matrices;
