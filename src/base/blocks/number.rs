@@ -74,7 +74,11 @@ impl Number {
             DType::U32 => Ok(Self::U32),
             DType::CF32 => Ok(Self::Cf32),
             DType::CF64 => Ok(Self::Cf64),
-            other => Err(Error::NotSupported(format!("{argument}: {} in sources and sinks", other.name()))),
+            other => {
+                let problem =
+                    format!("is {}, integers of at most 32 bits or floating-point numbers are needed", other.name());
+                Err(Error::NotSupported(format!("{argument}: {problem}")))
+            }
         }
     }
 
@@ -340,6 +344,13 @@ mod tests {
         decode(Number::Cf32, &bytes, &mut back);
         assert_eq!(back, [Complex::new(1.5, -2.0)]);
         assert!(Number::Cf64.expect_real("x").is_err());
+    }
+
+    #[test]
+    fn integers_of_64_bits_are_refused_by_their_name() {
+        let e = Number::of("counts", DType::I64).unwrap_err().to_string();
+        let want = "not supported: counts: is I64, integers of at most 32 bits or floating-point numbers are needed";
+        assert_eq!(e, want);
     }
 
     #[test]
