@@ -1,14 +1,14 @@
 //! Solves single tiles, from host slices to host slices, for the search for all pairs.
 
 use super::arrays::Places;
-use super::{Call, Plan};
+use super::call::Call;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::blocks::{Chunk, Field};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Element, Real};
 use crate::sshopm::ops::SshopmOps;
-use crate::sshopm::plan::{Counts, RowSizes, Rows, Tile};
+use crate::sshopm::plan::{Counts, Plan, RowSizes, Rows, Tile};
 
 /// The GPU backend of the solver for tiles.
 pub struct GpuOps<'a> {
