@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use super::factors::Factors;
 use super::held::{Cut, EntryStorage, Sending};
-use super::products::Factors;
 use super::store::Store;
 use super::target::Target;
-use super::team::ProgressCheck;
+use super::team::{ProgressCheck, Share};
 use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
@@ -20,22 +20,15 @@ use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
 use crate::rpca::memory::{DeviceFit, DeviceShape, fit_device, host_bytes};
-use crate::rpca::ops::{LowRank, PanelReceiver, Product, Step, Sums};
+use crate::rpca::ops::{LowRank, PanelReceiver, Product, Step, Sums, Weights};
 use crate::rpca::options::Options;
-use crate::scalar::Scalar;
+use crate::scalar::{Element, Scalar};
 use crate::shape::{product, to_u64};
 
 /// Bytes of a panel in the type of the arithmetic. On an H200 an iteration of 2 073 600 x 1 000 single-precision numbers
 /// takes 40 ms with panels of 256 MiB, 54 with 64 and 70 with 32: long products gain more time than a low-rank part that is
 /// still in the cache.
 const PANEL_BYTES: usize = 1 << 28;
-
-/// The rows `first .. first + rows` of the matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Share {
-    pub(super) first: usize,
-    pub(super) rows: usize,
-}
 
 /// The cut of a device's rows, and the host memory that it needs.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +59,7 @@ impl Plan {
             rows,
             is_chosen: options.block_rows > 0,
             sums: kernels::sums_bytes,
-            weights: super::weights_of::<T>(),
+            weights: weights_of::<T>(),
         };
         let budget = context.device_budget();
         // Free memory may be fragmented, so a 16th of it is not used.
@@ -90,6 +83,14 @@ impl Plan {
 fn goes_on(flag: &CancelFlag, tick: ProgressCheck<'_>) -> Result<()> {
     flag.check()?;
     tick.map_or(Ok(()), |tick| tick())
+}
+
+/// The relative costs that choose the method of the decomposition.
+pub(super) fn weights_of<T: Scalar>() -> Weights {
+    // Both triangles of X^H X are computed. An eigenvalue problem of order 1000 takes as long as a product of 1e12
+    // operations. The weights are the same for any number of devices, so that the choice does not depend on it.
+    let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
+    Weights { gram, eigen: 100.0 }
 }
 
 /// A GPU and its rows.

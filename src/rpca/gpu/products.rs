@@ -1,5 +1,6 @@
 //! The products of a pass with the panels of X.
 
+use super::factors::{Factors, Prepared};
 use super::member::Member;
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{Transpose, View};
@@ -7,15 +8,6 @@ use crate::dense::gpu::GpuMatrix;
 use crate::error::{Error, Result};
 use crate::rpca::ops::{LowRank, Product};
 use crate::scalar::{Element, Scalar};
-
-/// The factor of a product, and the sum of those that are not formed in double precision.
-pub(super) type Prepared<T> = (Option<GpuMatrix<T>>, Option<GpuMatrix<T>>);
-
-/// Matrices of a pass in the type of the arithmetic.
-pub(super) struct Factors<T> {
-    pub(super) first: Option<GpuMatrix<T>>,
-    pub(super) second: Option<GpuMatrix<T>>,
-}
 
 impl<T: Scalar> Member<'_, T> {
     /// A copy of the small matrix in the type of the arithmetic, conjugated if `conjugate`.

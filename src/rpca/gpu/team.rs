@@ -1,13 +1,16 @@
 //! Work on several devices: the rows of each, a thread for each.
-//!
-//! `mod.rs`, `member.rs`, `products.rs` and `team.rs` import each other: members of a team work on shares of the rows,
-//! and their products and threads are of members.
 
 use std::sync::atomic::AtomicU64;
 
-use super::member::Share;
 use crate::error::Result;
 use crate::team;
+
+/// The rows `first .. first + rows` of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) first: usize,
+    pub(super) rows: usize,
+}
 
 /// The rows of each of at most `count` devices: whole blocks of `grain` rows, and nearly the same number on each. Devices
 /// without rows are left out.
