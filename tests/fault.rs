@@ -47,11 +47,11 @@ const ENDLESS: i64 = 10_000;
 
 /// Operations of a call up to which every one is tried.
 const FEW: usize = 150;
-/// Of more, so many first ones and so many of all.
+/// Of a call with more operations: the first ones that are tried, and all that are tried.
 const FIRST: usize = 40;
 const SPREAD: usize = 40;
 
-/// Those that are tried of a call's operations.
+/// The operations of a call that are tried.
 fn chosen(sites: &[Site]) -> BTreeSet<usize> {
     if sites.len() <= FEW {
         return (0..sites.len()).collect();
@@ -80,7 +80,7 @@ struct Trial<'a> {
     case: &'a Case,
     /// Kinds of operations, as bits.
     kinds: u32,
-    /// The right answers to a failure.
+    /// The statuses that a failure may have.
     allowed: &'a [purlin_status],
     /// Whether all operations after the failing one fail too.
     sticky: bool,
@@ -97,7 +97,7 @@ impl Trial<'_> {
         })
     }
 
-    /// The same on objects that stay: those of a GPU take long to make, and its kernels to load.
+    /// The same on one set of objects: creating a GPU's objects and loading its kernels take long.
     fn on_same(&self, objects: &Fixture, call: &Call) -> (i64, usize) {
         self.count(&self.sites(call), |n| self.fails(n, objects, call))
     }
@@ -111,7 +111,7 @@ impl Trial<'_> {
         sites
     }
 
-    /// Fails each loading of a module of kernels, on new objects. Gives their number.
+    /// Fails each loading of a module of kernels, on new objects. Returns their number.
     fn on_loading(case: &Case, objects: &Fixture, call: &Call) -> i64 {
         let trial = |sticky| Trial { case, kinds: Kind::Load as u32, allowed: CUDA, sticky };
         // A loaded module stays loaded. So after a failure the next module is the second that is requested. A module that

@@ -101,7 +101,7 @@ static void context_options(void) {
   o.device_memory_limit = 4096;
   BAD_ARGUMENT("device_memory_limit: is 4096, the backend CPU has no device memory", purlin_context_create(&o, &context));
   CHECK(context == untouched);
-  /* AUTO on a machine without a GPU goes on with the CPU, where it has no effect. */
+  /* AUTO on a machine without a GPU uses the CPU, where the limit has no effect. */
   o.backend = PURLIN_BACKEND_AUTO;
   OK(purlin_context_create(&o, &context));
   OK(purlin_context_destroy(context));

@@ -109,7 +109,7 @@ static void raw_files(void) {
   OK(FROM(here, 7, PURLIN_I8, 0, 1, dims, &source));
   OK(purlin_source_destroy(source));
   source = NULL;
-  /* An unused sink leaves the file that is there alone. */
+  /* An unused sink leaves an existing file unchanged. */
   OK(TO(here, 0, PURLIN_U32, 0, 3, dims, &sink));
   OK(purlin_sink_destroy(sink));
   BAD_HANDLE("sink: was destroyed", purlin_sink_destroy(sink));

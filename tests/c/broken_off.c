@@ -90,7 +90,7 @@ static void note(const struct stat *of, enum act act) {
     watched->unknown += found->writes == 0;
     watched->early += found->is_dirty || found->syncs == 0;
   }
-  /* A new name is something that was written to its folder. */
+  /* A new name is a write to its folder. */
   if (act == NAMED && is_folder) found->is_dirty = 1;
   __sync_lock_release(&watched->lock);
 }
@@ -309,7 +309,7 @@ static int write_once(const struct family *unused, int64_t limit) {
   return status == PURLIN_ERROR_IO ? 1 : 2;
 }
 
-/* No signal, no file, and an old one stays. */
+/* No signal and no new file; an old one stays. */
 static void at_limits(void) {
   size_t k;
   for (k = 0; k < COUNT(writers); k++) {
@@ -365,7 +365,7 @@ static void at_failures(void) {
     CHECK(ends.succeeded == 1 && all >= 3);
     for (n = 0; n < all; n++) {
       int is_old = n % 2, is_last = n == all - 1, now;
-      /* Of many, the first and the last. */
+      /* Of many operations, the first and the last ones. */
       if (n >= MOST / 2 && n < all - MOST / 2) continue;
       empty_folder();
       if (is_old) {
@@ -379,7 +379,7 @@ static void at_failures(void) {
         printf("  %s: operation %lld of %lld: %d succeeded, %d refused, %d files, %d bytes\n", current->target, (long long)n,
                (long long)all, ends.succeeded, ends.refused, now, (int)size_of(current->target));
       CHECK(partial == 0 && ends.wrong == 0 && ends.killed == 0);
-      /* The last one makes the name durable: the file is whole by then. */
+      /* The last operation makes the name durable; the file is complete before it. */
       if (is_last && ends.succeeded == 1) continue;
       CHECK(ends.refused == 1 && (is_last || (now == is_old && (!is_old || size_of(current->target) == 5))));
     }

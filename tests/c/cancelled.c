@@ -85,7 +85,7 @@ int main(void) {
   until_cancelled(read_file);
   CHECK(unlink(in_folder("a.mtx")) == 0);
   CHECK(unlink(in_folder("b.mtx")) == 0);
-  /* Nothing else is in the folder: the files that were not completed are gone. */
+  /* The folder has no other file: incomplete files were removed. */
   CHECK(rmdir(folder) == 0);
   OK(purlin_matrix_destroy(a));
   OK(purlin_tt_destroy(x));

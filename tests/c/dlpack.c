@@ -185,7 +185,7 @@ static void export_tensors(void) {
   CHECK(used.host_memory_used == 35 * 8);
   OK(purlin_context_destroy(context));
   CHECK(purlin_live_handles() == 0);
-  /* The memory outlives handles and context, until the receiver lets go. */
+  /* The memory outlives handles and context until the receiver calls the deleter. */
   m = out;
   CHECK(((double *)m->tensor.data)[34] == 3.5);
   m->deleter(m);

@@ -17,7 +17,7 @@ static void enter(const char *name) {
   abort();
 }
 
-/* A handle that no other object has. */
+/* A new handle, different from all others. */
 static void *handle(void) {
   static uintptr_t last = 0x10000;
   return (void *)__sync_add_and_fetch(&last, 16);
@@ -25,7 +25,8 @@ static void *handle(void) {
 
 static void *memory(uint64_t address) { return (void *)(uintptr_t)address; }
 
-/* Slow, as the true one is, where PURLIN_TEST_SLOW_DRIVER is set: a process that forks meanwhile has a child of half a driver. */
+/* Slow, as the real one, if PURLIN_TEST_SLOW_DRIVER is set: a process that forks meanwhile has a child with a partly
+   initialised driver. */
 unsigned cuInit(unsigned flags) {
   (void)flags;
   enter("cuInit");

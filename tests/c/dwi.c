@@ -233,7 +233,7 @@ static void bad_voxels(void) {
       if (v == 1 || v == 2 || v == 3 || v == 5 || v == 7) CHECK(found[v][k] == 0);
       CHECK(isfinite(found[v][k]));
     }
-  /* Left out instead of raised: the voxel's fit hardly changes. */
+  /* The bad signals are left out instead of raised: the voxel's fit hardly changes. */
   OK(purlin_dwi_options_init(&o, sizeof o));
   o.nonpositive = PURLIN_DWI_SKIP;
   OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, &o, b, b0, s, NULL));

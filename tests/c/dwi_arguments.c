@@ -224,7 +224,7 @@ static void peak_arguments(void) {
   REFUSED("options: struct_size", struct_size, 8);
 #undef REFUSED
   BAD_ARGUMENT("basis: is not given", PEAKS(f, NULL, NULL, p, NULL, NULL));
-  /* That the input holds packed tensors is true of a batch alone. */
+  /* Only a batch may declare that its input holds packed tensors. */
   OK(purlin_dwi_options_init(&o, sizeof o));
   o.basis = PURLIN_SH_TENSOR;
   BAD_ARGUMENT("basis: is PURLIN_SH_TENSOR, but the input is dense", PEAKS(f, NULL, &o, p, NULL, NULL));
@@ -351,7 +351,7 @@ static void objects(void) {
   FIT_REFUSES("format: is 1, but");
   CSA_REFUSES("format: is 1, but");
   OK(purlin_dwi_destroy(d));
-  /* A basis is that of orientation functions as well, if it is the same. */
+  /* The basis may be given for orientation functions too, if it is theirs. */
   WITH(basis, PURLIN_SH_CANONICAL);
   FIT_REFUSES("basis: is 1, but");
   OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, NULL));

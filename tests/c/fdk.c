@@ -217,7 +217,7 @@ static void pieces(const struct scan *s) {
   for (i = 0; i < g->detector_columns; i++) CHECK(s->redundancy != PURLIN_FDK_REDUNDANCY_FULL || ray[i] == 0.5);
   CHECK(ray[g->detector_columns - 1] == (s->redundancy == PURLIN_FDK_REDUNDANCY_FULL ? 0.5 : 1.0));
   for (n = 0; n < g->views; n++) {
-    /* A pixel off the centre has a cosine below 1 by Pythagoras. */
+    /* The cosine weight of a pixel off the centre, from its distances. */
     double u = (0 - (double)(g->detector_columns - 1) / 2) * g->column_pitch + g->column_offset;
     double t = (0 - (double)(g->detector_rows - 1) / 2) * g->row_pitch, c = 1000 / sqrt(1e6 + u * u + t * t);
     size_t at = (size_t)(n * g->detector_columns * g->detector_rows);
@@ -469,7 +469,7 @@ static void options(const struct scan *s) {
   OK(purlin_fdk_reconstruct(fdk, NULL, projections, w, &info));
   CHECK(info.pixels_sanitized == 0 && memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_destroy(fdk));
-  /* Without it they are counted all the same. */
+  /* Without the option they are counted too. */
   fdk = make_fdk(context, s, NULL);
   s->projections[1234] = INFINITY;
   OK(purlin_fdk_reconstruct(fdk, NULL, projections, w, &info));

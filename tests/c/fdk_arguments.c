@@ -142,7 +142,7 @@ static void creation(void) {
   BAD("ny: is -3", grid.ny = -3);
   BAD("nx", grid.nx = INT64_MAX);
   BAD("nz: is 1048577, outside 1 to 1048576", grid.nz = 1048577);
-  /* So many slices are planned in no time all the same. */
+  /* Planning so many slices is fast. */
   grid.nx = grid.ny = 1;
   grid.nz = 1048576;
   grid.dz = 1e-4;
@@ -317,7 +317,7 @@ static void pushing(void) {
   BAD_ARGUMENT("89 of 90 are missing, the first is view 0", purlin_fdk_finish(fdk, v, NULL));
   WITH(array3(context, PURLIN_F32, NX, NY, 5, other), BAD_ARGUMENT("volume: has dim", purlin_fdk_finish(fdk, bad, NULL)));
   BAD_HANDLE("volume: is NULL", purlin_fdk_finish_to_sink(fdk, NULL, NULL));
-  /* The scan has lived through all that. */
+  /* The refused calls left the scan unchanged. */
   for (k = 0; k < g->views; k++)
     if (k != 4) OK(purlin_fdk_push(fdk, 1, &k, one));
   OK(purlin_fdk_finish(fdk, v, NULL));
@@ -332,7 +332,7 @@ static void pushing(void) {
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, 1, views, one));
   OK(purlin_fdk_cancel(fdk));
-  /* Not that 89 views are missing. */
+  /* The error is CANCELLED, not the 89 missing views. */
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish(fdk, v, NULL));
   OK(purlin_tensor_destroy(v));
   OK(purlin_tensor_destroy(one));

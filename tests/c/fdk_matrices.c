@@ -296,7 +296,7 @@ static void orbits(void) {
   }
 }
 
-/* On its side a panel is refused as that, whatever AUTO would make of it. */
+/* A panel on its side is refused with that reason, before AUTO chooses. */
 static void on_its_side(void) {
   static const struct tilt side = {0, 0, 90, 0, 0};
   purlin_fdk_geometry g;

@@ -43,7 +43,7 @@ static purlin_matrix *identity(void) {
   return a;
 }
 
-/* A child of its own with a limit of file sizes and the default action of its signal, which ends a process. */
+/* A child process with a limit on file sizes and the default action of its signal, which ends a process. */
 static void limited_sizes(void) {
   static const int64_t dims[3] = {8, 8, 8};
   static const char *names[] = {"limited.raw", "limited.mha", "limited.mhd"};

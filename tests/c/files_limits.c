@@ -134,7 +134,7 @@ static void fail_to_read(purlin_source *source, const char *name) {
   OK(purlin_source_destroy(source));
 }
 
-/* Files of N^3 numbers that lose all but their heads when their sources are there. */
+/* Files of N^3 numbers that are truncated to their headers after their sources were made. */
 static void shorter(void) {
   static const int64_t cube[3] = {N, N, N};
   static const char *names[] = {"raw", "mapped", "a.mha", "a.tif"};
@@ -167,7 +167,7 @@ static void shorter(void) {
   }
 }
 
-/* The same of an array file, and of a compressed one that has lost its end. */
+/* The same for an array file, and for a compressed one without its end. */
 static void shorter_matrices(void) {
   purlin_source *source = NULL;
   purlin_matrix *a = NULL;

@@ -14,7 +14,7 @@ enum { ROWS = 90, COLUMNS = 40, RANK = 6, N = 24 };
 
 static purlin_context *context;
 
-/* Partial files that the library opened, and those of them that could have been another's. */
+/* Partial files that the library opened, and how many of them could have been another process's. */
 static int opened, unsafe_opened;
 
 static int noted(int folder_descriptor, const char *path, int flags, mode_t mode) {
@@ -128,7 +128,7 @@ static void restart_files(void) {
     CHECK(remove(in_folder(kinds[i])) == 0);
   }
 
-  /* A link would go with the state at the end of the run. */
+  /* A link would be removed with the state at the end of the run. */
   put("victim", "theirs", 0644);
   CHECK(symlink("victim", in_folder("link")) == 0);
   o.restart_path = in_folder("link");

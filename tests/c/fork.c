@@ -142,7 +142,7 @@ static void inherited(purlin_context *context) {
   FORKED(purlin_tt_inner(made.contraction, NULL, made.x, made.x, inner, NULL));
   FORKED(purlin_tt_inner_once(context, NULL, made.x, made.x, NULL, inner, NULL));
   FORKED(purlin_tt_round(context, NULL, made.x, NULL, &y, NULL, NULL));
-  /* A thread that is not there any more may have held its lock. */
+  /* A thread that does not exist in the child may have held its lock. */
   OK(purlin_lanczos_info_init(&last, sizeof last));
   FORKED(purlin_lanczos_last_info(made.lanczos, &last));
   OK(purlin_rsvd_info_init(&decomposed, sizeof decomposed));
@@ -228,7 +228,7 @@ static int child(purlin_context *context) {
   return finish();
 }
 
-/* A child that leaves everything as it inherited it, and ends by exit(). */
+/* A child that uses no inherited object and ends by exit(). */
 static int leaving(purlin_context *context) {
   purlin_context_info info;
   alarm(60);
@@ -263,7 +263,7 @@ int main(void) {
   pid = fork();
   if (pid == 0) _exit(destroying(context));
   ended_well(pid);
-  /* The parent notices nothing, also of a child that was forked with work on the device. */
+  /* The parent is not affected, even by a child that was forked with work on the device. */
   make(context);
   OK(purlin_tensor_copy(context, made.stream, made.owned, made.b));
   OK(purlin_stream_synchronize(made.stream));

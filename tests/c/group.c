@@ -63,7 +63,7 @@ static void misuse(void) {
   OK(purlin_context_destroy(a));
 }
 
-/* Members of another kind would change results. */
+/* Members of different kinds would change results. */
 static void another_kind(void) {
   purlin_context *a = test_context(2), *other = NULL;
   const purlin_context *list[2];

@@ -144,7 +144,7 @@ int main(void) {
     sink(context);
     messages(context);
     OK(purlin_context_destroy(context));
-    /* The host's setting is as it was. */
+    /* The host's locale is unchanged. */
     CHECK(localeconv()->decimal_point[0] == ',');
   } else {
     printf("no locale with a decimal comma: nothing is tested\n");

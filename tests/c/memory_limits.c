@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     all.refused += ends.refused;
     all.succeeded += ends.succeeded;
   }
-  /* Not every limit was too small, nor too large. */
+  /* Some limits must be too small and some large enough. */
   CHECK(all.refused >= (int)COUNT(families) * 2 && all.succeeded >= (int)COUNT(families) * 2);
   return finish();
 }

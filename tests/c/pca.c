@@ -185,7 +185,7 @@ static void scaled_and_whitened(void) {
     for (i = 0; i < M; i++) sum += pow(scores[i + M * j], 2);
     CHECK(fabs(sum / (M - 1) - 1) < 1e-6);
   }
-  /* There and back stays where it is, once it is in the span. */
+  /* A transform and its inverse do not change samples in the span. */
   OK(purlin_pca_inverse_transform(pca, NULL, t, y));
   OK(purlin_pca_transform(pca, NULL, y, t2, NULL));
   CHECK(worst_difference(scores, others, M * K) < 1e-9);

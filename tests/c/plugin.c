@@ -81,7 +81,7 @@ static int copies(void) {
 
 static const char *path;
 
-/* All of it on a thread, which ends with the library unloaded: its thread-local objects are destroyed then. */
+/* All calls run on a thread that ends after the library was unloaded: its thread-local objects are destroyed then. */
 static void *on_thread(void *argument) {
   struct functions f;
   purlin_context *own;
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
   kept = context_of(&first, 3);
   use(&first, kept);
   for (k = 0; k < 3; k++) CHECK(pthread_create(&id, NULL, on_thread, kept) == 0 && pthread_join(id, NULL) == 0);
-  /* Its threads go on; they must find their code. */
+  /* Its threads keep running, so their code must stay mapped. */
   CHECK(dlclose(first.library) == 0);
   CHECK(copies() == 1);
   CHECK(load(path, &second) && copies() == 1);

@@ -326,12 +326,12 @@ static void refusals(void) {
   o.progress_user = &last;
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", SPLIT(m, NULL, l, s));
   o = rpca_options();
-  /* Nothing is split into nothing. */
+  /* An empty matrix has empty parts. */
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, 0, 4, 1, NULL, &row));
   OK(SPLIT(row, NULL, NULL, NULL));
   CHECK(info.rank == 0);
   OK(purlin_matrix_destroy(row));
-  /* After all that the same objects do. */
+  /* The same objects work after all refusals. */
   OK(SPLIT(m, NULL, l, s));
   CHECK(info.rank == RANK);
 #undef BAD

@@ -216,7 +216,7 @@ static void complex_types(void) {
   for (i = 0; i < 2; i++) OK(purlin_matrix_destroy(a[i]));
 }
 
-/* Single precision, bytes, V^H, and the matrix on its side. */
+/* Single precision, bytes, V^H, and the transposed matrix. */
 static void types_and_shapes(void) {
   static float single[M * N], left[N * K], right[K * M], few[K];
   static uint8_t bytes[M * N];
@@ -250,7 +250,7 @@ static void types_and_shapes(void) {
   OK(purlin_matrix_destroy(a));
   OK(purlin_matrix_destroy(r));
   OK(purlin_matrix_destroy(l));
-  /* Bytes are computed with in single precision. */
+  /* Matrices of bytes are computed in single precision. */
   a = over(context, PURLIN_U8, PURLIN_READ_ONLY, M, N, bytes);
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, values, NULL, &info));
   CHECK(info.dtype == PURLIN_F32);
@@ -321,7 +321,7 @@ static void estimates(void) {
   OK(purlin_rsvd_residuals(rsvd, NULL, a, l, values, r, tl, tr, &info));
   for (j = 0; j < K; j++) small &= left[j] < 1e-6 && right[j] < 1e-6;
   CHECK(small);
-  /* Factors that are a little off are seen to be. */
+  /* The check notices factors that are slightly wrong. */
   s[2] += 1e-2;
   OK(purlin_rsvd_residuals(rsvd, NULL, a, l, values, r, tl, tr, NULL));
   CHECK(fabs(left[2] - 1e-2) < 1e-6 && fabs(right[2] - 1e-2) < 1e-6 && left[1] < 1e-6);

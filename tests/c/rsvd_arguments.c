@@ -327,7 +327,7 @@ static void runs_that_fail(void) {
   data[25] = INFINITY;
   BAD_ARGUMENT("a: has inf in row 25, column 0", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   data[25] = entry(25, 0);
-  /* They leave the report of the run before. */
+  /* Refused calls leave the report of the previous run. */
   OK(purlin_rsvd_last_info(rsvd, &last));
   CHECK(memcmp(&info, &last, sizeof last) == 0);
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
@@ -338,7 +338,7 @@ static void runs_that_fail(void) {
   BAD_HANDLE("context: is NULL", purlin_rsvd_compute_once(NULL, NULL, a, &o, NULL, ts, NULL, NULL));
   BAD_HANDLE("a: is NULL", purlin_rsvd_compute_once(context, NULL, NULL, &o, NULL, ts, NULL, NULL));
   OK(purlin_rsvd_destroy(rsvd));
-  /* Cancelled by the function's answer, and by another call. */
+  /* Cancelled by the function's result, and by another call. */
   o.progress = stop;
   rsvd = make(&o);
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
@@ -351,7 +351,7 @@ static void runs_that_fail(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* A reader that takes longer for a block than reports are apart. */
+/* A reader that takes longer for a block than the interval of reports. */
 static int32_t read_slowly(const int64_t *first, const int64_t *count, void *block, void *user) {
   const struct timespec pause = {0, 60000000};
   int64_t j;

@@ -140,7 +140,7 @@ static void limits(kind k, int method) {
   CHECK(accepted > 0 && refused > 0);
 }
 
-/* AUTO takes another method where the first does not fit, before it refuses. The reader is said to be slow: the method of
+/* AUTO takes another method where the first does not fit, before it refuses. `read_rate` declares a slow reader: the method of
    fewest passes, which AUTO then takes first, is not that of least memory. */
 static void another_method(kind k) {
   const double rate = 1e6;

@@ -1,4 +1,4 @@
-/* Runs that are cancelled and go on from their restart file. */
+/* Runs that are cancelled and resume from their restart file. */
 #include "rsvd.h"
 
 static const char *path = "rsvd_restart.state";
@@ -95,7 +95,7 @@ int main(void) {
   CHECK(memcmp(s, whole, sizeof s) == 0 && !exists());
   o.method = PURLIN_RSVD_METHOD_FUSED;
 
-  /* A file of something else is neither read nor lost. */
+  /* A file with other contents is neither used nor removed. */
   file = fopen(path, "wb");
   CHECK(file && fputs("notes", file) >= 0 && fclose(file) == 0);
   refused(PURLIN_ERROR_INVALID_ARGUMENT, "is not a restart file", &o, a);

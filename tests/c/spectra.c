@@ -114,7 +114,7 @@ static void conversions(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* A borrowed matrix whose rows are out of order and hold a place twice. */
+/* A borrowed matrix with unsorted rows and a duplicate entry. */
 static void canonical(void) {
   const int64_t start[3] = {0, 3, 4};
   const int32_t columns[4] = {2, 0, 2, 1};

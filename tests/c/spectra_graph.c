@@ -117,7 +117,7 @@ static purlin_matrix *cycle(int64_t n) {
   return coordinates(context, n, n, k, row, col, value);
 }
 
-/* A cycle has every eigenvalue twice, but the ends of its spectrum: no copy is missing, and the report vouches for it. */
+/* A cycle has every eigenvalue twice, but the ends of its spectrum: no copy is missing, and the report confirms it. */
 static void copies(void) {
   enum { N = 200, K = 5 };
   static const double pi = 3.14159265358979323846;

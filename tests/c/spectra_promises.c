@@ -174,7 +174,7 @@ static void infos(void) {
     }
     CHECK(info.verified == (way != 4) && info.reason[0] != '\0' && info.converged == 3);
     CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED);
-    /* Never exactly 0 of vectors that were computed. */
+    /* The residuals of computed vectors are never exactly 0. */
     CHECK(info.residual > 0 && info.residual < 1e-7 * info.norm);
     CHECK(info.orthogonality > 0 && info.orthogonality < 1e-11);
     exact = way == 5 ? N - 1 : 2 * cos(pi / (N + 1));

@@ -93,7 +93,7 @@ static int32_t multiply(int32_t adjoint, int64_t count, const void *x, int64_t l
   return 0;
 }
 
-/* Triplets by a product with another matrix than the adjoint are no success, in whichever way they are computed. */
+/* Triplets by a product with another matrix than the adjoint are no success, whichever algorithm computes them. */
 static void wrong_adjoint(void) {
   static bidiagonal right = {0}, wrong = {1};
   double values[3], residuals[3];

@@ -215,7 +215,7 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   o.shift = shift;
   r.trace = vector_of(context, PURLIN_F64, 100, lambda);
   OK(purlin_sshopm_solve_once(context, NULL, a, start, &o, &r, NULL));
-  /* On a GPU rounding decides about the last one. */
+  /* On a GPU, rounding decides on the last iteration. */
   CHECK(abs(got.start_iterations[0][0] - iterations) <= !is_on_cpu());
   CHECK(got.start_status[0][0] == PURLIN_START_CONVERGED && got.start_violations[0][0] == 0);
   CHECK(fabs(got.start_values[0][0] - p.value[0]) < 1e-13);
@@ -301,7 +301,7 @@ static void bad_tensors(void) {
     CHECK(got.count[t] == 0 && isnan(got.values[t][0]) && isnan(got.vectors[t][0][0]));
     CHECK(got.basins[t][0] == 0);
   }
-  /* Every direction is an eigenvector; one stands for them. */
+  /* Every direction is an eigenvector; one represents them. */
   for (t = 3; t < 5; t++) {
     CHECK(got.count[t] == 1 && got.classes[t][0] == PURLIN_PAIR_DEGENERATE && got.values[t][0] == (t == 3 ? 0 : 5));
     CHECK(isnan(got.values[t][1]) && got.basins[t][0] == STARTS);

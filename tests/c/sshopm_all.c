@@ -44,7 +44,7 @@ static void all_pairs(int order) {
   release(&r);
 }
 
-/* (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the equator is a circle of maxima, one entry, and nothing vouches for the set. */
+/* (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the equator is a circle of maxima, one entry, and the set is not confirmed as complete. */
 static void circle(void) {
   double form[15] = {1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
   purlin_sshopm_results r = over(context, &got, 1, 0);

@@ -134,7 +134,7 @@ static void outputs(void) {
   REFUSED("trace", trace, vector_of(context, PURLIN_F64, 64, d));
 #undef REFUSED
   OK(purlin_sshopm_results_init(&r, sizeof r));
-  /* As many pairs are kept everywhere. */
+  /* All outputs must have the same number of pairs. */
   r.values = array2(context, PURLIN_F64, 5, 2, d);
   r.basins = array2(context, PURLIN_I32, 4, 2, n);
   BAD_ARGUMENT("pairs", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));

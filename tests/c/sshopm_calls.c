@@ -92,7 +92,7 @@ static void *cancel_until_done(void *argument) {
   return (void *)wrong;
 }
 
-/* Another thread cancels; a call that starts later is not touched. */
+/* Another thread cancels; a call that starts later is not affected. */
 static void cancelled_by_thread(purlin_tensor *a, purlin_sshopm_results *r) {
   pthread_t thread;
   void *wrong = NULL;
@@ -116,7 +116,7 @@ static void cancelled_by_thread(purlin_tensor *a, purlin_sshopm_results *r) {
   OK(purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, r, NULL));
 }
 
-/* The caller's function destroys the very objects of the call, which ends well. */
+/* The caller's function destroys the objects of the running call, which still succeeds. */
 struct demolition {
   purlin_tensor *input, *output;
   purlin_context *context;

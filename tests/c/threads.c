@@ -80,7 +80,7 @@ static void *copy_until_stopped(void *argument) {
   struct copier *c = argument;
   while (!asked_to_stop(c)) {
     purlin_status found = purlin_tensor_copy(shared_context, NULL, c->from, c->to);
-    /* The main thread looks at the tensors, which may be at the very moment, and destroys them. */
+    /* The main thread queries the tensors while they are in use, and destroys them. */
     if (found == PURLIN_ERROR_INVALID_HANDLE) break;
     if (found != PURLIN_SUCCESS && found != PURLIN_ERROR_BUSY) c->wrong++;
   }
@@ -136,7 +136,7 @@ static void conflicting_use(void) {
   OK(purlin_context_destroy(shared_context));
 }
 
-/* Objects go in the middle of the call that uses them: the call ends well, then their memory is freed. */
+/* Objects are destroyed during a call that uses them: the call succeeds, then their memory is freed. */
 static void destruction_during_calls(void) {
   int64_t round, n = rounds(10, 2);
   shared_context = test_context(1);

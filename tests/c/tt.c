@@ -7,7 +7,7 @@ static purlin_tensor *core_tensor(void *data, int64_t a, int64_t b, int64_t c) {
   return array3(context, PURLIN_F64, a, b, c, data);
 }
 
-/* Own memory: cores come in by tensors of any strides and go out likewise. */
+/* Own memory: cores are set from and copied to tensors of any strides. */
 static void cores(void) {
   const int64_t modes[2] = {2, 3}, ranks[3] = {1, 4, 1}, dims[3] = {4, 3, 1}, strides[3] = {3, 1, 12};
   double first[8], rows[12], columns[12] = {0};

@@ -10,7 +10,7 @@ static purlin_tt_contraction_options fresh(int32_t method) {
   return o;
 }
 
-/* Options that no train can give a meaning. */
+/* Options that have no meaning for any train. */
 static void with_any_train(void) {
   static const int32_t unblocked[] = {PURLIN_TT_METHOD_OPEN, PURLIN_TT_METHOD_FULL, PURLIN_TT_METHOD_REDUCED,
                                       PURLIN_TT_METHOD_HALVES, PURLIN_TT_METHOD_POWER};
@@ -43,7 +43,7 @@ static void with_open_trains(void) {
   make_train(context, &x, 3, 2, 2, 1, 9);
   OK(purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1.0, 0.5, &h));
   for (way = 0; way < 5; way++) {
-    /* The first three are of no use to inner products, all but the third to operators. */
+    /* Inner products refuse the first three, operators all but the third. */
     static const int32_t method[] = {PURLIN_TT_METHOD_AUTO, PURLIN_TT_METHOD_POWER, PURLIN_TT_METHOD_HALVES,
                                         PURLIN_TT_METHOD_HALVES, PURLIN_TT_METHOD_AUTO};
     static const char *const name[] = {"cut: is 3", "method: is", "method: is", "method: is", "repeat: is 2"};

@@ -69,7 +69,7 @@ static void last_report(void) {
   REPORTED(purlin_tt_correlation(c, NULL, y.tt, op, op, all, &info));
   CHECK(info.pairs == 1 && info.method == PURLIN_TT_METHOD_OPEN && strstr(info.reason, "equal operators"));
 #undef REPORTED
-  /* Without a place for it, and after a call that fails. */
+  /* With `info` NULL, and after a call that fails. */
   OK(purlin_tt_norm(c, NULL, x.tt, result, NULL));
   OK(purlin_tt_contraction_last_info(c, &last));
   OK(purlin_tt_plan_norm(c, x.tt, &info));
@@ -99,7 +99,7 @@ static void last_report(void) {
   OK(purlin_tensor_destroy(op));
 }
 
-/* The bits of an object, and nothing left behind. */
+/* The same bits as an object's call, and no handle left. */
 static void without_an_object(void) {
   static made x, y;
   purlin_tt_contraction_options o = fresh_options();

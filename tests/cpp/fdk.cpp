@@ -229,7 +229,7 @@ void counts_what_is_not_finite(const context& on, const scan& s) {
   EXPECT(info.pixels_clamped == 1 && info.pixels_negative == 1);
 }
 
-// An exception that leaves a scan half pushed leaves nothing else behind.
+// An exception in the middle of a pushed scan leaves no other object.
 void goes_with_an_exception(const context& on, const scan& s) {
   const std::int64_t before = purlin::live_handles();
   bool thrown = false;

@@ -43,7 +43,7 @@ void tests() {
   moves(purlin::group::create({on}));
   moves(purlin::source::from_function(on, PURLIN_F64, {2, 3}, [](auto, auto, void*) {}));
 
-  // An object that was moved from is refused as a closed one is.
+  // An object that was moved from is refused like a closed one.
   purlin::context gone = purlin::context::on(PURLIN_BACKEND_CPU);
   const purlin::context kept = std::move(gone);
   EXPECT_ERROR(purlin::stream::create(gone), PURLIN_ERROR_INVALID_HANDLE);

@@ -196,7 +196,7 @@ void reads_blocks_and_products(const context& on, const std::vector<double>& a) 
   EXPECT(thrown);
 }
 
-// AUTO takes the method of fewer passes where they cost more than its arithmetic.
+// AUTO chooses the method of fewer passes if passes cost more than its arithmetic.
 void a_slow_reader_changes_the_method(const context& on) {
   const source in = source::from_function(on, PURLIN_F32, {2000, 2000},
                                           [](const std::int64_t*, const std::int64_t*, void*) {});

@@ -203,7 +203,7 @@ void eigenpairs(const context& on) {
   EXPECT(near(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0})[0], 1.0, 1e-15));
 }
 
-/// Every way finds the eigenvalues of the path.
+/// Every method finds the eigenvalues of the path.
 void ways(const context& on) {
   const std::int64_t n = 300;
   const matrix a = path(on, n);
@@ -344,7 +344,7 @@ void derived(const context& on) {
   purlin::csr_view<double, std::int64_t, std::int32_t> view;
   view.rows = view.cols = 2, view.nnz = 5, view.row_ptr = offsets, view.col_idx = cols, view.values = stored;
   const matrix raw = matrix::borrow_csr(on, view);
-  // There is no device to have them on.
+  // A context on the CPU has no device memory for them.
   EXPECT_ERROR(matrix::borrow_csr_device(on, view), PURLIN_ERROR_NOT_SUPPORTED);
   const matrix a = purlin::sparse::canonical(on, raw);
   EXPECT(raw.properties().nnz == 5 && a.properties().nnz == 4);

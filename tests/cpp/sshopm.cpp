@@ -212,7 +212,7 @@ void refusals(const context& on) {
   hurried.method = PURLIN_SSHOPM_POWER;
   hurried.max_iterations = 1;
   EXPECT(sshopm::solve(on, kofidis, 5, hurried).info.unconverged_tensors == 1);
-  // No tensors at all is no error.
+  // An empty batch succeeds.
   EXPECT(sshopm::solve(on, symmetric_view<double>{batch.data(), 4, 3, 0}, 3).values.empty());
 }
 
@@ -268,8 +268,8 @@ void nearly_isotropic_in_four_dimensions(const context& on) {
   }
 }
 
-/// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and nothing says that the set is
-/// complete.
+/// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and the set is not
+/// confirmed as complete.
 void circle_of_maxima(const context& on) {
   const std::array<double, 15> form{1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
   const auto found = sshopm::solve_all(on, symmetric_view<double>{form.data(), 4, 3}, 8);

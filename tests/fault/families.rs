@@ -56,7 +56,7 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
-/// Calls that take one tensor after the other.
+/// Calls that process one tensor after the other.
 pub fn searches() -> Vec<Case> {
     vec![
         Case { name: "purlin_sshopm_solve_all_once", allocations: 3, prepare: |f| all(f, 4) },

@@ -328,7 +328,7 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
             );
             let text = message();
             end(source, sink);
-            // A name that could not be made durable stays.
+            // A file whose name could not be made durable keeps the name.
             if status == purlin_status::PURLIN_SUCCESS || text.contains("write out its folder") {
                 assert!(folder.names().len() > before.len());
                 for name in folder.names().into_iter().filter(|n| !before.contains(n)) {

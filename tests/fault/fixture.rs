@@ -16,7 +16,7 @@ macro_rules! c {
 }
 pub(crate) use c;
 
-/// A call that must succeed: part of the scenery.
+/// A call of the setup, which must succeed.
 macro_rules! good {
     ($call:expr) => {
         assert_eq!($crate::fixture::c!($call), purlin_status::PURLIN_SUCCESS, "{}", $crate::fixture::message())

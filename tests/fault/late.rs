@@ -24,7 +24,7 @@ impl<'a, T> Shared<'a, T> {
     }
 }
 
-/// Makes a call with each start of a thread failing, then once more with none. Gives the statuses.
+/// Makes a call with each start of a thread failing, then once more with none. Returns the statuses.
 fn attempt(call: &cases::Call) -> [purlin_status; 2] {
     fault::arm(0, Kind::Thread as u32, true);
     let refused = call();

@@ -229,7 +229,7 @@ pub fn any_stream(s: &mut Source<'_>, w: &World) -> *const purlin_stream {
 fn tensor_copy(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (stream, from) = (any_stream(s, w), w.tensors.pick(s));
     let mut to = w.tensors.pick(s);
-    // Two tensors that fit one another by chance are rare: make the second to fit.
+    // Two random tensors rarely fit each other, so the second is made to fit.
     let (mut dims, mut info) = ([0i64; 32], options::initialised!(purlin_tensor_info, purlin_tensor_info_init));
     if s.below(2) == 0
         && c!(purlin_tensor_properties(from, &raw mut info)) == purlin_status::PURLIN_SUCCESS

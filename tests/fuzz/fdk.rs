@@ -102,7 +102,7 @@ pub fn write_file(s: &mut Source<'_>, name: &str, head: &[u8]) {
     std::fs::write(folder().join(name), bytes).expect("the file can be written");
 }
 
-/// Takes a file's name away.
+/// Removes a file's name.
 pub fn remove_file(name: &str) {
     std::fs::remove_file(folder().join(name)).expect("the file can be removed");
 }
@@ -211,7 +211,7 @@ fn sink(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let place = if s.once_in(30) { null_mut() } else { &raw mut made };
     let (ndim, mut dims) = any_dims(s, w);
     if dims.iter().any(|d| (1024..=1 << 40).contains(d)) {
-        // A sparse file of that size could be made, and its volume written in earnest.
+        // A sparse file of that size can be created, and writing its volume would really write that much.
         dims[..3].copy_from_slice(&[3, 4, 5]);
     }
     let (sizes, dtype) = (if s.once_in(30) { null() } else { dims.as_ptr() }, s.code(12));

@@ -49,7 +49,7 @@ pub fn check(status: purlin_status) {
     assert!(!message.contains(['\n', '\r']), "{message:?}");
 }
 
-/// Runs the program that `bytes` spell.
+/// Runs the program encoded by `bytes`.
 pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let mut world = World::new();

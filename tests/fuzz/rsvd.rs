@@ -426,7 +426,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let place = if s.once_in(30) { null_mut() } else { &raw mut made };
             let status = c!(purlin_rpca_compute_csr(rpca, stream, m, mask, low_rank, place, info.get_mut()));
             if status == purlin_status::PURLIN_ERROR_NO_CONVERGENCE {
-                // It is made all the same.
+                // The object is created in any case.
                 w.matrices.live.push(made);
             } else {
                 w.matrices.made(status, made);

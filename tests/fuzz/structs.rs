@@ -160,7 +160,7 @@ fn context(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = options::plain_context();
     disturb(s, &mut o, offset_of!(purlin_context_options, log));
     spare!(s, o, options::plain_context(), device_memory_limit);
-    // Any number up to 4096 is one of threads, and costs that many.
+    // Any number up to 4096 is a valid number of threads, and starts that many.
     o.threads = if o.threads > 4 && o.threads <= 4096 { 2 } else { o.threads };
     let mut context = null_mut();
     let status = c!(purlin_context_create(&raw const o, &raw mut context));
@@ -203,7 +203,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, i64::MAX);
     affordable_starts(&mut o.max_starts, i64::MAX);
-    // 0 is the default, which is many.
+    // 0 is the default, which is large.
     (o.starts, o.max_starts) = (o.starts + i64::from(o.starts == 0), o.max_starts + i64::from(o.max_starts == 0));
     o.progress = progress(s);
     let (order, n) = s.one_of(&[(3, 3), (4, 2), (2, 3), (4, 3)]);

@@ -284,7 +284,7 @@ fn contraction(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             5 => (o.assume_hermitian, o.kernel) = (s.code(2), s.code(3)),
             6 => o.cut = s.size().saturating_sub(1),
             7 => o.block = s.size(),
-            // More rounds than these would only take long.
+            // More repetitions would only take longer.
             8 => o.repeat = s.one_of(&[1, 2, 5, 0, -1, i64::MIN]),
             _ => o.workspace_limit = s.strange(),
         }

@@ -33,7 +33,7 @@ impl<T> Kind<T> {
             0 => std::ptr::null_mut(),
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
-                // Looks like a handle of some type. Should it be a live one of this type, that is as good.
+                // Looks like a handle of some type. It may happen to be a live one of this type.
                 let kind = source.below(TYPES + 1) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
@@ -77,7 +77,7 @@ macro_rules! world {
             pub shapes: Vec<(*mut purlin_fdk, Shape)>,
             /// Memory in use; it lives to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
             buffers: Vec<Vec<u128>>,
-            /// Memory that is given away for good.
+            /// Memory that is never reused.
             kept: Vec<Vec<u128>>,
             /// Capsules that were exported and not yet deleted.
             pub capsules: Vec<*mut c_void>,

@@ -1,4 +1,4 @@
-//! Messages about an index that there is not, which Fortran and MATLAB rewrite to count from 1.
+//! Messages about an index out of range, which Fortran and MATLAB rewrite to count from 1.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-/* Ways to eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
+/* Methods for eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
    the plain recurrence, blocks; numbers that are not finite; several contexts; pixels. */
 #include "spectra.h"
 
@@ -97,7 +97,7 @@ static void orders(void) {
     (void)solved(a, &l, NULL, values);
     for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
   }
-  /* The struct of a caller who knows nothing of orders. */
+  /* The struct of a caller built before `ordering` existed. */
   o.struct_size = offsetof(purlin_spmv_options, ordering);
   o.ordering = 99;
   OK(purlin_spmv_create(a, &o, &plan));
@@ -235,7 +235,7 @@ static void not_finite(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* One NaN among the stored values: the message names it, in whichever way the matrix is used. */
+/* One NaN among the stored values: the message names it, whichever call uses the matrix. */
 static void stored_nan(void) {
   static const int64_t row[5] = {0, 1, 1, 2, 2}, col[5] = {1, 0, 2, 1, 2};
   const double values[5] = {1, 1, NAN, NAN, 1};
@@ -350,7 +350,7 @@ static void several(void) {
   o.group = group;
   info = solved(path, &o, NULL, values);
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
-  /* Of a path each part needs the number beside its end. */
+  /* Each part of a path needs one number from each neighbouring part. */
   CHECK(info.contexts == 3 && info.halo == 4 && info.halo_bytes == 32);
   CHECK(info.part_rows >= N / 3 && info.part_rows <= N / 3 + 2 && info.part_entries >= 2 * (N - 1) / 3);
   CHECK(info.product_bytes > 12 * info.part_entries);
@@ -360,7 +360,7 @@ static void several(void) {
   o.which = PURLIN_LANCZOS_SMALLEST;
   OK(purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   for (i = 0; i < 4; i++) CHECK(near(values[i], 2 - 2 * cos(pi * i / N), 1e-9));
-  /* The struct of a caller who knows nothing of groups. */
+  /* The struct of a caller built before `group` existed. */
   old = o;
   old.struct_size = offsetof(purlin_lanczos_options, group);
   old.group = (const purlin_group *)path;
@@ -397,13 +397,13 @@ static void several(void) {
   BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
   UNSUPPORTED("kind: is GRAM, several contexts share the rows of MATRIX to MODULARITY alone",
               purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
-  /* The kind comes before the outputs, whose sizes it decides. */
+  /* The kind is checked before the outputs, whose sizes depend on it. */
   o.kind = PURLIN_LANCZOS_AUGMENTED;
   BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
   UNSUPPORTED("kind: is AUGMENTED, several contexts", purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, u, NULL, NULL));
   OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
-  /* The contexts stay as long as the parts of the matrix do. */
+  /* The parts of the matrix keep the contexts alive. */
   OK(purlin_group_destroy(group));
   OK(purlin_context_destroy(more[0]));
   OK(purlin_context_destroy(more[1]));
@@ -453,7 +453,7 @@ static void pixels(void) {
   OK(purlin_tensor_destroy(tv));
 }
 
-/* Columns that the caller answers for are not looked at, offsets are. */
+/* TRUSTED columns are not checked, offsets are. */
 static void trusted(const int32_t *start, const double *values) {
   int32_t column[3] = {3, 1, 9}, wrong[3] = {1, 5, 4};
   purlin_matrix *a = NULL;
@@ -470,7 +470,7 @@ static void trusted(const int32_t *start, const double *values) {
 #undef MAKE
 }
 
-/* Rows out of order, places stored twice, values that are not finite: each is named. */
+/* Unsorted rows, duplicate entries and values that are not finite: each is named. */
 static void checks(void) {
   const int32_t start[3] = {1, 3, 4};
   int32_t column[3] = {3, 1, 2};
