@@ -70,7 +70,7 @@ edit)
     "${tests[@]}" >&2
     saved=$(mktemp)
     cp "$file" "$saved"
-    # Written anew, not copied with its old time: cargo must see that it changed back.
+    # Written anew, not copied with its old time: cargo must notice that the file changed back.
     trap 'cat "$saved" >"$file"; rm "$saved"' EXIT
     edit_bodies "$file"
     timed "${tests[@]}"

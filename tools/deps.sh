@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings the tools a bare machine lacks: Debian packages when it may install them, nvcc and the Python packages
+# Installs the tools that a bare machine lacks: Debian packages when it may install them, nvcc and the Python packages
 # of the tests from PyPI into target/. Missing tools are listed at the end; the rest of the build works without
 # them. Quick when everything is installed.
 #

@@ -73,7 +73,7 @@ together() {
     return "$status"
 }
 
-# Where one compiler, one Python is wanted and the user named it, theirs is taken.
+# The compilers and the Python that the user named, or the defaults.
 PYTHON=${PYTHON:-python3}
 CC=${CC:-cc}
 CXX=${CXX:-c++}

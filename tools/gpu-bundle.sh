@@ -110,7 +110,7 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     echo "soname=$(package_soname)"
 } >"$bundle/BUNDLE"
 
-# Each program holds all kernels. One archive, whose window of 64 MiB sees those of the program before, holds them once.
+# Each program contains all kernels. In one archive with a window of 64 MiB they are stored only once.
 "$PYTHON" - "$bundle" <<'PY'
 import shutil, sys, tarfile
 from pathlib import Path

@@ -32,7 +32,7 @@ library=$(cd "$here/lib" && ls libpurlin.so.*.*.* | head -n 1)
 soname=$(value soname)
 ln -sfn "$library" "$here/lib/$soname"
 ln -sfn "$soname" "$here/lib/libpurlin.so"
-# The programs travel packed.
+# The programs are packed in an archive.
 if [ -e "$here/programs.tar.xz" ]; then
     python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/programs.tar.xz" "$here" || exit 1
     rm "$here/programs.tar.xz"
@@ -146,7 +146,7 @@ c_programs() {
         memory_refused) ;;
         # Limits of the address space: the driver reserves more addresses than a machine has memory.
         memory_limits) ;;
-        # Limits of threads, in whose number the driver's own count.
+        # Limits on the number of threads, which include the driver's own.
         thread_limit) ;;
         # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds
         # of them, each of which would initialise CUDA. They test files and the host, not a backend.

@@ -4,7 +4,7 @@
 #
 #   tools/test.sh [STEP...]   only the named steps (`list` names them all); others they need must have run before
 #
-# A step leaves with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure. STEP_SECONDS bounds
+# A step exits with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure. STEP_SECONDS bounds
 # each step (default 1500).
 set -u
 source "$(dirname "$0")/environment.sh"
@@ -12,7 +12,7 @@ cd "$ROOT" || exit 1
 LOGS=$TARGET/test-logs
 export CARGO_TERM_COLOR=never CLICOLOR=0
 mkdir -p "$LOGS"
-# Nobody reads line numbers from these builds, nor builds upon them again.
+# These builds need neither line numbers nor incremental compilation.
 if [ "${CI:-}" = true ]; then export CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0; fi
 passed=0
 failed=0

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden"
-# A row calls its work until this much time has passed, and reports the mean of one call.
+# Seconds for which a row repeats its work before it reports the mean of one call.
 SHORTEST_RUN = 0.02
 
 Work = Callable[[], Any]

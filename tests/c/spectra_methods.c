@@ -149,7 +149,7 @@ static int32_t invert(int32_t adjoint, int64_t count, const void *x, int64_t ldx
   return 0;
 }
 
-static void ways(void) {
+static void methods(void) {
   purlin_matrix *a = path_graph(context, N), *inverse = NULL;
   purlin_lanczos_options o;
   purlin_lanczos_info info;
@@ -502,7 +502,7 @@ int main(void) {
   context = cpu_context(2);
   checks();
   orders();
-  ways();
+  methods();
   not_finite();
   stored_nan();
   zero_in_blocks();

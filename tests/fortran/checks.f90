@@ -16,7 +16,7 @@ contains
     error stop 1
   end subroutine
 
-  !> Every test ends with it: each object that was made is gone.
+  !> Every test ends with this call: each object that was created has been destroyed.
   subroutine check_none_live()
     call check(purlin_live_handles() == 0_int64, 'no handle is left')
   end subroutine
@@ -43,7 +43,7 @@ contains
     call check(failed == 0, 'reading ' // path)
   end subroutine
 
-  !> Raw little-endian single or double precision numbers, by the kind of the array that is there.
+  !> Raw little-endian single or double precision numbers, by the kind of the array that is present.
   subroutine read_reals(path, singles, doubles)
     character(*), intent(in) :: path
     real(real32), intent(out), optional :: singles(:, :)

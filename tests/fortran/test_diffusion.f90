@@ -215,7 +215,7 @@ contains
     end do
     call read_numbers(folder(2) // 'small_64D.bval', bvals)
     call read_numbers(folder(2) // 'small_64D.bvec', directions)
-    ! One direction a line; that of the unweighted volume is NaN and not looked at.
+    ! One direction a line; that of the unweighted volume is NaN and not used.
     bvecs = reshape(directions, [3, volumes])
   end subroutine
 

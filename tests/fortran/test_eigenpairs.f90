@@ -5,7 +5,7 @@ module watching
 
 contains
 
-  !> Counts its calls in the integer that `user` points to, and goes on.
+  !> Counts its calls in the integer that `user` points to, and continues.
   function count_calls(step, steps, measure, user) bind(c) result(cancel)
     integer(c_int64_t), value :: step, steps
     real(c_double), value :: measure
@@ -142,7 +142,7 @@ contains
       options%goal = PURLIN_SSHOPM_BOTH
       call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, options=options)
       call check(found == 6 .and. doubles_near(values(:6), pairs(1, [1, 2, 4, 11, 10, 9]), 1e-9_real64), 'both')
-      ! Two places for three pairs.
+      ! Arrays for two of three pairs.
       options%goal = PURLIN_SSHOPM_MAXIMA
       call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values(:2), count=listed, found=found, options=options, &
         info=info)

@@ -89,7 +89,7 @@ contains
     near = all(abs(a - b) <= 1e-9_c_double)
   end function
 
-  !> Products and solves begin after a queue's work; one of another context is refused, so that it is seen to arrive.
+  !> Products and solves begin after a queue's work; one of another context is refused, which shows that the queue is passed on.
   subroutine queues()
     type(purlin_context) :: another
     type(purlin_stream) :: queue, foreign
@@ -215,7 +215,7 @@ contains
     w = (2 * (w + shift * v) - (lower + upper) * v) / (upper - lower)
   end function
 
-  !> T_2 and T_1 of a shifted Laplacian of the path, against the recurrence in the open.
+  !> T_2 and T_1 of a shifted Laplacian of the path, against the recurrence written out.
   subroutine filters()
     integer, parameter :: n = 50
     real(c_double), parameter :: shift = 0.25_c_double, lower = -0.5_c_double, upper = 3.0_c_double

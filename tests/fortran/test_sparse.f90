@@ -39,7 +39,7 @@ contains
     is_pattern = info%data == 0 .and. info%dtype == dtype .and. info%nnz == nnz
   end function
 
-  !> Without values every entry is 1, and one that comes twice is there once.
+  !> Without values every entry is 1, and a duplicate counts once.
   subroutine patterns()
     type(purlin_matrix) :: a
     integer(c_int32_t) :: rows(4), cols(4), stat
@@ -173,7 +173,7 @@ contains
     call check(index(text, 'values: not as many') == 1, 'too many values')
     call purlin_from_columns(context, a, 2_c_int64_t, [1_c_int64_t, 2_c_int64_t], [3_c_int64_t], stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'row_idx: ') == 1, 'a row outside')
-    ! The places in the list are counted from 1, as its numbers are.
+    ! Positions in the list count from 1, as do its indices.
     call purlin_from_coordinates(context, a, 3_c_int64_t, 3_c_int64_t, [1_c_int32_t, 9_c_int32_t], &
       [1_c_int32_t, 2_c_int32_t], stat=stat, errmsg=text)
     call check(text == 'row_idx: element 2 is 9, outside 1 to 3', text)

@@ -389,7 +389,7 @@ contains
     call check(abs(three(2) - 2) < 1e-14 .and. abs(abs(ends(2)) - sqrt(0.5_c_double)) < 1e-14, 'tridiagonal')
   end subroutine
 
-  !> Every way finds the eigenvalues of the path.
+  !> Every method finds the eigenvalues of the path.
   subroutine ways()
     integer(c_int64_t), parameter :: n = 300
     real(c_double), parameter :: angle = acos(-1.0_c_double) / (n + 1)

@@ -78,7 +78,7 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message /= '', 'an asymmetric tensor is refused')
     call purlin_symmetric_from_full(context, 4_int64, 3_int64, full, back, symmetrize=.true.)
     call check(abs(back(6, 1) - packed(6, 1)) <= 1e-14_real64, 'the other tensor stays')
-    ! 1123 is entry 5 and stands for 12 entries of the full tensor.
+    ! 1123 is entry 5 and represents 12 entries of the full tensor.
     call check(abs(back(5, 2) - packed(5, 2) - 0.1_real64) < 1e-14_real64, 'or averaged')
     call purlin_symmetric_to_full(context, 4_int64, 3_int64, packed, full(:, :, :, :, 1), stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'full: has 81') == 1, 'one of two tensors')

@@ -247,7 +247,7 @@ contains
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'workspace: needs a context on a GPU') > 0, text)
   end subroutine
 
-  !> A number that is not finite makes every result NaN. Scaled calls say so in the report, plain ones by the status.
+  !> A number that is not finite makes every result NaN. Scaled calls report it in the info, plain ones by the status.
   subroutine not_finite()
     real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
     real(real64) :: value, batch(2)

@@ -54,7 +54,7 @@ function test_fdk(golden)
   check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
   delete(f);
 
-  % On the CPU every 0 is another context there.
+  % On the CPU each 0 in `devices` is a further context.
   shared = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'slab', 16, 'devices', 0);
   check(plan(shared).contexts == 2, 'a device more');
   check(isequal(reconstruct(shared, lines), whole), 'several devices give the same bits');

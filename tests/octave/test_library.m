@@ -32,7 +32,7 @@ function test_library()
   check(info.threads == 1, 'a refused setting changes nothing');
   c = purlin.codes();
   check(c.TENSOR_OK == 0 && c.PAIR_UNSTABLE ~= c.PAIR_NEGATIVE_STABLE, 'codes');
-  % Complex sparse matrices are silently wrong before Octave 7, so the gateway is not built there.
+  % Before Octave 7 complex sparse matrices are silently wrong, so the gateway is not built for it.
   for version = {'6.2.0', '6.4.0', '4.4.1', '', 'x'}
     check_error('purlin:notSupported', 'at least 7 is needed', @() purlin.internal.require_octave(version{1}));
   end

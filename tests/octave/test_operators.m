@@ -151,7 +151,7 @@ function test_operators()
   check_error('purlin:invalidArgument', 'threshold', @() purlin.drop_zeros(A, -1));
   check_error('purlin:notSupported', 'sparse', @() purlin.matrix_norm(full(A)));
 
-  % Single matrices are made others of.
+  % Conversions of matrices in single precision.
   M = purlin.Matrix(W, 'dtype', 'single');
   rows = rand(n, 1);
   check(norm(purlin.scale(M, rows, []) - diag(sparse(rows)) * W, 1) < 1e-5, 'scaled in single precision');
@@ -175,7 +175,7 @@ function test_operators()
   check(strcmp(plan.method, 'restart') && plan.basis > 6 && plan.host_bytes > 0 && plan.products == 0, 'a plan');
   check(plan.contexts == 1 && plan.part_rows == n && plan.part_entries == nnz(A) && plan.halo == 0, 'one context has all');
 
-  % On the CPU every 0 is another context there.
+  % On the CPU each 0 in `devices` is a further context.
   plan = purlin.lanczos_plan(A, 6, 'largest', 'devices', [0, 0]);
   check(plan.contexts == 3 && plan.part_rows < n && plan.part_entries < nnz(A) && plan.halo > 0, 'three share it');
   check_error('purlin:invalidArgument', 'block', @() purlin.lanczos_plan(A, 2, 'nearest', 'block', 2));

@@ -74,7 +74,7 @@ function test_spectra(golden)
     check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'ordering', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
     check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'ordering', order{1}) - exact(1:4))) < 1e-10, order{1});
   end
-  % On the CPU every 0 is another context there.
+  % On the CPU each 0 in `devices` is a further context.
   [~, D, info] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'devices', [0 0]);
   check(max(abs(diag(D) - exact(1:4))) < 1e-10 && info.contexts == 3 && info.halo == 4, 'three contexts');
   check_error('purlin:invalidArgument', 'devices', @() purlin.lanczos(P, 4, 'largest', 'devices', 0.5));
@@ -162,7 +162,7 @@ function test_spectra(golden)
   check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(triu(sparse(random)), 2));
   check_error('purlin:invalidArgument', 'X', @() purlin.spmv(B, rand(7, 1)));
   check_error('purlin:cancelled', '', @() purlin.lanczos(P, 2, 'largest', 'progress', @(a, b, c) true));
-  % Names of eigs and of SciPy are answered with those here.
+  % Errors for names of eigs and of SciPy give purlin's names.
   invalid = 'purlin:invalidArgument';
   words = {'LA', 'largest'; 'largestabs', 'largest_magnitude'; 'LM', 'largest_magnitude'; 'SA', 'smallest'; ...
            'bothendsreal', 'both_ends'};

@@ -250,7 +250,7 @@ function operators()
   check_error('purlin:invalidArgument', 'k: is 5, expected 1 to 4', @() apply(env, 5, 1));
   s = value(env, 4);
   check(abs(s.mantissa * 2 ^ s.exponent - e) < 1e-12 * abs(e), 'value');
-  % A two-site step, after which the rank between is another.
+  % A two-site step, which changes the rank between the sites.
   z = {x{1}, cos(reshape(1:24, [3 2 4])) * x{1}(1), sin(reshape(1:8, [4 2])) * x{1}(1)};
   w = purlin.TT(z);
   set_trains(env, w, w, 2, 3);

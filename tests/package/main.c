@@ -1,4 +1,4 @@
-/* The smallest program that shows header and library to belong together. */
+/* The smallest program that shows that header and library match. */
 #include <purlin.h>
 #include <stdio.h>
 

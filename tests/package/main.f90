@@ -1,4 +1,4 @@
-! The smallest program that shows the module, the library and the compiler to fit.
+! The smallest program that shows that the module, the library and the compiler match.
 program package_fortran
   use, intrinsic :: iso_fortran_env, only: int64
   use purlin

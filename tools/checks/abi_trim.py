@@ -13,7 +13,7 @@ def main(source: str, destination: str) -> None:
     corpus = tree.getroot()
     types = {element.get("id"): element for element in corpus.iter() if element.get("id")}
 
-    # Everything that a function's parameters and result lead to.
+    # All types that a function's parameters and result refer to.
     kept: set[ElementTree.Element] = set()
     # abidw also lists methods of Rust types, which have no symbol that a caller could use.
     exported = {symbol.get("name") for symbol in corpus.iter("elf-symbol")}
@@ -50,7 +50,7 @@ def main(source: str, destination: str) -> None:
         # The libraries needed are checked elsewhere, with a reason for each.
         if child.tag == "elf-needed" or (child.tag == "abi-instr" and len(child) == 0):
             corpus.remove(child)
-    # Each unit by a name of its own: of several with one name abidiff reads one, and is blind to the others' types.
+    # Each unit by a name of its own: of several with one name abidiff reads only one.
     for number, unit in enumerate(corpus.iter("abi-instr"), 1):
         unit.set("path", f"purlin-{number}")
     for element in corpus.iter():

@@ -10,7 +10,7 @@ work=$TARGET/asan
 mkdir -p "$work"
 echo 'int main(void) { return 0; }' >"$work/probe.c"
 unset LD_LIBRARY_PATH CMAKE_PREFIX_PATH
-# A request that no memory can meet is a test of ours and shall be refused, not end the program.
+# Tests request impossible amounts of memory on purpose: malloc must return NULL and not end the program.
 export ASAN_OPTIONS=allocator_may_return_null=1
 
 # starts COMPILER FLAG...: whether its programs with these flags can be built and started here.

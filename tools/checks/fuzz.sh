@@ -18,7 +18,7 @@ mapfile -t targets < <(sed -n 's|^path = "fuzz_targets/\(.*\)\.rs"$|\1|p' fuzz/C
 work=$TARGET/fuzz
 seconds=$((PURLIN_FUZZ_SECONDS / ${#targets[@]} + 1))
 export PURLIN_CUDA=off
-# A request that no memory can meet is a test of ours and shall be refused.
+# Tests request impossible amounts of memory on purpose: malloc must return NULL.
 export ASAN_OPTIONS=allocator_may_return_null=1
 cargo +nightly fuzz build --fuzz-dir fuzz --target-dir "$work"
 for target in "${targets[@]}"; do

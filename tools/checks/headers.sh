@@ -24,7 +24,7 @@ for compiler in "${compilers[@]}"; do
         compile "$compiler" -x c "-std=$standard" -Wstrict-prototypes "${strict[@]}" "$work/header.c"
     done
     have g++ || continue
-    # The C header serves older C++ than purlin.hpp does.
+    # The C header supports older C++ than purlin.hpp does.
     compile "$compiler" -x c++ -std=c++11 "${strict[@]}" "$work/header.c"
     for standard in c++17 c++20; do
         compile "$compiler" -x c++ "-std=$standard" "${strict[@]}" -Wshadow -Wconversion "$work/header.cpp"

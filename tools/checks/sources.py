@@ -34,7 +34,7 @@ STARTS = re.compile(
     r"|use std::thread(;|::\{|::spawn|::Builder)"
 )
 STARTERS = ("src/base/thread.rs", "src/base/build.rs")
-# One door: dense, and the workspace of products, which is below it.
+# faer may be named only in dense, and in the workspace of products below it.
 FAER = re.compile(r"\bfaer\b")
 FAER_FILES = ("src/base/dense/", "src/base/backend/cpu/workspace.rs")
 # Files and folders that comments and pages name: a folder and a name of source code, or any path below a top folder.
@@ -46,7 +46,7 @@ BELOW_TOP = re.compile(r"(src|cuda|docs|tests|tools|benches|bindings|include|fuz
 BRACES = re.compile(r"(.*)\{(.*)\}(.*)")
 # A placeholder of a path: FAMILY, LANGUAGE, X.
 PLACEHOLDER = re.compile(r"(^|/)[A-Z]+(_launch)?($|[/.])")
-# The planted faults of this check, and the list of changes, which names files of its time.
+# Not checked: this file's planted faults, and the list of changes, which names old files.
 UNNAMED = (OWN, "CHANGELOG.md")
 TEST_MODULE = re.compile(r"#\[cfg\((test|all\(test)")
 

@@ -21,7 +21,7 @@ def tests_of(build: str) -> list[dict]:
 
 
 def seconds_of(build: str) -> dict[str, float]:
-    """How long ctest's own runs of the tests took; empty where it has run none."""
+    """Seconds of ctest's own runs of the tests; empty if it has run none."""
     record = Path(build, "Testing", "Temporary", "CTestCostData.txt")
     lines = [line.split() for line in record.read_text().splitlines()] if record.is_file() else []
     return {words[0]: float(words[2]) for words in lines if len(words) == 3}
@@ -65,7 +65,7 @@ def main() -> int:
             continue
         seconds = seconds_of(build)
         tests += [(seconds.get(test["name"], 0.0), build, test) for test in tests_of(build) if wanted(test)]
-    # Else the longest may start last, and run alone.
+    # Otherwise the longest may start last and run alone.
     tests.sort(key=lambda item: -item[0])
     # Valgrind runs the threads of a program one at a time, so each program gets one core.
     passed = 0

@@ -71,7 +71,7 @@ program dmrg
 
 contains
 
-  !> The train over the cores as they are.
+  !> The train borrows the cores.
   subroutine borrow_cores(state)
     type(purlin_tt), intent(inout) :: state
     type(purlin_tt_core) :: borrowed(spins)

@@ -31,7 +31,7 @@ program snapshots
   print '(a, i0, a, i0, a, i0, a)', '  ', points, ' points x ', count, ' snapshots, ', info%passes, ' passes'
   print '(a, 6f9.3)', '  singular values     ', s
 
-  ! One number in fifty becomes something else.
+  ! One number in fifty becomes an outlier.
   call random_init(repeatable=.true., image_distinct=.false.)
   call random_number(draw)
   spoilt = merge(clean, 40 * (draw / 0.02_real64 - 0.5_real64), draw > 0.02_real64)

@@ -32,7 +32,7 @@ program spin_chain
   allocate (cores(sum(ranks(:sites - 1) * modes * ranks(1:))))
   call read_npy(path // '/tfim_L16_chi24_mps.npy', cores)
 
-  ! The cores are used where they lie.
+  ! The cores are used in place.
   call state%borrow_flat(context, modes, ranks, cores, PURLIN_READ_ONLY)
   call hamiltonian%ising(context, int(sites, int64), 1.0_real64, 1.0_real64)
   call contraction%create(context)
@@ -64,7 +64,7 @@ program spin_chain
 
 contains
 
-  !> Rings of spins 1 in the AKLT state, one core at every place: <x|x> = 3^N + 3 (-1)^N.
+  !> Rings of spins 1 in the AKLT state, one core at every site: <x|x> = 3^N + 3 (-1)^N.
   subroutine aklt()
     real(real64), target :: core(2, 3, 2)
     type(purlin_tt_core) :: cell

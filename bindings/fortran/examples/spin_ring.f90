@@ -3,7 +3,7 @@
 !   spin_ring [SPINS]
 !
 ! H = sum_i Sz_i Sz_i+1 + (exp(i f / N) S+_i S-_i+1 + h.c.) / 2 among the states with as many spins up as down. The matrix is
-! complex Hermitian and borrowed: for another flux f its values are written anew where they lie.
+! complex Hermitian and borrowed: for another flux f its values are overwritten in place.
 program spin_ring
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use, intrinsic :: iso_c_binding, only: c_loc
@@ -126,7 +126,7 @@ contains
     place = low
   end function
 
-  !> The values of H with a flux: where the matrix has borrowed them.
+  !> The values of H with a flux, in the array that the matrix has borrowed.
   subroutine thread(f)
     real(real64), intent(in) :: f
     integer :: r, i, like

@@ -1,7 +1,7 @@
 function clusters(points)
 %CLUSTERS  Points on rings that lie one in another, separated by eigenvectors of the graph of near ones.
 %   clusters() scatters 1500 points about three rings, joins each to its twelve nearest, and finds the rings: groups that no
-%   straight line parts. It prints eigenvalues of the normalized Laplacian, which show the number of groups, the share
+%   straight line separates. It prints eigenvalues of the normalized Laplacian, which show the number of groups, the share
 %   of points that are in the right one, and the cut that separates the outer ring from the rest.
 %   clusters(points) takes that many.
   if nargin < 1

@@ -43,7 +43,7 @@ def read_nifti(path: Path) -> npt.NDArray[Any]:
 
 
 def read_scheme(bvals: Path, bvecs: Path) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """b-values (N,) and gradients (N, 3) of the two text files, whichever way round the latter is."""
+    """b-values (N,) and gradients (N, 3) of the two text files, with the latter in either orientation."""
     weights = np.loadtxt(bvals).ravel()
     gradients = np.atleast_2d(np.loadtxt(bvecs))
     if gradients.shape[1] != 3 or gradients.shape[0] != len(weights):

@@ -109,7 +109,7 @@ def spectrum(out: Path) -> str:
                 factors = solver.compute(a)
                 info = solver.last_info()
             assert info is not None
-            # Some methods read the data twice however many iterations they make: their best counts.
+            # Some methods read the data twice for any number of iterations: their best result is drawn.
             best[info.passes] = min(best.get(info.passes, np.inf), max(info.error_relative / optimum - 1, 1e-9))
             if power == 1 and method in ("basic", "fused", "merge"):
                 shown[method] = (list(range(1, rank + 1)), list(factors.s))

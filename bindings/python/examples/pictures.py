@@ -44,10 +44,10 @@ def rgb(colour: str) -> Any:
 
 
 class Canvas:
-    """A square of white that strokes and dots are laid on, each in a colour and with the share of light that it takes."""
+    """A white square, on which lines and dots of a colour and an opacity are drawn."""
 
     def __init__(self, places: Any, side: int = 600) -> None:
-        """The canvas and, in `at`, where on it the points at `places` (n, 2) are."""
+        """The canvas and, in `at`, the pixels of the points `places` (n, 2)."""
         low, high = places.min(0), places.max(0)
         self.at = 8 + (side - 16) * (places - low) / (high - low)
         self.light = np.full((side, side, 3), 255.0)
@@ -150,7 +150,7 @@ def plot(
     logarithmic: bool = True,
     apart: Collection[str] = (),
 ) -> str:
-    """Lines with their points as SVG, of those `apart` the points alone; the numbers upwards in decades."""
+    """Lines with their points as SVG, for those in `apart` only the points; the vertical axis is logarithmic."""
     width, height, left, bottom = 640, 360, 88, 50
     xs = [x for line in lines.values() for x in line[0]]
     scale = np.log10 if logarithmic else np.asarray
@@ -161,7 +161,7 @@ def plot(
     first, last = min(xs), max(xs)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        """In the picture; y is the number upwards, its logarithm taken already."""
+        """Position in the picture; y is the logarithm."""
         right = left + (x - first) / ((last - first) or 1.0) * (width - left - 150)
         return right, (height - bottom) - (y - low) / (high - low) * (height - bottom - 30)
 

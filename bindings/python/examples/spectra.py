@@ -42,7 +42,7 @@ def spectrum(a: purlin.Matrix) -> str:
     """The density of the normalized adjacency matrix's spectrum, as bars."""
     found = graph.density(a, 80, 20, kind="normalized_adjacency", seed=1)
     shares, _ = np.histogram(found.points, 60, (-1, 1), weights=found.weights)
-    # A few degrees make most of the eigenvalues, which a linear scale would show alone.
+    # Most eigenvalues come from a few degrees; on a linear scale only they would be visible.
     least, decade = 1e-4, 45
     heights = decade * np.log10(np.maximum(shares / least, 1))
     bars = "".join(
