@@ -85,13 +85,13 @@ impl Library {
 macro_rules! functions {
     ($table:ident of $library:expr; $($name:ident($($argument:ty),* $(,)?);)*) => {
         #[allow(non_snake_case, reason = "the library's own names")]
-        struct $table {
-            $($name: unsafe extern "C-unwind" fn($($argument),*) -> i32,)*
+        pub(super) struct $table {
+            $(pub(super) $name: unsafe extern "C-unwind" fn($($argument),*) -> i32,)*
         }
 
         impl $table {
             /// The library's functions, looked up on first use.
-            fn get() -> $crate::error::Result<&'static Self> {
+            pub(super) fn get() -> $crate::error::Result<&'static Self> {
                 static TABLE: std::sync::OnceLock<$table> = std::sync::OnceLock::new();
                 if let Some(table) = TABLE.get() {
                     return Ok(table);

@@ -2,7 +2,8 @@
 
 use std::ffi::c_int;
 
-use super::{Aligned, Blas, int, operation};
+use super::blas::Blas;
+use super::functions::{Aligned, int, operation};
 use crate::backend::gpu::faults::library_fault;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! The workspace of a cuBLAS handle, which plans include in device memory.
 
-use super::{Blas, Functions};
+use super::blas::Blas;
+use super::functions::Functions;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::stream::GpuStream;
 use crate::error::Result;
