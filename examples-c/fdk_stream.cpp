@@ -60,7 +60,7 @@ std::array<double, 3> region_means(const page::cube& c, double voxel) {
   return {mean(c, voxel, 0.22, 0.0, 0.05), mean(c, voxel, 0.0, 0.35, 0.10), mean(c, voxel, 0.0, 0.65, 0.05)};
 }
 
-// On a terminal alone: a log has no use for a line that is drawn over.
+// Only on a terminal, because a log keeps every overwritten line.
 void show_bar(std::int64_t done, std::int64_t all) {
   if (isatty(STDOUT_FILENO) == 0) return;
   const std::int64_t length = 40, full = length * done / all;

@@ -105,7 +105,7 @@ static void write_ground(FILE *out, const fibres *f, const slice *s, double cell
   int64_t a, u, columns = f->dims[s->across], rows = f->dims[s->up];
   for (u = 0; u < rows; u++)
     for (a = 0; a < columns; a++) {
-      /* The root lifts the white matter, which is dark in this image, off the black. */
+      /* The root lifts the white matter, which is dark in this image, from the black. */
       int grey = (int)(14.0 + 92.0 * sqrt(f->b0[voxel_at(f, s, a, u)] / brightest));
       fprintf(out, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n", (double)a * cell,
               (double)(rows - 1 - u) * cell, cell + 0.3, cell + 0.3, grey, grey, grey + 4);

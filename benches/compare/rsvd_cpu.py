@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Randomized SVD on the CPU: purlin against scikit-learn, fbpca and dask (pip install scikit-learn fbpca "dask[array]").
 
-A dense matrix in memory whose singular values are known, the same rank, oversampling and power iterations for all. What
-each returns is compared by its error, ||A - A_k||_F / ||A||_F. The runs of purlin and of a peer take turns, so that a
+A dense matrix in memory whose singular values are known, the same rank, oversampling and power iterations for all. The
+results are compared by their errors, ||A - A_k||_F / ||A||_F. The runs of purlin and of a peer take turns, so that a
 machine that is not idle favours neither; figures are decompositions a second, from the median.
 """
 

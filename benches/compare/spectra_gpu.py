@@ -169,7 +169,7 @@ def measure(table: Table, context: purlin.Context, name: str, a: Any) -> None:
 
 
 def rafts(a: Any, k: int, tolerance: float) -> tuple[tuple[Any, Any], float] | None:
-    """Values and vectors by RAFT's Lanczos, and its seconds; `None` where it is not to be had."""
+    """Values and vectors by RAFT's Lanczos, and its seconds; `None` if it is not installed."""
     import cupy
 
     try:

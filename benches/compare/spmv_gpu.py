@@ -128,7 +128,7 @@ def kind(a: Any) -> int:
 
 
 def microseconds(work: Callable[[], None], stream: Any) -> float:
-    """Of one call: the less of calls in a row and of a graph of them."""
+    """Time of one call: the smaller of consecutive calls and of a graph of them."""
     import cupy
 
     def timed(batch: Callable[[], None], calls: int) -> float:

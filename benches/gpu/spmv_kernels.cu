@@ -301,7 +301,7 @@ Product by_sweeps(const Case<T> &c, SweepChoice choice) {
   s->source = {}, s->runs = {}, s->offsets = {}, s->places = {}, s->columns = {};
   const size_t spread_shared = s->width * sizeof(T);
   const size_t collect_shared = s->capacity * (sizeof(T) + 2) + s->blocks * 4 + (s->blocks + 1) * 2;
-  // All there is: the attribute is the kernel's, not the launch's.
+  // All shared memory: the attribute belongs to the kernel, not to the launch.
   const auto allow = [](auto kernel, size_t shared) {
     return shared <= 220 << 10 && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 220 << 10) == cudaSuccess;
   };

@@ -270,7 +270,7 @@ void launch_ends(const Forms<T> &forms, int form, const Case<T> &c, int middle, 
   CHECK(cudaGetLastError());
 }
 
-// One product by the whole device; false if not even one block fits. Everything it wants zeroed is zeroed.
+// One product by the whole device; false if not even one block fits. Zeroes all arrays that must be zero.
 template <class T>
 bool launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle, bool conjugate, const Device &space,
                  const Device &states, const Device &keys, const Device &places) {
@@ -298,7 +298,7 @@ bool launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle
   p.flags = (conjugate ? PURLIN_LAUNCH_TT_CONJUGATE : 0) | (middle > 0 ? PURLIN_LAUNCH_TT_TWO_ENDED : 0);
   void *arguments[] = {&p};
   const void *kernel = reinterpret_cast<const void *>(forms.grid[large]);
-  // Blocks without a tile would only be waited for.
+  // Blocks without a tile would only delay the others.
   const int rank = c.edge, tiles = 2 * ((rank + tile - 1) / tile) * ((rank + tile - 1) / tile);
   const int blocks = 2 * std::min(tiles, resident * processors / 2);
   CHECK(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(threads), arguments, shared, nullptr));

@@ -25,7 +25,7 @@ from attack import Bench, Finding, Skipped, pick, require
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
 # The status of a bug in purlin.
 INTERNAL = -14
-# Not for random arguments: memory of devices and of other libraries, and callbacks that stay.
+# Not called with random arguments: functions on memory of devices and of other libraries, and callbacks that outlive the call.
 LEFT_OUT = re.compile(r"_device$|dlpack|wrap$|set_log$|device_properties")
 # Bytes of a message.
 LIMIT = 1024
@@ -110,7 +110,7 @@ class World:
         self.memory.fill(rng)
         self.live: dict[str, list[int]] = {kind: [] for kind in OBJECTS}
         self.dead: list[int] = []
-        # Buffers of the call at hand, and callbacks.
+        # Buffers of the current call, and callbacks.
         self.held: list[Any] = []
         self.callbacks: list[Any] = []
         self.folder = tempfile.mkdtemp()
@@ -259,7 +259,7 @@ class World:
 
 
 def random_call(world: World, name: str) -> tuple[int, list[tuple[str, ctypes.c_size_t]], bool]:
-    """Makes a call. Gives its status, the places of new handles, and whether a size was one that no array has."""
+    """Makes a call. Returns its status, the addresses of new handles, and whether a size was impossible."""
     rng = world.rng
     world.held.clear()
     arguments: list[Any] = []

@@ -35,7 +35,7 @@ class Raised(Exception):
 
 
 def broken_off(rng: np.random.Generator, bench: Bench) -> None:
-    """Cancelled or raised out of at any of its reports, the next call on the same context gives the same bits."""
+    """A call is cancelled, or ended by an exception, at any report; the next call on the same context gives the same bits."""
     name, raises = pick(rng, *JOBS), rng.random() < 0.5
     job = JOBS[name](rng)
     reference = finished(bench, job, bench.context)

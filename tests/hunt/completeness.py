@@ -225,7 +225,7 @@ def functions(table: Table, quick: bool) -> None:
                 except purlin.NoConvergence as error:
                     table.counts["unfinished"] += 1
                     print(f"unfinished: {label}: {error}", flush=True)
-    # A ring of cliques has double eigenvalues below the gap. Without one copy, the coordinates do not part the cliques.
+    # A ring of cliques has double eigenvalues below the gap. Without one copy, the coordinates do not separate the cliques.
     for count in (4, 7) if quick else (4, 5, 6, 7, 8):
         dense, truth = cliques(count, 20)
         for dtype in (np.float64, np.float32):
@@ -258,7 +258,7 @@ def main() -> int:
         total["wrong"] += 1
         print(f"WRONG: normalized adjacency of the cycle of 200: {values / 2}")
     print("completeness: " + ", ".join(f"{key} {count}" for key, count in total.items()))
-    # A table of solves that gave no promise proves nothing.
+    # A table without a verified solve proves nothing.
     without_promise = total["unfinished"] + total["not verified"]
     return 1 if total["wrong"] or without_promise > 0.01 * total["solved"] else 0
 

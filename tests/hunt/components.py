@@ -213,7 +213,7 @@ def check_scores(case: Case, model: Any, stretch: np.ndarray, z: np.ndarray, fou
     limit = missed / divided + case.type.smallest_subnormal * (1 + z.shape[1] + weighed)
     require(np.isfinite(found).all(), f"{label}: not finite: {found}")
     right = np.abs(found - exact) <= limit
-    # Along a direction without variance whitened scores are 0; whether it is one, rounding may decide.
+    # Along a direction without variance whitened scores are 0; rounding may decide whether a direction has variance.
     right = np.where(stretch == 0, found == 0, right | (np.isnan(stretch) & (np.isfinite(found) | (found == 0))))
     wrong = np.argwhere(~right)
     if len(wrong):
@@ -283,7 +283,7 @@ def columns_of_any_unit(rng: np.random.Generator, bench: Bench) -> None:
     with purlin.pca.PCA(k, context=bench.context, **options) as model:
         with_scores = rng.random() < 0.7
         refusals = (purlin.Numerical,) if case.may_refuse() else ()
-        # A method may be none for such data.
+        # The method may not exist for such data.
         if method not in ("auto", "direct"):
             refusals = (*refusals, purlin.InvalidArgument, purlin.NotSupported)
         with labelled(label):
@@ -330,7 +330,7 @@ def check_products(rng: np.random.Generator, bench: Bench, case: Case, model: An
                     back = bench.call(by.inverse_transform, given_scores, allowed=(purlin.Numerical,))
                 except Refused as problem:
                     most = np.maximum(np.abs(exact.real), np.abs(exact.imag))
-                    # Whether a direction has variance, rounding may decide.
+                    # Rounding may decide whether a direction has variance.
                     most = most + (1e-4 if case.eps > 1e-10 else 1e-9) * size + np.where(np.isnan(stretch).any(), np.inf, 0)
                     require((most >= float(case.type.max)).any(), f"{label}: refused: {problem}")
                     continue

@@ -380,7 +380,7 @@ def counts(rng: np.random.Generator, bench: Bench) -> None:
             require(found == want, f"counts {way} {given.dtype} dark {dark} {precision}: not finite, clamped, negative are {found}, exact {want}")
             require(info.pixels_sanitized == (want[0] if sanitize else 0), f"counts {way}: {info.pixels_sanitized} are replaced")
             spoilt = not np.isfinite(volumes[way]).all()
-            # A row of the panel that no voxel reads spoils nothing.
+            # A row of the panel that no voxel reads affects no voxel.
             require(not spoilt or (want[0] > 0 and not sanitize), f"counts {way}: {want[0]} pixels, sanitize {sanitize}, spoilt {spoilt}")
     bench.outcomes["solved"] += 1
 
@@ -415,7 +415,7 @@ def effects(rng: np.random.Generator, bench: Bench) -> None:
         require(named, f"{label}: refused as {error}")
         bench.outcomes["refused"] += 1
         return
-    # A permission that was not needed changes nothing.
+    # An `allow_...` option that was not needed changes nothing.
     require(name == "allow_short_arc" or not np.array_equal(plain, changed), f"{label}: has no effect")
     bench.outcomes["solved"] += 1
 
@@ -478,7 +478,7 @@ def refusals(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def limits(rng: np.random.Generator, bench: Bench) -> None:
-    """Under any limit of host or device memory a run is refused as such, or stays inside limit and plan, with the same bits."""
+    """Under any limit of host or device memory a run is refused, or stays inside limit and plan, with the same bits."""
     columns, rows, g = random_orbit(rng)
     geometry = purlin.fdk.Geometry(columns, rows, angles=orders(rng, 40, None), **g)
     lines = rng.standard_normal((40, rows, columns)).astype(np.float32)

@@ -123,7 +123,7 @@ def dense(rng: np.random.Generator, bench: Bench) -> None:
     shaped(found.sparse, (m, n), f"{label} rpca")
     stored = bench.call(purlin.rpca.compute, real, sparse="csr", **options).sparse
     require(stored.shape == (m, n), f"{label}: rpca csr {stored.shape}")
-    # No entry of a mask is 1, of a zero matrix all are 0: both parts are.
+    # Both parts are 0 if no entry is observed, and for a zero matrix.
     hole = np.ones((int(rng.integers(1, 5)), 3))
     found = bench.call(purlin.rpca.compute, hole, mask=np.zeros(hole.shape, bool), **options)
     require(np.isfinite(found.low_rank).all() and np.isfinite(found.sparse).all(), f"{label}: rpca of nothing observed")

@@ -71,7 +71,7 @@ class Broken(RuntimeError):
 
 
 def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list[bool]) -> None:
-    """The low-rank part of a small matrix through a file sink; `fail` breaks off while it is read."""
+    """The low-rank part of a small matrix through a file sink; with `fail` the read is interrupted."""
     calls = [0]
 
     def read(where: Any) -> np.ndarray:

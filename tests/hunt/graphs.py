@@ -116,7 +116,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
                 limit = 2 * limit  # A complex product rounds more than a real one.
             error = np.abs(y - wanted)
             require((error <= limit + np.finfo(dtype).tiny).all(), f"{label} alpha={alpha} beta={beta}: off by {error.max():.2e}, limit {np.max(limit):.2e}")
-            # Other values in the same places.
+            # Other values in the same structure.
             a = np.where(a != 0, np.abs(a) * 2 if kind in SQUARE else -3 * a, a).astype(dtype)
             bench.call(plan.update, csr(a, bench))
     bench.outcomes["solved"] += 1

@@ -68,7 +68,7 @@ def options_of(rng: np.random.Generator, r: int) -> dict[str, Any]:
 
 
 def damaged(rng: np.random.Generator, path: str, run: Any, label: str) -> None:
-    """A file in which a bit is another, or that is cut, is refused and stays as it is."""
+    """A file with a flipped bit, or that is truncated, is refused and stays unchanged."""
     with open(path, "rb") as file:
         good = file.read()
     bad = bytearray(good)
@@ -111,9 +111,9 @@ def broken_off(rng: np.random.Generator, bench: Bench) -> None:
             stop = int(rng.integers(1, reads + 1))
             label = f"{label}, stopped at {stop} of {reads}"
             try:
-                # One pass leaves nothing to go on from.
+                # One pass writes no state to resume from.
                 bench.call(run, stop, restart_path=path, allowed=(purlin.InvalidArgument,) if info.method in ("direct", "one_pass") else ())
-                # The state of an attempt before left fewer reads than that.
+                # An earlier attempt's state left fewer reads than that.
                 break
             except Broken:
                 had_file = os.path.exists(path)
@@ -126,7 +126,7 @@ def broken_off(rng: np.random.Generator, bench: Bench) -> None:
                     raise Finding(f"{label}: another seed takes the file")
                 except purlin.InvalidArgument as error:
                     require("restart_path" in str(error), f"{label}: another seed is refused as {error}")
-            # The choice of a method counts threads.
+            # The choice of a method depends on the number of threads.
             threads = 2 if options["method"] == "auto" else int(rng.integers(1, 4))
             found, after, again = bench.call(run, 0, threads, restart_path=path)
             label = f"{label}, then {again} reads by {threads} threads"

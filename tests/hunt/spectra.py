@@ -271,7 +271,7 @@ def multiplicities(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def nearest(rng: np.random.Generator, bench: Bench) -> None:
-    """Values nearest a place, by a filter: a success means that none is nearer."""
+    """Eigenvalues nearest to a number, by a filter: a success means that none is nearer."""
     name, a = structured_graph(rng)
     if rng.random() < 0.3:
         n = int(rng.integers(65, 160))

@@ -15,7 +15,7 @@ from spectra import KINDS, csr, operator, structured_graph
 
 Wide = np.longdouble
 GRAPHS = ("laplacian", "signless_laplacian", "normalized_laplacian", "normalized_adjacency", "modularity", "random_walk_laplacian")
-# Of these a row sum must have a double that does not overflow.
+# For these kinds twice a row sum must not overflow.
 SUMS = GRAPHS[:2] + ("modularity",)
 
 
@@ -242,7 +242,7 @@ def check_list(a: np.ndarray, values: np.ndarray, which: str, k: int, double: bo
     if not len(values):
         return
     if which == "both_ends":
-        # Neither end's share is known of a list that ends early; that of a whole one may be either half.
+        # In a list that ends early the number from either end is unknown; in a complete one the odd value may be from either end.
         splits = {k // 2, k - k // 2} if len(values) == k else set()
     else:
         splits = {{"largest": 0, "smallest": k, "largest_magnitude": -1}[which]}

@@ -96,7 +96,7 @@ def test_ctrl_c_ends_a_pass_over_a_matrix_between_two_blocks(cpu: purlin.Context
     with Source.from_function(slow, x.shape, x.dtype, context=cpu) as source:
         with pytest.raises(KeyboardInterrupt):
             rsvd.compute(source, 2, method="direct", block_rows=10, context=cpu)
-        # The first pass has forty blocks, of which some are read ahead.
+        # The first pass has forty blocks, some of which are read ahead.
         assert 3 <= read <= 12
         # The next call does not see the interrupt.
         read = 40

@@ -106,6 +106,6 @@ def test_the_mask_is_the_field_of_view_of_the_turned_panel(cpu: purlin.Context, 
     margin = np.minimum(column.min(0), COLUMNS - 1 - column.max(0))
     kept = masked == plain
     assert not masked[~kept].any()
-    # A column of tolerance: whether a voxel at the edge is seen is a matter of half a pixel.
+    # A column of tolerance, because half a pixel decides whether a voxel at the edge is seen.
     assert kept[margin > 1].all() and not kept[margin < -1].any()
     assert (margin > 1).sum() > 1000 and (margin < -1).sum() > 200

@@ -83,7 +83,7 @@ def test_masks_are_refused_or_are_entries_that_were_not_observed(cpu: purlin.Con
     ):
         with pytest.raises(ValueError, match="masks [0-9]+ entries"):
             call()
-    # One that masks nothing is its data.
+    # A masked array without masked entries is used as its data.
     plain = np.ma.masked_array(numbers(40, 10))
     np.testing.assert_array_equal(rsvd.compute(plain, 2, context=cpu).s, rsvd.compute(plain.data, 2, context=cpu).s)
     low = np.outer(np.arange(1.0, 61.0), np.arange(1.0, 21.0))
@@ -364,7 +364,7 @@ def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
     for each in (single, copy.deepcopy(single)):
         with pytest.raises(purlin.Numerical, match="X: feature . of sample 0 is beyond the range of F32"):
             each.inverse_transform(np.full((1, 2), 1e300))
-    # A copy divides by deviations that single precision would round.
+    # A copy divides by deviations in double precision.
     x = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1e-30, 1]
     model = PCA(3, scale=True, whiten=True, dtype=np.float32, context=cpu)
     want = model.fit_transform(x)

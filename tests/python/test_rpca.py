@@ -266,7 +266,7 @@ def test_ranks_that_need_wider_spaces_run_inside_the_limit(cpu: purlin.Context) 
 
 
 def test_only_the_residual_counts_where_a_bound_cuts_off_values(cpu: purlin.Context) -> None:
-    # S creeps for thousands of iterations.
+    # S converges slowly, over thousands of iterations.
     for seed in (2, 8, 10, 11):
         rng = np.random.default_rng(seed)
         m = rng.standard_normal((31, 2)) @ rng.standard_normal((2, 20))

@@ -332,7 +332,7 @@ def test_environments(cpu: purlin.Context) -> None:
         e.update_core(1)
         scaled = e.value(3)
         assert abs(scaled.mantissa * 2.0**scaled.exponent - 4 * expected) < 1e-12 * abs(expected)
-        # A two-site step, after which the rank between is another.
+        # A two-site step, which changes the rank between the sites.
         new = [cores[0], *random_cores([2, 2], [cores[0].shape[2], 2, cores[2].shape[2]]), cores[3]]
         e.set_trains(new, new, 1, 2)
         expected = tt.sandwich(new, h, new, context=cpu)

@@ -1,7 +1,7 @@
 """Writes a C file that defines every function the header declares, with nothing inside.
 
-Compiled with debug information it has the ABI of the library: the header is made from the library's source, and that
-both have the same names and no other is checked besides. It compiles in a second, the library in minutes.
+Compiled with debug information it has the ABI of the library: the header is generated from the library's source,
+and another check compares the names of both. It compiles in a second, the library in minutes.
 """
 
 import re
