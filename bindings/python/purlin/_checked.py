@@ -13,6 +13,10 @@ from ctypes import (
 )
 from typing import Any
 
+import numpy as np
+
+from ._numbers import real
+
 _LIMITS: dict[Any, tuple[int, int]] = {
     c_int32: (-(2**31), 2**31 - 1),
     c_int64: (-(2**63), 2**63 - 1),
@@ -35,16 +39,11 @@ def whole(name: str, value: Any, kind: Any) -> int:
     return found
 
 
-def number(name: str, value: Any) -> float:
-    """A number as a double."""
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name}: is {value!r}, expected a number")
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: is {value!r}, expected a number") from None
-    except OverflowError:
-        raise ValueError(f"{name}: is {value}, which no double holds") from None
+def how_many(name: str, value: Any) -> int:
+    """A number of things: an integer, and no truth value, which NumPy takes for none."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: is {value!r}, expected an integer")
+    return whole(name, value, c_int64)
 
 
 class Struct(Structure):
@@ -58,7 +57,7 @@ class Struct(Structure):
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self._kinds.get(name)
         if kind is c_double:
-            value = number(name, value)
+            value = real(name, value)
         elif kind is not None:
             value = whole(name, value, kind)
         super().__setattr__(name, value)

@@ -19,6 +19,7 @@ from ._error import InvalidArgument, NoConvergence, Wording, renaming
 from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._memory import Array
+from ._numbers import real, real_type
 from ._structs import LanczosInfo, LanczosOptions
 from .sparse import of
 
@@ -115,6 +116,16 @@ def wording(matrix: str = "a", count: str = "k") -> Wording:
     """The names of a call's matrix and of its number of pairs in messages of the library."""
     renamed = renaming(a=matrix, graph=matrix, count=count)
     return lambda text: re.sub(r"\bcount(?= \+ 1 = )", count, renamed(text))
+
+
+def expect_held(matrix: Matrix, options: Any) -> None:
+    """Refuses integers among the options that the precision of the matrix would round."""
+    if matrix.dtype.kind not in "fc":
+        # The call refuses such a matrix.
+        return
+    for name in ("sigma", "shift"):
+        if name in options:
+            real(name, options[name], real_type(matrix.dtype))
 
 
 class Call:

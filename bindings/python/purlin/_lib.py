@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
+import re
 import sys
 from collections.abc import Iterator
 from ctypes import (
@@ -22,6 +23,7 @@ from typing import Any
 
 from . import _constants as c
 from ._checked import whole
+from ._numbers import real
 from ._prototypes import INITS, PROTOTYPES
 from ._structs import APPLY, BLOCK, LOG, PROGRESS
 
@@ -36,12 +38,21 @@ class _Whole:
         return self.kind(whole("integer", value, self.kind))
 
 
+class _Real:
+    """A real argument that is checked: NumPy cuts a complex number to its real part."""
+
+    kind = c_double
+
+    def from_param(self, value: Any) -> Any:
+        return c_double(real("number", value))
+
+
 # The letters of `_prototypes`.
 _TYPES: dict[str, Any] = {
     "i": _Whole(c_int32),
     "l": _Whole(c_int64),
     "u": _Whole(c_uint64),
-    "d": c_double,
+    "d": _Real(),
     "p": c_void_p,
     "z": _Whole(c_size_t),
     "P": POINTER(c_void_p),
@@ -90,13 +101,17 @@ def _open() -> ctypes.CDLL:
     )
 
 
+# The kind of an error, and the name that stands for the argument.
+_REFUSED = re.compile(r"^\w+: (?:integer: |number: )?")
+
+
 class _Checked:
     """A function whose refusals of arguments are a ValueError or a TypeError that names the function and the argument."""
 
     def __init__(self, name: str, function: Any) -> None:
         self._name = name
         self._function = function
-        self.argtypes = [kind.kind if isinstance(kind, _Whole) else kind for kind in function.argtypes]
+        self.argtypes = [kind.kind if isinstance(kind, (_Whole, _Real)) else kind for kind in function.argtypes]
         self.restype = function.restype
 
     def __call__(self, *arguments: Any) -> int:
@@ -105,7 +120,7 @@ class _Checked:
         except ctypes.ArgumentError as error:
             number, _, text = str(error).partition(": ")
             kind = ValueError if text.startswith("ValueError") else TypeError
-            raise kind(f"{self._name}, {number}: {text.partition(': ')[2].removeprefix('integer: ') or text}") from None
+            raise kind(f"{self._name}, {number}: {_REFUSED.sub('', text)}") from None
         return status
 
 

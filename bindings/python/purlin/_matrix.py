@@ -19,6 +19,7 @@ from ._context import Context, Handle, Stream, choice, default_context, initiali
 from ._error import check
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real_type
 from ._products import Products
 from ._structs import APPLY, MatrixInfo
 from ._tensor import LOCATIONS, Location
@@ -250,13 +251,13 @@ class Matrix(Handle):
         if on_device and copy:
             raise ValueError("copy: arrays on a device are taken in place")
 
-        def place(array: object) -> memory.Memory:
+        def place(name: str, array: object) -> memory.Memory:
             if on_device:
-                return memory.device_memory(array)
-            return memory.host_memory(np.ascontiguousarray(memory.to_numpy(array)))
+                return memory.device_memory(array, name=name)
+            return memory.host_memory(np.ascontiguousarray(memory.to_numpy(array, name)), name=name)
 
-        rows_at, cols_at = place(row_ptr), place(col_idx)
-        values_at = None if values is None else place(values)
+        rows_at, cols_at = place("row_ptr", row_ptr), place("col_idx", col_idx)
+        values_at = None if values is None else place("values", values)
         nnz = cols_at.shape[0] if cols_at.shape else 0
         if rows_at.shape != (shape[0] + 1,):
             raise ValueError(f"row_ptr: has shape {rows_at.shape}, expected ({shape[0] + 1},)")
@@ -390,14 +391,24 @@ class Matrix(Handle):
 
     @classmethod
     def of(
-        cls, value: Any, *, context: Context | None = None, stream: Stream | None = None, name: str = "a"
+        cls,
+        value: Any,
+        *,
+        context: Context | None = None,
+        stream: Stream | None = None,
+        name: str = "a",
+        dtype: npt.DTypeLike | None = None,
     ) -> Matrix:
         """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
         sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
-        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8, integers in a sparse
-        matrix as float64; those beyond 2^53 that float64 does not hold are refused. A linear operator without a type of its own, or
-        with one of integers, computes in float64. `name` is the argument in messages."""
+        memory, or an array in place. Integers of 32 and 64 bits and truth values are copied as float64 and uint8, integers in a
+        sparse matrix as float64; those that it does not hold, beyond 2^53, are refused. `dtype` is the type that a call computes
+        in: it takes the place of float64, and integers of 32 bits stay in place. A linear operator without a type of its own,
+        or with one of integers, computes in float64. `name` is the argument in messages."""
+        kind = np.float64 if dtype is None else real_type(dtype)
         if isinstance(value, Matrix):
+            if value.dtype.kind in "iu" and value.storage == "dense" and value.location == "host":
+                memory.expect_held(name, value.numpy(), kind)
             return value
         context = context or default_context()
         if isinstance(value, Source):
@@ -407,7 +418,7 @@ class Matrix(Handle):
         if isinstance(value, Iterator):
             value = gathered(value, name)
         if hasattr(value, "tocsr"):
-            return cls.from_scipy(memory.floating_sparse(name, value), context=context)
+            return cls.from_scipy(memory.floating_sparse(name, value, np.float64 if dtype is None else dtype), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):
             # Without a type SciPy takes that of the product with a vector of int8: an integer type does not tell the
             # precision that is wanted.
@@ -415,11 +426,13 @@ class Matrix(Handle):
             dtype = np.result_type(own, np.float32) if own.kind in "fc" else np.dtype(np.float64)
             return cls.from_operator(value.matmat, value.rmatmat, value.shape, dtype, context=context)
         if not memory.on_cuda(value):
-            array = memory.to_numpy(value, name)
+            array = memory.to_numpy(value, name, kind)
             if array.dtype == np.bool_:
                 array = array.astype(np.uint8)
-            elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-                array = memory.converted(name, array, np.float64, None)
+            elif array.dtype.kind in "iu":
+                memory.expect_held(name, array, kind)
+                if array.dtype.itemsize == 8 or (array.dtype.itemsize == 4 and dtype is None):
+                    array = array.astype(kind)
             return cls._around(memory.host_memory(array, value, name), context, name)
         return cls.dense(value, context=context, stream=stream, name=name)
 
@@ -456,7 +469,8 @@ class Matrix(Handle):
         if memory.on_cuda(x):
             there: Array = self._products().apply(x)
             return there
-        given = memory.to_numpy(x, "x")
+        own = self.dtype
+        given = memory.to_numpy(x, "x", real_type(own) if own.kind in "fc" else np.float64)
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
         if given.shape[0] != self.shape[1]:

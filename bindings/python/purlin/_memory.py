@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _constants as c
+from . import _numbers as numbers
 
 Array = npt.NDArray[Any]
 
@@ -63,20 +64,20 @@ _CUDA_LEGACY_STREAM = 1
 _COMPUTING = ("float32", "float64", "complex64", "complex128")
 
 
-def dtype_number(dtype: npt.DTypeLike, names: Sequence[str] = tuple(_DTYPES)) -> int:
-    """The library's constant for a NumPy type that a caller gave as `dtype`, one of `names`."""
+def dtype_number(dtype: npt.DTypeLike, names: Sequence[str] = tuple(_DTYPES), argument: str = "dtype") -> int:
+    """The library's constant for a NumPy type that a caller gave as `argument`, one of `names`."""
     try:
         name = np.dtype(dtype).name
     except (TypeError, ValueError):
         name = repr(dtype)
     if name not in names:
-        raise TypeError(f"dtype: is {name}, expected one of {', '.join(names)}")
+        raise TypeError(f"{argument}: is {name}, expected one of {', '.join(names)}")
     return _DTYPES[name]
 
 
-def computing_number(dtype: npt.DTypeLike) -> int:
-    """The library's constant for a NumPy type that a caller wants a call to compute in."""
-    return dtype_number(dtype, _COMPUTING)
+def computing_number(dtype: npt.DTypeLike, argument: str = "dtype") -> int:
+    """The library's constant for a NumPy type that a caller wants a call to compute in, or that elements are computed in."""
+    return dtype_number(dtype, _COMPUTING, argument)
 
 
 def _element_number(argument: str, dtype: np.dtype[Any]) -> int:
@@ -228,7 +229,7 @@ def _first_lost(array: Array, kind: npt.DTypeLike) -> tuple[int, ...] | None:
     """The index of the first integer that a type of floating point does not hold."""
     if array.dtype.kind not in "iu" or not array.size:
         return None
-    digits = np.finfo(kind).nmant + 1
+    digits = numbers.digits(kind)
     if 8 * array.dtype.itemsize <= digits or (-(2**digits) <= int(array.min()) and int(array.max()) <= 2**digits):
         return None
     # Magnitudes without the zeros at their ends; that of the least integer is more than the largest.
@@ -247,17 +248,46 @@ def expect_held(name: str, array: Array, kind: npt.DTypeLike) -> None:
         raise ValueError(f"{name}: has {array[at]}{place}, which {np.dtype(kind)} does not hold")
 
 
-def floating_sparse(name: str, matrix: Any) -> Any:
-    """A sparse matrix of SciPy or CuPy with entries of floating point; others become float64."""
+def _lost_in_list(value: object, kind: npt.DTypeLike) -> tuple[tuple[int, ...], object] | None:
+    """The index and the value of the first integer among nested lists that a type of floating point does not hold."""
+    if isinstance(value, (list, tuple)):
+        for k, part in enumerate(value):
+            found = _lost_in_list(part, kind)
+            if found is not None:
+                return (k, *found[0]), found[1]
+    elif isinstance(value, (int, np.integer)):
+        return None if numbers.holds(int(value), kind) else ((), value)
+    elif isinstance(value, np.ndarray):
+        at = _first_lost(value, kind)
+        return None if at is None else (at, value[at])
+    return None
+
+
+def expect_list_held(name: str, value: object, array: Array, kind: npt.DTypeLike) -> None:
+    """As `expect_held`, for lists of which NumPy made an array of floating point: integers beside fractions are rounded."""
+    if not isinstance(value, (list, tuple)) or array.dtype.kind not in "fc":
+        return
+    # What an integer is rounded to is as large.
+    if not array.size or not (np.abs(array) >= 2.0 ** numbers.digits(kind)).any():
+        return
+    found = _lost_in_list(value, kind)
+    if found is not None:
+        at, lost = found
+        place = f" at index {at[0] if len(at) == 1 else at} (from 0)" if at else ""
+        raise ValueError(f"{name}: has {lost}{place}, which {np.dtype(kind)} does not hold")
+
+
+def floating_sparse(name: str, matrix: Any, dtype: npt.DTypeLike = np.float64) -> Any:
+    """A sparse matrix of SciPy or CuPy with entries of floating point; others become `dtype`."""
     if matrix.dtype.kind in "fc":
         return matrix
     stored = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-    at = _first_lost(stored.data, np.float64) if isinstance(stored.data, np.ndarray) else None
+    at = _first_lost(stored.data, dtype) if isinstance(stored.data, np.ndarray) else None
     if at is not None:
         line, other = int(np.searchsorted(stored.indptr, at[0], side="right")) - 1, int(stored.indices[at[0]])
         row, col = (line, other) if stored.format == "csr" else (other, line)
-        raise ValueError(f"{name}: has {stored.data[at]} at index {(row, col)} (from 0), which float64 does not hold")
-    return stored.astype(np.float64)
+        raise ValueError(f"{name}: has {stored.data[at]} at index {(row, col)} (from 0), which {np.dtype(dtype)} does not hold")
+    return stored.astype(dtype)
 
 
 def fill_block(name: str, block: Array, values: object) -> None:
@@ -288,25 +318,31 @@ def fill_block(name: str, block: Array, values: object) -> None:
         beyond = [part[np.isfinite(part) & (np.abs(part) > most)] for part in (array.real, array.imag)]
         text = f"{name}: returned {np.concatenate(beyond)[0]}, more than {most}, the largest number of {block.dtype}"
         raise FloatingPointError(text) from None
+    if block.dtype.kind in "fc":
+        expect_list_held(name, values, array, block.dtype)
     at = _first_lost(array, block.dtype) if block.dtype.kind in "fc" else None
     if at is not None:
         raise ValueError(f"{name}: returned {array[at]}, which {block.dtype} does not hold")
 
 
-def to_numpy(value: object, name: str = "array") -> Array:
-    """A host array as NumPy's, without a copy if it is one already or speaks DLPack."""
+def to_numpy(value: object, name: str = "array", kind: npt.DTypeLike = np.float64) -> Array:
+    """A host array as NumPy's, without a copy if it is one already or speaks DLPack. `kind` is the type that integers beside
+    fractions in a list become."""
     value = without_mask(name, value)
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
-    return np.asarray(value)
+    array = np.asarray(value)
+    expect_list_held(name, value, array, kind)
+    return array
 
 
 def real_array(value: object, dtype: np.dtype[Any] | None = None, name: str = "array") -> Array:
     """A host array of float32 or float64, the given one or the array's own; other types become float64. Integers that it does not
     hold are refused."""
-    array = to_numpy(value, name)
+    array = to_numpy(value, name, np.float64 if dtype is None else dtype)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name}: is {array.dtype}, expected real numbers")
+    expect_elements(name, array.dtype)
     if dtype is None:
         dtype = array.dtype if array.dtype.name in ("float32", "float64") else np.dtype(np.float64)
     expect_held(name, array, dtype)
@@ -416,11 +452,15 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
     kind = np.dtype(dtype)
     value = without_mask(name, value)
     try:
-        array = to_numpy(value, name)
+        array = np.asarray(value) if isinstance(value, (list, tuple)) else to_numpy(value, name)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if array.dtype.kind not in "biufc":
         raise TypeError(f"{name}: is {array.dtype}, expected {kind}")
+    if array.dtype.kind in "fc" and kind.kind in "fc":
+        # Those of more than double precision would be rounded.
+        expect_elements(name, array.dtype)
+        expect_list_held(name, value, array, kind)
     if kind.kind in "iu":
         if array.dtype.kind not in "biu" and array.size:
             raise TypeError(f"{name}: is {array.dtype}, expected integers")

@@ -14,6 +14,7 @@ from . import _memory as memory
 from ._error import InvalidArgument, NotSupported, Numerical
 from ._matrix import Matrix, gathered
 from ._memory import Array
+from ._numbers import real_type
 from .blocks import Source
 
 _LEAST = -1000
@@ -34,8 +35,8 @@ class Numbers(NamedTuple):
     by_rows: bool  # whether a sample is a row of the caller's data
 
 
-def taken(value: Any, name: str, by_rows: bool) -> Any:
-    """Samples or scores as the rows of an array, or of a CSR matrix of SciPy."""
+def taken(value: Any, name: str, by_rows: bool, dtype: np.dtype[Any]) -> Any:
+    """Samples or scores as the rows of an array, or of a CSR matrix of SciPy, for a model of type `dtype`."""
     if isinstance(value, Matrix) and value.storage in ("dense", "csr"):
         value = value.numpy() if value.storage == "dense" else value.scipy(copy=False)
     if isinstance(value, Iterator):
@@ -50,11 +51,11 @@ def taken(value: Any, name: str, by_rows: bool) -> Any:
         rows = value.tocsr()
         if memory.on_cuda(rows.data):
             raise _unknown(value, name)
-        rows = memory.floating_sparse(name, rows)
+        rows = memory.floating_sparse(name, rows, dtype)
         return rows if by_rows else rows.T
-    array = memory.to_numpy(value, name)
+    array = memory.to_numpy(value, name, real_type(dtype))
     memory.expect_elements(name, array.dtype)
-    memory.expect_held(name, array, np.float64)
+    memory.expect_held(name, array, real_type(dtype))
     if array.ndim != 2:
         raise ValueError(f"{name}: has {array.ndim} dimensions, expected 2")
     return array if by_rows else array.T

@@ -18,6 +18,7 @@ from ._context import Context, Handle, Stream, initialised
 from ._error import check
 from ._keywords import apply, known, report
 from ._lib import lib
+from ._numbers import element
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 
@@ -119,8 +120,9 @@ class Products(Handle):
 
         In a context on a GPU x may be an array there (CuPy's, torch's, any with `__dlpack__`) of A's type; y is then one too,
         and complete in the order of `stream`, or of the device's legacy stream."""
+        alpha_, beta_ = self._factor("alpha", alpha), self._factor("beta", beta)
         if memory.on_cuda(x):
-            return self._apply_there(x, y, alpha, beta, stream)
+            return self._apply_there(x, y, alpha_, beta_, stream)
         dtype = self._dtype
         is_plain = type(x) is np.ndarray and x.dtype == dtype
         given: Any = x if is_plain else memory.converted("x", x, dtype, None)
@@ -129,7 +131,7 @@ class Products(Handle):
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
         if y is None:
-            if beta != 0:
+            if beta_ != 0:
                 raise ValueError("beta: needs y")
             if not given.flags.forc:
                 given = np.ascontiguousarray(given)
@@ -141,10 +143,10 @@ class Products(Handle):
             raise ValueError(f"y: has {y.ndim} dimensions, expected {given.ndim}")
         elif not (_is_plain(y) and y.flags.writeable):
             memory.require_writable("y", y, as_matrix=y.ndim == 2)
-        self._run(given.ndim, given, y, alpha, beta, stream)
+        self._run(given.ndim, given, y, alpha_, beta_, stream)
         return y
 
-    def _apply_there(self, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> Any:
+    def _apply_there(self, x: Any, y: Any, alpha: Any, beta: Any, stream: Stream | None) -> Any:
         if x.ndim not in (1, 2):
             raise ValueError(f"x: has {x.ndim} dimensions, expected 1 or 2")
         if y is None:
@@ -160,8 +162,7 @@ class Products(Handle):
         self._run(x.ndim, x, y, alpha, beta, stream or self._legacy)
         return y
 
-    def _run(self, axes: int, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> None:
-        alpha_, beta_ = self._factor(alpha), self._factor(beta)
+    def _run(self, axes: int, x: Any, y: Any, alpha: Any, beta: Any, stream: Stream | None) -> None:
         if axes == 1 and stream is None and _is_plain(x) and _is_plain(y):
             # Take the pair out of the list, so that another thread makes its own.
             tensors = self._cached.pop() if self._cached else _CachedTensors()
@@ -169,10 +170,10 @@ class Products(Handle):
                 status = lib.purlin_spmv_apply(
                     self.handle,
                     None,
-                    alpha_.ctypes.data,
+                    alpha.ctypes.data,
                     self.matrix.handle,
                     tensors.tensor(0, x, self.context).handle,
-                    beta_.ctypes.data,
+                    beta.ctypes.data,
                     tensors.tensor(1, y, self.context).handle,
                 )
             finally:
@@ -186,10 +187,10 @@ class Products(Handle):
             status = function(
                 self.handle,
                 stream.handle if stream else None,
-                alpha_.ctypes.data,
+                alpha.ctypes.data,
                 self.matrix.handle,
                 source.handle,
-                beta_.ctypes.data,
+                beta.ctypes.data,
                 target.handle,
             )
             self._finish(status)
@@ -198,10 +199,14 @@ class Products(Handle):
         self.matrix.raise_caught()
         self.context.finish(status)
 
-    def _factor(self, value: complex) -> Any:
-        if value == 1:
-            return self._one
-        return self._zero if value == 0 else np.array(value, self._dtype)
+    def _factor(self, name: str, value: complex) -> Any:
+        """A factor as an array of the plan's type."""
+        if type(value) in (int, float):
+            if value == 1:
+                return self._one
+            if value == 0:
+                return self._zero
+        return element(name, value, self._dtype)
 
     def __matmul__(self, x: object) -> Any:
         return self.apply(x)

@@ -121,13 +121,16 @@ class Tensor(Handle):
         return cls._made(status, made, context)
 
     @classmethod
-    def borrow(cls, array: object, *, context: Context | None = None, stream: Stream | None = None) -> Tensor:
+    def borrow(
+        cls, array: object, *, context: Context | None = None, stream: Stream | None = None, name: str = "array"
+    ) -> Tensor:
         """An array in place: NumPy in any order, or any object with `__dlpack__`, on the host or on a CUDA device.
 
-        A NumPy array that the library cannot walk (unaligned, foreign byte order, negative strides) is copied once.
+        A NumPy array that the library cannot walk (unaligned, foreign byte order, negative strides) is copied once. `name` is
+        the argument in messages.
         """
         return cls.from_memory(
-            memory.memory_of(array, stream.cuda_stream if stream else None), context or default_context()
+            memory.memory_of(array, stream.cuda_stream if stream else None, name), context or default_context()
         )
 
     @classmethod

@@ -58,7 +58,7 @@ def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -
                 raise ValueError(f"cores: core {k} is on a device with another order than the first index fastest")
             places.append(where)
     else:
-        arrays = [memory.to_numpy(core) for core in cores]
+        arrays = [memory.to_numpy(core, f"cores: core {k}") for k, core in enumerate(cores)]
         dtype = np.result_type(*arrays, np.float32 if all(a.dtype in _SCALARS for a in arrays) else np.float64)
         if dtype not in _SCALARS:
             raise TypeError(f"cores: are of type {dtype}, expected float32, float64, complex64 or complex128")
@@ -163,7 +163,7 @@ class _Cores(Handle):
 
     def set_core(self, k: int, core: object, *, stream: Stream | None = None) -> None:
         """Copies an array in any order into core `k`."""
-        tensor = Tensor.borrow(core, context=self.context, stream=stream)
+        tensor = Tensor.borrow(core, context=self.context, stream=stream, name="core")
         queue = stream.handle if stream else None
         self.context.finish(self._set_core(self.handle, queue, self._index(k), tensor.handle))
 
@@ -173,7 +173,7 @@ class _Cores(Handle):
         if found is None:
             return
         packed, source = found
-        array = memory.to_numpy(source)
+        array = memory.to_numpy(source, f"k: core {k}")
         if np.shares_memory(packed, array):
             return
         if array.shape != packed.shape:

@@ -15,6 +15,7 @@ from . import _memory as memory
 from ._context import Context, choice, default_context, initialised
 from ._lib import lib
 from ._memory import Array
+from ._numbers import scalar
 from ._structs import TtRoundInfo, TtRoundOptions
 from ._tensor import LOCATIONS, Location, Tensor, integers
 from ._train import Train, TrainMatrix
@@ -32,8 +33,9 @@ class Truncated(NamedTuple):
     discarded: Array
 
 
-def _pair(value: complex) -> Any:
-    number = complex(value)
+def _pair(name: str, value: complex, *trains: Train) -> Any:
+    """A factor of trains as two numbers; integers have to be exact in the trains' precision."""
+    number = scalar(name, value, np.result_type(np.complex64, *(train.dtype for train in trains)))
     return (c_double * 2)(number.real, number.imag)
 
 
@@ -57,7 +59,7 @@ def add(x: object, y: object, alpha: complex = 1.0, beta: complex = 1.0, *, cont
     """`alpha` x + `beta` y, exactly: ranks add."""
     context = _on(context, x, y)
     a, b = Train.of(x, context), Train.of(y, context)
-    return _made(context, lib.purlin_tt_add, _pair(alpha), a, _pair(beta), b)
+    return _made(context, lib.purlin_tt_add, _pair("alpha", alpha, a, b), a, _pair("beta", beta, a, b), b)
 
 
 def scale(
@@ -71,7 +73,8 @@ def scale(
     """`factor` 2**`exponent` x; `spread` says which cores the factor goes to."""
     context = _on(context, x)
     where = choice("spread", spread, _SPREADS)
-    return _made(context, lib.purlin_tt_scale, Train.of(x, context), _pair(factor), exponent, where)
+    train = Train.of(x, context)
+    return _made(context, lib.purlin_tt_scale, train, _pair("factor", factor, train), exponent, where)
 
 
 def conj(x: object, *, context: Context | None = None) -> Train:
@@ -212,6 +215,7 @@ def svd(
     array = memory.to_numpy(values, "values")
     if array.dtype.kind not in "fc":
         array = memory.converted("values", array, np.float64)
+    memory.computing_number(array.dtype, "values")
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
@@ -291,7 +295,7 @@ def _constant(
 def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None = None) -> Train:
     """The train of rank 1 whose entry at (i, j, ..) is vectors[0][i] vectors[1][j] .."""
     context = context or default_context()
-    arrays = [memory.to_numpy(vector) for vector in vectors]
+    arrays = [memory.to_numpy(vector, f"vectors: vector {k}") for k, vector in enumerate(vectors)]
     for k, array in enumerate(arrays):
         if array.ndim != 1:
             raise ValueError(f"vectors: vector {k} has {array.ndim} axes, expected 1")

@@ -13,13 +13,15 @@ from . import _memory as memory
 from ._context import Context, default_context
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real, real_type, scalar
 from ._tensor import Tensor, integers
 from ._train import TrainMatrix
 
 
-def operator_array(value: npt.ArrayLike) -> Array:
-    """A matrix of real or complex numbers of double precision."""
-    array = memory.to_numpy(value)
+def operator_array(value: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> Array:
+    """A matrix of real or complex numbers of double precision, of which `kind` has the integers."""
+    array = memory.to_numpy(value, "operator")
+    memory.expect_held("operator", array, kind)
     return memory.converted("operator", array, np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
@@ -34,10 +36,10 @@ def ising(
 ) -> TrainMatrix:
     """-`coupling` sum of sigma_x sigma_x over bonds - `field` sum of sigma_z over sites, with Pauli matrices."""
     context = context or default_context()
-    made = c_void_p()
-    status = lib.purlin_tt_matrix_ising(
-        context.handle, memory.computing_number(dtype), length, cyclic, coupling, field, ctypes.byref(made)
-    )
+    kind, made = memory.computing_number(dtype), c_void_p()
+    parts = real_type(dtype)
+    strengths = real("coupling", coupling, parts), real("field", field, parts)
+    status = lib.purlin_tt_matrix_ising(context.handle, kind, length, cyclic, *strengths, ctypes.byref(made))
     return TrainMatrix._made(status, made, context)
 
 
@@ -55,15 +57,17 @@ def heisenberg(
     if len(couplings) != 3:
         raise ValueError(f"couplings: has {len(couplings)} numbers, 3 are needed")
     context = context or default_context()
-    made = c_void_p()
+    kind, made = memory.computing_number(dtype), c_void_p()
+    parts = real_type(dtype)
+    strengths = [real(f"couplings: element {k}", value, parts) for k, value in enumerate(couplings)]
     status = lib.purlin_tt_matrix_heisenberg(
         context.handle,
-        memory.computing_number(dtype),
+        kind,
         length,
         cyclic,
         twice_spin,
-        (c_double * 3)(*couplings),
-        field,
+        (c_double * 3)(*strengths),
+        real("field", field, parts),
         ctypes.byref(made),
     )
     return TrainMatrix._made(status, made, context)
@@ -92,20 +96,25 @@ def from_terms(
 ) -> TrainMatrix:
     """A sum of products of operators at single sites: terms are (coefficient, [(site, operator), ..])."""
     context = context or default_context()
+    number = memory.computing_number(dtype)
+    kind = real_type(dtype)
     borrowed: dict[int, Tensor] = {}
     keep = []
     for _, factors in terms:
         for _, op in factors:
             if id(op) not in borrowed:
-                borrowed[id(op)] = Tensor.borrow(operator_array(op), context=context)
+                borrowed[id(op)] = Tensor.borrow(operator_array(op, kind), context=context)
                 keep.append(op)
     handles = [borrowed[id(op)].handle for _, factors in terms for _, op in factors]
     sites = [site for _, factors in terms for site, _ in factors]
-    parts = [part for value, _ in terms for part in (complex(value).real, complex(value).imag)]
+    # Whether the terms may be complex is for the library to say, which knows the operators too.
+    complex_kind = np.result_type(kind, np.complex64)
+    given = [scalar(f"terms: coefficient {k}", value, complex_kind) for k, (value, _) in enumerate(terms)]
+    parts = [part for value in given for part in (value.real, value.imag)]
     made = c_void_p()
     status = lib.purlin_tt_matrix_from_terms(
         context.handle,
-        memory.computing_number(dtype),
+        number,
         len(modes),
         integers(modes),
         cyclic,

@@ -23,6 +23,7 @@ from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real
 from ._structs import BLOCK, ArrayInfo
 from ._tensor import Tensor, integers
 
@@ -341,12 +342,13 @@ class Sink(_End):
                 return None
             if len(values) != len(shape):
                 raise ValueError(f"{name}: has {len(values)} elements, expected {len(shape)}")
-            for k, value in enumerate(values):
+            given = [real(f"{name}: element {k}", value) for k, value in enumerate(values)]
+            for k, value in enumerate(given):
                 if not np.isfinite(value) or (name == "spacing" and value <= 0):
                     wanted = "a finite number above 0" if name == "spacing" else "a finite number"
-                    problem = f"{name}: element {k} is {value}, expected {wanted}"
+                    problem = f"{name}: element {k} is {values[k]}, expected {wanted}"
                     raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
-            return ctypes.cast((ctypes.c_double * max(len(shape), 1))(*tuple(values)[::-1]), c_void_p)
+            return ctypes.cast((ctypes.c_double * max(len(shape), 1))(*given[::-1]), c_void_p)
 
         made = c_void_p()
         status = lib.purlin_sink_to_metaimage(

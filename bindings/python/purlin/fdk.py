@@ -25,6 +25,7 @@ from ._error import InvalidArgument, Wording, in_numpy_order
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real
 from ._reports import FdkFigures
 from ._solver import Solver
 from ._structs import FdkGeometry, FdkGrid, FdkOptions
@@ -175,7 +176,7 @@ class Reconstruction(Solver[Info]):
     ) -> None:
         """From now on the input is raw counts: `i0` where nothing is in the way, and `dark` without radiation, each one number
         or (rows, columns). None: line integrals again."""
-        if i0 is not None and np.ndim(i0) == 0 and float(np.asarray(i0)) == 0.0:
+        if i0 is not None and np.ndim(i0) == 0 and real("i0", i0) == 0.0:
             # The library reads 0 as line integrals.
             text = "i0: is 0, expected above 0, or None for line integrals"
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
@@ -183,7 +184,7 @@ class Reconstruction(Solver[Info]):
         tensors = [None if image is None else borrowed(image, self.context) for image in images]
         wording = _wording(i0=i0, dark=dark)
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
-        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon), wording=wording)
+        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, real("epsilon", epsilon)), wording=wording)
 
     def weights(self) -> tuple[Array, Array]:
         """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
@@ -352,8 +353,8 @@ def _counts(
     ]
     if dark is not None and np.ndim(dark) == 0:
         # The library takes an image; one number is the same for every pixel.
-        images[1] = np.full(shape, dark, np.float64)
-    number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
+        images[1] = np.full(shape, real("dark", dark), np.float64)
+    number = 0.0 if i0 is None or images[0] is not None else real("i0", i0)
     return number, images
 
 
@@ -395,6 +396,7 @@ def log_transform(
     counts were below `epsilon` and were raised to it."""
     context = context or default_context()
     given = borrowed(counts, context, name="counts")
+    least = real("epsilon", epsilon)
     number, pixels = _counts(i0, dark, given.shape[1::-1])
     images = [None if image is None else borrowed(image, context) for image in pixels]
     out = np.empty(given.shape[::-1], np.float32)
@@ -406,7 +408,7 @@ def log_transform(
         given.handle,
         number,
         *(None if image is None else image.handle for image in images),
-        epsilon,
+        least,
         lines.handle,
         ctypes.byref(clamped),
     )
@@ -419,5 +421,5 @@ def shepp_logan(radius: float) -> Array:
     out = np.empty((10, 8))
     context = default_context()
     table = borrowed(out, context)
-    context.finish(lib.purlin_fdk_shepp_logan(radius, table.handle))
+    context.finish(lib.purlin_fdk_shepp_logan(real("radius", radius), table.handle))
     return out

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import c_double, c_int64, c_void_p
@@ -21,12 +22,14 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress
+from ._checked import how_many
 from ._context import Context, Stream, choice
 from ._error import InvalidArgument, check
 from ._lanczos import Info, Kind, Options, operand, place, wording
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
+from ._numbers import real
 from ._tensor import Tensor
 from .lanczos import Lanczos
 from .sparse import of
@@ -45,6 +48,12 @@ _CUTS = {"sign": c.GRAPH_CUT_SIGN, "median": c.GRAPH_CUT_MEDIAN, "sweep": c.GRAP
 
 # The name of the library's `graph` in messages.
 _WORDING = wording("w")
+
+
+def _ends(text: str) -> str:
+    """A message about the ends of a histogram, which the library calls `from` and `to`."""
+    text = re.sub("^from:", "start:", re.sub("^to:", "stop:", text))
+    return re.sub(r"\bfrom = ", "start = ", text)
 
 
 class Embedding(NamedTuple):
@@ -94,10 +103,13 @@ class Density(NamedTuple):
 
     def histogram(self, start: float, stop: float, bins: int) -> Array:
         """Shares of the spectrum in equal parts of an interval; values outside count in the first and the last."""
-        shares = np.zeros(max(bins, 1))
+        parts = how_many("bins", bins)
+        shares = np.zeros(max(parts, 1))
         points, weights = (memory.converted("density", list_, np.float64) for list_ in self)
         data = (points.ctypes.data, weights.ctypes.data)
-        check(lib.purlin_graph_density_histogram(points.size, *data, start, stop, bins, shares.ctypes.data))
+        ends = real("start", start), real("stop", stop)
+        status = lib.purlin_graph_density_histogram(points.size, *data, *ends, parts, shares.ctypes.data)
+        check(status, _ends)
         return shares
 
 
@@ -135,6 +147,7 @@ def _count(name: str, k: int | None, solver: Lanczos | None) -> int:
     """The number of pairs: that of the solver if one is given."""
     if solver is None and k is None:
         raise TypeError(f"{name}: is missing")
+    k = None if k is None else how_many(name, k)
     if k is None or (solver is not None and k == solver.count):
         return solver.count if solver is not None else 0
     if solver is not None:
@@ -347,11 +360,13 @@ def of_image(
 ) -> Matrix:
     """The graph of the pixels of a (height, width) image: vertex y * width + x. Neighbours up to `radius` have weight
     exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor."""
+    names = {"radius": radius, "intensity": intensity, "distance": distance, "floor": floor}
+    numbers = [real(name, value) for name, value in names.items()]
     pixels = np.ascontiguousarray(_numbers("image", image))
     given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()
     status = lib.purlin_graph_of_image(
-        given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)
+        given.context.handle, given.handle, *numbers, ctypes.byref(made)
     )
     return Matrix._made(status, made, given.context)
 
@@ -367,11 +382,13 @@ def operator_of_image(
 ) -> Matrix:
     """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
     `lanczos.solve` and `spmv.Plan` take it, functions that need entries do not. Products are formed where the context is."""
+    names = {"radius": radius, "intensity": intensity, "distance": distance, "floor": floor}
+    numbers = [real(name, value) for name, value in names.items()]
     pixels = np.ascontiguousarray(_numbers("image", image))
     given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()
     status = lib.purlin_graph_operator_of_image(
-        given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)
+        given.context.handle, given.handle, *numbers, ctypes.byref(made)
     )
     return Matrix._made(status, made, given.context)
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
+from ._checked import how_many
 from ._context import Context, Members, Stream, choice
 from ._error import NoConvergence, check
 from ._lanczos import (
@@ -34,16 +35,18 @@ from ._lanczos import (
     Triplets,
     Unfinished,
     Which,
-    order_of,
-    solver_of,
+    expect_held,
     operand,
+    order_of,
     place,
     read_info,
+    solver_of,
     wording,
 )
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
+from ._numbers import real
 from ._solver import Solver
 from ._structs import LanczosAccepted
 from ._tensor import Tensor
@@ -70,7 +73,9 @@ def run(
     """As `solve`, with residuals and the report."""
     matrix = operand(a, place(context, options), kind=options.get("kind", "matrix"))
     context = matrix.context
+    k = how_many("k", k)
     call = Call(k, which, progress, options)
+    expect_held(matrix, options)
     n = order_of(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
@@ -173,7 +178,9 @@ def singular(
         raise TypeError("kind: is given, singular values are of the matrix itself; through says how they are found")
     matrix = of(a, place(context, options))
     context = matrix.context
+    k = how_many("k", k)
     call = Call(k, which, progress, options)
+    expect_held(matrix, options)
     call.options.kind = choice("through", through, THROUGH)
     rows, cols = matrix.shape
     count = max(k, 0)
@@ -226,8 +233,10 @@ class Lanczos(Solver[Info]):
     ) -> None:
         """For k eigenpairs or singular triplets; options as for `solve`."""
         members = Members(context, options.get("group"))
+        k = how_many("k", k)
         call = Call(k, which, progress, options)
         self._k, self._kind = k, options.get("kind", "matrix")
+        self._options = options
         super().__init__(members, call.relay, ctypes.byref(call.options), wording=wording())
 
     @property
@@ -243,6 +252,7 @@ class Lanczos(Solver[Info]):
         """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
         sparse matrix: `contexts` to `product_bytes`. Raises the errors of the solve for its options and inputs."""
         matrix = operand(a, self.context, kind=self._kind)
+        expect_held(matrix, self._options)
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
         return self._planned(matrix.handle, *[each.handle if each else None for each in given], wording=wording())
 
@@ -339,6 +349,7 @@ class Lanczos(Solver[Info]):
     ) -> None:
         """One call of the library with this solver's progress: for the modules of this package. `names` are those of the
         matrix and of the number of pairs in messages."""
+        expect_held(matrix, self._options)
         with self._relay.call() as running:
             status = function(self.handle, stream.handle if stream else None, matrix.handle, *arguments)
         matrix.raise_caught()
@@ -415,9 +426,10 @@ def cullum_willoughby(
     if d.ndim != 1 or d.shape != e.shape:
         raise ValueError(f"beta: has shape {e.shape}, expected {d.shape}")
     found, count = (LanczosAccepted * max(d.size, 1))(), c_int64()
+    limits = real("cluster", cluster), real("converged", converged)
     check(
         lib.purlin_lanczos_cullum_willoughby(
-            d.size, d.ctypes.data, e.ctypes.data, cluster, converged, ctypes.byref(found), ctypes.byref(count)
+            d.size, d.ctypes.data, e.ctypes.data, *limits, ctypes.byref(found), ctypes.byref(count)
         )
     )
     kept = found[: count.value]

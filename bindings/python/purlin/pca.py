@@ -19,13 +19,14 @@ import numpy as np
 from . import _constants as c
 from . import _pca_copy as copies
 from ._callback import Progress, expect_function
+from ._checked import how_many
 from ._context import Context, Handle, Stream, default_context, home, initialised
 from ._error import check, renaming
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._pca_copy import Numbers, Transform, taken
-from ._results import computing_type, output, queue_for
+from ._results import computing_type, output, queue_for, typed
 from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
 from .rsvd import CommonOptions, Info, Rsvd
@@ -193,7 +194,7 @@ class PCA:
             return self._copied(copies.scores, X, "X")
         handle = self._handle
         stream = queue_for(X, stream, self.context)
-        matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
+        matrix = Matrix.of(X, context=self.context, stream=stream, name="X", dtype=self.components_.dtype)
         count = matrix.shape[0 if self._by_rows else 1]
         scores = output(self._oriented(count), self.components_.dtype, matrix, self.context)
         raw = initialised(RsvdInfo, "rsvd_info")
@@ -210,7 +211,7 @@ class PCA:
             return self._copied(copies.samples, scores, "scores")
         handle = self._handle
         stream = queue_for(scores, stream, self.context)
-        given = Matrix.of(scores, context=self.context, stream=stream, name="scores")
+        given = Matrix.of(scores, context=self.context, stream=stream, name="scores", dtype=self.components_.dtype)
         rows, cols = given.shape
         shape = (rows, self.n_features_in_) if self._by_rows else (self.n_features_in_, cols)
         data = output(shape, self.components_.dtype, given, self.context)
@@ -243,7 +244,7 @@ class PCA:
             whitens,
             self._by_rows,
         )
-        found = transform(numbers, taken(given, name, self._by_rows))
+        found = transform(numbers, taken(given, name, self._by_rows, self.components_.dtype))
         return found if self._by_rows else found.T
 
     @property
@@ -259,12 +260,15 @@ class PCA:
         raw = initialised(PcaOptions, "pca_options")
         raw.samples = c.PCA_SAMPLES_ROWS if self._by_rows else c.PCA_SAMPLES_COLUMNS
         raw.center, raw.scale, raw.whiten = self._flags
-        with _Session(self.n_components, progress=self._progress, context=self.context, **self._options) as session:
+        rank = how_many("n_components", self.n_components)
+        X, options = typed(X, self._options, self.context)
+        with _Session(rank, progress=self._progress, context=self.context, **options) as session:
             stream = queue_for(X, stream, self.context)
-            matrix = Matrix.of(X, context=self.context, stream=stream, name="X")
+            given = options.get("dtype")
+            matrix = Matrix.of(X, context=self.context, stream=stream, name="X", dtype=given)
             rows, cols = matrix.shape
-            dtype = computing_type(matrix, self._options.get("dtype"))
-            shape = (rows, self.n_components) if self._by_rows else (self.n_components, cols)
+            dtype = computing_type(matrix, given)
+            shape = (rows, rank) if self._by_rows else (rank, cols)
             scores = output(shape, dtype, matrix, self.context) if wanted else None
             made = c_void_p()
 

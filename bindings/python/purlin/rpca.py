@@ -18,12 +18,12 @@ import numpy as np
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._checked import number
 from ._context import Context, Group, Members, Stream, initialised
 from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
-from ._results import computing_type, output, queue_for
+from ._numbers import real
+from ._results import computing_type, output, queue_for, typed
 from ._solver import Solver
 from ._structs import RpcaOptions
 from .blocks import Sink
@@ -75,7 +75,7 @@ class Rpca(Solver[Info]):
             raw.group = group.handle
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
-            given["lambda"] = number("lambda_", given.pop("lambda_"))
+            given["lambda"] = real("lambda_", given.pop("lambda_"))
         apply(raw, "rpca_options", _OPTIONS, given)
         if dtype is not None:
             raw.dtype = memory.computing_number(dtype)
@@ -157,7 +157,7 @@ class Rpca(Solver[Info]):
                 raise ValueError("mask: is given beside a masked array")
             mask = ~np.ma.getmaskarray(m)
             m = m.filled(0)
-        matrix = Matrix.of(m, context=self.context, name="m")
+        matrix = Matrix.of(m, context=self.context, name="m", dtype=self._dtype)
         return matrix, None if mask is None else Matrix.of(mask, context=self.context, name="mask")
 
     def _observe(
@@ -190,6 +190,7 @@ def plan(
 ) -> Info:
     """The plan of `compute`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the plan
     accepts stays inside the limits of the contexts."""
+    m, options = typed(m, options, context)
     with Rpca(context=context, **options) as rpca:
         return rpca.plan(m, mask=mask)
 
@@ -205,6 +206,7 @@ def run(
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
+    m, options = typed(m, options, context)
     with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
 
@@ -245,6 +247,7 @@ def compute_to_sinks(
 
     Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
     """
+    m, options = typed(m, options, context)
     with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.compute_to_sinks(m, low_rank, sparse, mask=mask)
 

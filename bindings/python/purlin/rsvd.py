@@ -22,13 +22,14 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
+from ._checked import how_many
 from ._context import Context, Members, Stream, initialised
 from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
-from ._results import computing_type, output, queue_for
+from ._results import computing_type, output, queue_for, typed
 from ._solver import Solver
 from ._structs import RsvdOptions
 from ._tensor import Tensor
@@ -100,6 +101,7 @@ class Rsvd(Solver[Info]):
         **options: Unpack[Options],
     ) -> None:
         """For `rank` triplets, or with a `tolerance` for as many as it takes, up to `max_rank`."""
+        rank = how_many("rank", rank)
         members = Members(context, options.get("group"))
         raw, keep = raw_options(rank, options)
         self._rank = rank
@@ -129,14 +131,14 @@ class Rsvd(Solver[Info]):
 
     def plan(self, a: object) -> Info:
         """The plan of a run on `a`: method, passes, bytes, blocks, memory."""
-        matrix = Matrix.of(a, context=self.context)
+        matrix = self._matrix(a, None)
         return self._planned(matrix.handle, wording=self._wording)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
         """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and its cost. Raises
         `Unfinished` for a tolerance that `max_rank` triplets do not meet."""
         stream = queue_for(a, stream, self.context)
-        matrix = Matrix.of(a, context=self.context, stream=stream)
+        matrix = self._matrix(a, stream)
         m, n = matrix.shape
         k = self._width(m, n)
         dtype = computing_type(matrix, self._options.get("dtype"))
@@ -162,7 +164,7 @@ class Rsvd(Solver[Info]):
     def qb(self, a: object, columns: int, *, b: bool = True, stream: Stream | None = None) -> tuple[Any, Any]:
         """Q (m, columns), orthonormal, whose range is nearly that of A, and B = Q^H A, or None if it is not wanted."""
         stream = queue_for(a, stream, self.context)
-        matrix = Matrix.of(a, context=self.context, stream=stream)
+        matrix = self._matrix(a, stream)
         m, n = matrix.shape
         dtype = computing_type(matrix, self._options.get("dtype"))
         q = output((m, columns), dtype, matrix, self.context)
@@ -173,7 +175,7 @@ class Rsvd(Solver[Info]):
     def symmetric(self, a: object, *, vectors: bool = True, stream: Stream | None = None) -> tuple[Array, Any]:
         """The eigenvalues (k,) of largest modulus of a Hermitian matrix, and their vectors (n, k) or None."""
         stream = queue_for(a, stream, self.context)
-        matrix = Matrix.of(a, context=self.context, stream=stream)
+        matrix = self._matrix(a, stream)
         n = matrix.shape[0]
         k = self._width(n, n)
         dtype = computing_type(matrix, self._options.get("dtype"))
@@ -191,7 +193,7 @@ class Rsvd(Solver[Info]):
         A session with `error="power"` gives an estimate of the latter from below instead, for ten more passes.
         """
         stream = queue_for(a, stream, self.context)
-        matrix = Matrix.of(a, context=self.context, stream=stream)
+        matrix = self._matrix(a, stream)
         u, values, vt = self._triplets(U, s, Vt)
         norms = (c_double(), c_double())
         addresses = [ctypes.addressof(norm) for norm in norms]
@@ -203,7 +205,7 @@ class Rsvd(Solver[Info]):
     ) -> tuple[Array, Array]:
         """||A v - s u|| and ||A^H u - s v|| of each triplet."""
         stream = queue_for(a, stream, self.context)
-        matrix = Matrix.of(a, context=self.context, stream=stream)
+        matrix = self._matrix(a, stream)
         u, values, vt = self._triplets(U, s, Vt)
         norms = np.empty(values.shape), np.empty(values.shape)
         borrowed = [Tensor.borrow(norm, context=self.context) for norm in norms]
@@ -220,13 +222,17 @@ class Rsvd(Solver[Info]):
         self.context.finish(status, running, self._wording)
         return read_info(raw)
 
+    def _matrix(self, a: object, stream: Stream | None) -> Matrix:
+        """The matrix that a call is on, in the type that the session computes in."""
+        return Matrix.of(a, context=self.context, stream=stream, dtype=self._options.get("dtype"))
+
     def _width(self, m: int, n: int) -> int:
         if self._options.get("tolerance", 0.0) > 0:
             return min(self._options.get("max_rank", 0) or min(m, n), m, n)
         return self._rank
 
     def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
-        values = np.ascontiguousarray(s)
+        values = np.ascontiguousarray(memory.real_array(s, name="s"))
         return (
             Matrix.of(U, context=self.context, name="U"),
             Tensor.borrow(values, context=self.context),
@@ -267,6 +273,7 @@ def compute(
     **options: Unpack[Options],
 ) -> Factors:
     """U, s, Vt of the `rank` largest singular values; with `tolerance=` of as many as that relative error takes."""
+    a, options = typed(a, options, context)
     with Rsvd(rank, progress=progress, context=context, **options) as session:
         return session.compute(a, left=left, right=right, stream=stream)
 
@@ -281,6 +288,7 @@ def range_finder(
 ) -> Any:
     """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
     than "range", `sign`, `smallest_ratio` and probed errors."""
+    a, options = typed(a, options, context)
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
@@ -294,6 +302,7 @@ def qb(
     **options: Unpack[Options],
 ) -> tuple[Any, Any]:
     """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
+    a, options = typed(a, options, context)
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, stream=stream)
 
@@ -309,6 +318,7 @@ def symmetric(
     **options: Unpack[Options],
 ) -> tuple[Array, Any]:
     """The `rank` eigenvalues of largest modulus of a Hermitian matrix, and their vectors (n, rank)."""
+    a, options = typed(a, options, context)
     with Rsvd(rank, progress=progress, context=context, **options) as session:
         return session.symmetric(a, vectors=vectors, stream=stream)
 

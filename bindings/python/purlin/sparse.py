@@ -24,6 +24,7 @@ from ._context import Context, choice, default_context
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
+from ._numbers import real
 from ._tensor import Tensor
 
 Duplicates = Literal["sum", "first", "last", "max", "refuse"]
@@ -63,7 +64,7 @@ def _made(function: Any, context: Context, *arguments: Any) -> Matrix:
 
 
 def _indices(name: str, values: npt.ArrayLike) -> Array:
-    array = np.ascontiguousarray(memory.to_numpy(values))
+    array = np.ascontiguousarray(memory.to_numpy(values, name))
     if array.ndim != 1:
         raise ValueError(f"{name}: has {array.ndim} dimensions, expected 1")
     if array.dtype in (np.int32, np.int64):
@@ -93,13 +94,13 @@ def from_coordinates(
         rows, cols = rows.astype(np.int64), cols.astype(np.int64)
     held = None
     if values is not None:
-        array = np.ascontiguousarray(memory.to_numpy(values))
+        array = np.ascontiguousarray(memory.to_numpy(values, "values"))
         if array.dtype.kind in "iub":
             memory.expect_held("values", array, np.float64)
             array = array.astype(np.float64)
         if array.shape != rows.shape:
             raise ValueError(f"values: has shape {array.shape}, expected {rows.shape}")
-        held = memory.host_memory(array)
+        held = memory.host_memory(array, name="values")
     return _made(
         lib.purlin_matrix_from_coordinates,
         context,
@@ -120,7 +121,7 @@ def from_coordinates(
 def from_dense(a: Any, threshold: float = 0.0, *, context: Context | None = None) -> Matrix:
     """The entries whose modulus is larger than `threshold`."""
     matrix = Matrix.of(a, context=context)
-    return _made(lib.purlin_matrix_from_dense, matrix.context, matrix.handle, threshold)
+    return _made(lib.purlin_matrix_from_dense, matrix.context, matrix.handle, real("threshold", threshold))
 
 
 def to_dense(a: Any, *, context: Context | None = None) -> Array:
@@ -148,7 +149,7 @@ def pattern(a: Any, *, context: Context | None = None) -> Matrix:
 def drop_zeros(a: Any, threshold: float = 0.0, *, context: Context | None = None) -> Matrix:
     """Without the entries whose modulus is at most `threshold`: with 0 without stored zeros."""
     matrix = of(a, context)
-    return _made(lib.purlin_matrix_drop_zeros, matrix.context, matrix.handle, threshold)
+    return _made(lib.purlin_matrix_drop_zeros, matrix.context, matrix.handle, real("threshold", threshold))
 
 
 def copy_to(a: Any, place: Literal["host", "device"], *, context: Context | None = None) -> Matrix:
@@ -305,8 +306,8 @@ def norm(a: Any, kind: NormKind = "frobenius", *, context: Context | None = None
 
 def is_symmetric(a: Any, tolerance: float = 0.0, *, context: Context | None = None) -> bool:
     """Whether A = A^H, within `tolerance` times the largest modulus."""
-    matrix, answer = of(a, context), c_int32()
-    matrix.context.finish(lib.purlin_matrix_is_symmetric(matrix.handle, tolerance, ctypes.byref(answer)))
+    matrix, answer, limit = of(a, context), c_int32(), real("tolerance", tolerance)
+    matrix.context.finish(lib.purlin_matrix_is_symmetric(matrix.handle, limit, ctypes.byref(answer)))
     return bool(answer.value)
 
 

@@ -23,6 +23,7 @@ from ._error import check
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real
 from ._sshopm_types import (
     NO_INFORMATION,
     AllOptions,
@@ -438,7 +439,7 @@ def classify(
             out.queue,
             batch.tensor.handle,
             *(tensor.handle for tensor in given),
-            degeneracy_tolerance,
+            real("degeneracy_tolerance", degeneracy_tolerance),
             residuals.handle,
             hessian.handle if hessian else None,
             classes.handle,

@@ -18,6 +18,7 @@ from ._context import Context, Stream, choice, default_context
 from ._error import check
 from ._lib import lib
 from ._memory import Array
+from ._numbers import real
 from ._rows import entries
 from ._tensor import Tensor
 
@@ -120,7 +121,7 @@ def from_full(
             stream.handle if stream else None,
             source.handle,
             int(symmetrize),
-            check_tolerance,
+            real("check_tolerance", check_tolerance),
             target.handle,
         )
     )
@@ -179,8 +180,9 @@ def identity(
     """The packed tensor with A x^m = scale |x|^m; the order is even."""
     context = context or default_context()
     packed = np.empty(entries(order, dimension), dtype)
+    factor = real("scale", scale, packed.dtype)
     target = Tensor.symmetric(packed, order, dimension, context=context)
-    context.finish(lib.purlin_symmetric_identity(context.handle, None, scale, target.handle))
+    context.finish(lib.purlin_symmetric_identity(context.handle, None, factor, target.handle))
     return packed
 
 
