@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::call::{Sums, read};
+use super::chain;
 use super::load::in_one;
-use super::{GpuContraction, Sums, chain, is_unscaled, length, read, sites, sweep};
+use super::planned::{is_unscaled, length, sites, sweep};
+use super::state::GpuContraction;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::{self, Places, RESULT_WORDS, Tables};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};

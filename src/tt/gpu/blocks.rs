@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use super::call::{Call, Sums};
 use super::careful::Scaling;
 use super::products::{Products, adjoint};
-use super::{Call, Sums};
 use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
 use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Call, Sums, Term};
+use super::call::{Call, Sums, Term};
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::kernels::tt::{self, Form, GridSpace, Places, STATE_BYTES, Site, Tables};
 use crate::error::Result;

@@ -4,9 +4,10 @@
 //! conjugation comes with a transposition, as cuBLAS offers it, and S = sum F cj(G).
 
 use super::blocks::{interval, slice};
+use super::call::{Call, Sums};
 use super::careful::{Scaling, Taken};
+use super::chain;
 use super::products::{Products, adjoint};
-use super::{Call, Sums, chain};
 use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site, result};
 use crate::backend::gpu::{Blas, DeviceMemory, GpuStream, Region, Transpose, View};
 use crate::error::Result;

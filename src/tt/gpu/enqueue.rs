@@ -4,11 +4,13 @@
 
 use std::slice::from_ref;
 
+use super::call::Call;
 use super::careful::{Careful, SECOND, Scaling};
 use super::ends::End;
 use super::products::Products;
 use super::scale::Exponents;
-use super::{Call, GpuContraction, blocks, chain, ends, halves, pieces, power, qr};
+use super::state::GpuContraction;
+use super::{blocks, chain, ends, halves, pieces, power, qr};
 use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
 use crate::backend::gpu::kernels::tt::{
     self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, bonds, result, result::Spoilt, result::Terms,

@@ -1,6 +1,6 @@
 //! Inner products by dense tensors, for short trains of large ranks.
 
-use super::Call;
+use super::call::Call;
 use super::pieces::{self, Piece};
 use super::products::Products;
 use super::scale::Exponents;

@@ -1,7 +1,7 @@
 //! Runs contractions on the CPU if cuBLAS is not installed. Trains are copied to host memory for the call. The
 //! workspace is in host memory, too, with the size that the CPU needs: the plan counts that of the device.
 
-use super::GpuContraction;
+use super::state::GpuContraction;
 use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::error::Result;

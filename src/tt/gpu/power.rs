@@ -5,9 +5,10 @@
 //! exponent: the device counts one for each product, and they are added up at the end.
 
 use super::blocks::slice;
+use super::call::Call;
+use super::pieces;
 use super::products::{Products, adjoint};
 use super::scale::Exponents;
-use super::{Call, pieces};
 use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::dense;
