@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Environments, Side, Store, expect_bond, expect_type, find_exact, wrong_type};
+use super::checks::{expect_bond, expect_type, wrong_type};
+use super::state::Environments;
+use super::store::{Store, find_exact};
 use crate::alloc;
 use crate::backend::gpu::Region;
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ use crate::tt::operator::chain::Chain;
 use crate::tt::operator::device::Ops;
 use crate::tt::operator::erased::Work;
 use crate::tt::operator::gather::Gather;
+use crate::tt::operator::side::Side;
 use crate::tt::operator::slots::Slots;
 use crate::tt::operator::stored::{self, Stored};
 use crate::tt::operator::trains::Trains;
