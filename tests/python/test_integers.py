@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import pca, rpca, rsvd
+from purlin import graph, lanczos, pca, rpca, rsvd, sparse, spmv
 from purlin.blocks import Source
 
 LARGE = 2**24 + 1
@@ -85,6 +85,16 @@ def test_integers_of_32_bits_stay_in_place_where_a_type_is_asked_for() -> None:
     assert purlin.Matrix.of(a, dtype=np.float64).dtype == np.int32
     assert purlin.Matrix.of(a - 1, dtype=np.float32).dtype == np.int32
     assert purlin.Matrix.of(a.astype(np.int64), dtype=np.complex128).dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.bool_, np.int32, np.int64])
+def test_dense_integers_stand_for_sparse_matrices(dtype: Any) -> None:
+    a = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype)
+    assert sparse.from_dense(a).dtype == np.float64
+    np.testing.assert_array_equal(sparse.to_dense(a), a)
+    np.testing.assert_array_equal(spmv.Plan(a) @ [1.0, 2.0, 3.0], [2.0, 4.0, 2.0])
+    np.testing.assert_allclose(lanczos.solve(a, 1).values, np.sqrt(2))
+    assert graph.components(a)[0] == 1
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.bool_, np.int32, np.int64])

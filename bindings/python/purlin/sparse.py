@@ -52,7 +52,7 @@ _ORDERS = {name: ORDERING[name] for name in ("degree", "cuthill_mckee")}
 
 def of(value: Any, context: Context | None = None, *, name: str = "a") -> Matrix:
     """Whatever stands for a sparse matrix, on a given context, or its own. `name` is the argument in messages."""
-    matrix = Matrix.of(value, context=context, name=name)
+    matrix = Matrix.of(value, context=context, name=name, floating=True)
     if matrix.storage == "dense":
         return from_dense(matrix)
     return matrix
@@ -120,7 +120,7 @@ def from_coordinates(
 
 def from_dense(a: Any, threshold: float = 0.0, *, context: Context | None = None) -> Matrix:
     """The entries whose modulus is larger than `threshold`."""
-    matrix = Matrix.of(a, context=context)
+    matrix = Matrix.of(a, context=context, floating=True)
     return _made(lib.purlin_matrix_from_dense, matrix.context, matrix.handle, real("threshold", threshold))
 
 
