@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::super::ops::Tally;
 use crate::backend::gpu::{Event, GpuStream};
 use crate::error::Result;
+use crate::fdk::ops::Tally;
 
 /// Stages whose time is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::ops::Pixels;
-use super::super::plan::{Batch, Plan};
+use super::buffers::unprepared;
 use super::clock::Stage;
-use super::{GpuOps, UPLOAD, unprepared};
+use super::state::{GpuOps, UPLOAD};
 use crate::backend::gpu::{DeviceMemory, Rows, Staging};
 use crate::error::{Error, Result};
+use crate::fdk::ops::Pixels;
+use crate::fdk::plan::{Batch, Plan};
 use crate::shape::to_u64;
 
 /// Location of a batch's pixels on the device.

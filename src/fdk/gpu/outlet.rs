@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::super::ops::{FdkOps, Job, Target};
-use super::super::plan::Plan;
+use super::buffers::unprepared;
 use super::clock::Stage;
-use super::kernels::{Fov, Store};
-use super::{DOWNLOAD, GpuOps, raw, unprepared};
+use super::launch::raw;
+use super::state::{DOWNLOAD, GpuOps};
 use crate::alloc;
+use crate::backend::gpu::kernels::fdk::{Fov, Store};
 use crate::backend::gpu::{Region, Staging};
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};
+use crate::fdk::ops::{FdkOps, Job, Target};
+use crate::fdk::plan::Plan;
 use crate::shape::to_u64;
 
 impl GpuOps {

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use super::super::counts::{Counts, Image, PixelDefects};
-use super::super::phantom::Ellipsoid;
-use super::super::plan::Plan;
-use super::kernels::{self, Backprojection, Convert, Filter, Layout, Slab};
-use super::{LAUNCH, PanelImage, Tables, raw, shape_of};
+use super::launch::{LAUNCH, raw, shape_of};
+use super::tables::{PanelImage, Tables};
 use crate::alloc;
+use crate::backend::gpu::kernels::fdk::{self as kernels, Backprojection, Convert, Filter, Layout, Slab};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::fdk::counts::{Counts, Image, PixelDefects};
+use crate::fdk::options::Edge;
+use crate::fdk::phantom::Ellipsoid;
+use crate::fdk::plan::Plan;
 use crate::shape::to_u64;
 
 /// A device and the queue of a call.
@@ -198,7 +200,7 @@ pub(in crate::fdk) fn backproject(
             views: p.tables.views(),
             scan: plan.views.len(),
             shape,
-            skip: plan.options.edge == super::Edge::Skip,
+            skip: plan.options.edge == Edge::Skip,
             size: plan.grid.size,
             panel_rows: d.rows,
             slab: Slab { memory: volume.whole(), first: 0, slices: plan.grid.size[2] },

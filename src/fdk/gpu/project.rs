@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::super::ops::Job;
-use super::super::options::Edge;
+use super::buffers::unprepared;
 use super::clock::Stage;
-use super::kernels::{Backprojection, Slab};
-use super::{GpuOps, unprepared};
+use super::state::GpuOps;
+use crate::backend::gpu::kernels::fdk::{Backprojection, Slab};
 use crate::error::Result;
+use crate::fdk::ops::Job;
+use crate::fdk::options::Edge;
 
 /// Largest number of unfinished back-projection launches: few enough to cancel soon, enough to keep the device busy.
 const IN_FLIGHT: usize = 4;

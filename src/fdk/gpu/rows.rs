@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::super::counts::Counts;
-use super::super::plan::Plan;
 use super::buffers::Buffers;
-use super::kernels::{Convert, Layout};
-use super::{Tables, raw};
+use super::launch::raw;
+use super::tables::Tables;
+use crate::backend::gpu::kernels::fdk::{Convert, Layout};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::blocks::number::Number;
 use crate::error::Result;
+use crate::fdk::counts::Counts;
+use crate::fdk::plan::Plan;
 
 /// Parameters of the conversion and the filter.
 pub(super) struct FilterRows<'a> {

@@ -1,15 +1,17 @@
 //! Constant tables of a scan on the device.
 
-use super::super::counts::{Counts, Image};
-use super::super::options::Mode;
-use super::super::plan::Plan;
-use super::super::weights::{Ramp as WeightRamp, Redundancy};
-use super::kernels::{self, FILTER_NUMBERS, Filter, Layout, PixelWeights, RAY_NUMBERS, Ramp, Rays, VIEW_NUMBERS};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::kernels::fdk::{
+    self as kernels, FILTER_NUMBERS, Filter, Layout, PixelWeights, RAY_NUMBERS, Ramp, Rays, VIEW_NUMBERS,
+};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::fdk::counts::{Counts, Image};
+use crate::fdk::options::Mode;
+use crate::fdk::plan::Plan;
+use crate::fdk::weights::{Ramp as WeightRamp, Redundancy};
 use crate::shape::to_u64;
 
 /// Tables that the kernels read, on the device.
