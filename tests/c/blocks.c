@@ -43,13 +43,13 @@ static void tensors(void) {
   BAD_ARGUMENT("tensor: is a batch of symmetric", purlin_source_from_tensor(context, s, &source));
   OK(purlin_source_from_tensor(context, c, &source));
   OK(purlin_source_destroy(source));
-  UNSUPPORTED("tensor: I64", purlin_source_from_tensor(context, l, &source));
+  UNSUPPORTED("tensor: is I64", purlin_source_from_tensor(context, l, &source));
   BAD_HANDLE("context: is NULL", purlin_sink_to_tensor(NULL, t, &sink));
   BAD_HANDLE("tensor: is NULL", purlin_sink_to_tensor(context, NULL, &sink));
   BAD_ARGUMENT("sink: is NULL", purlin_sink_to_tensor(context, t, NULL));
   BAD_ARGUMENT("tensor: belongs to another", purlin_sink_to_tensor(foreign, t, &sink));
   BAD_ARGUMENT("tensor: is a batch of symmetric", purlin_sink_to_tensor(context, s, &sink));
-  UNSUPPORTED("tensor: I64", purlin_sink_to_tensor(context, l, &sink));
+  UNSUPPORTED("tensor: is I64", purlin_sink_to_tensor(context, l, &sink));
   OK(purlin_tensor_borrow(context, PURLIN_F32, 0, 5, five, NULL, data, &bad));
   BAD_ARGUMENT("tensor: has 5 dimensions", purlin_source_from_tensor(context, bad, &source));
   OK(purlin_tensor_destroy(bad));
@@ -93,7 +93,7 @@ static void raw_files(void) {
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "path: is empty", "", 0, PURLIN_U8, 0, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "offset: is -1", here, -1, PURLIN_U8, 0, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "dtype: is 12", here, 0, 12, 0, 1, dims);
-  BOTH(PURLIN_ERROR_NOT_SUPPORTED, "dtype: I64", here, 0, PURLIN_I64, 0, 1, dims);
+  BOTH(PURLIN_ERROR_NOT_SUPPORTED, "dtype: is I64", here, 0, PURLIN_I64, 0, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "endianness: is 2", here, 0, PURLIN_U8, 2, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "ndim: is 0", here, 0, PURLIN_U8, 0, 0, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "ndim: is 5", here, 0, PURLIN_U8, 0, 5, dims);

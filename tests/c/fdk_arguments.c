@@ -238,7 +238,7 @@ static void arguments(void) {
   BAD_ARGUMENT("epsilon: is -2", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, -2));
   BAD_ARGUMENT("epsilon: is 1, without effect on line integrals", purlin_fdk_set_counts(fdk, 0, NULL, NULL, 1));
   BAD_ARGUMENT("epsilon: is 1e-300, outside", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, 1e-300));
-  BAD_ARGUMENT("i0: is 1e300, outside", purlin_fdk_set_counts(fdk, 1e300, NULL, NULL, 0));
+  BAD_ARGUMENT("i0: is inf", purlin_fdk_set_counts(fdk, INFINITY, NULL, NULL, 0));
   BAD_ARGUMENT("i0: is 1000, without effect beside i0_image", purlin_fdk_set_counts(fdk, 1000, image, NULL, 0));
   WITH(array2(context, PURLIN_F32, nv, nu, other), BAD_ARGUMENT("i0_image: has dim", purlin_fdk_set_counts(fdk, 0, bad, NULL, 0)));
   WITH(array2(context, PURLIN_U16, nu, nv, other), BAD_ARGUMENT("dark: is U16, F32 or F64 is needed", purlin_fdk_set_counts(fdk, 1, NULL, bad, 0)));
@@ -308,7 +308,7 @@ static void pushing(void) {
   BAD_ARGUMENT("-1", purlin_fdk_push(fdk, 3, views, three));
   BAD_ARGUMENT("projections: has dim", purlin_fdk_push(fdk, 2, views, three));
   WITH(array2(foreign, PURLIN_F32, nu, nv, scan->projections), BAD_ARGUMENT("another context", purlin_fdk_push(fdk, 1, views, bad)));
-  WITH(array2(context, PURLIN_I64, nu, nv, scan->projections), UNSUPPORTED("projections: I64", purlin_fdk_push(fdk, 1, views, bad)));
+  WITH(array2(context, PURLIN_I64, nu, nv, scan->projections), UNSUPPORTED("projections: is I64, integers of at most 32 bits or floating-point numbers are needed", purlin_fdk_push(fdk, 1, views, bad)));
   /* Nothing of these was taken. */
   OK(purlin_fdk_push(fdk, 1, views, one));
   BAD_ARGUMENT("is 4, which was pushed before", purlin_fdk_push(fdk, 1, views, one));

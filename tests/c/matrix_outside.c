@@ -109,7 +109,7 @@ static void mapped_files(void) {
   FAILS(PURLIN_ERROR_IO, "has 29 bytes, 37 are needed", OPEN(5, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 2, too_many));
   BAD_ARGUMENT("offset: is -1", OPEN(-1, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 2, dims));
   BAD_ARGUMENT("dtype: is 99", OPEN(0, 99, PURLIN_LITTLE_ENDIAN, 2, dims));
-  UNSUPPORTED("dtype: I64", OPEN(0, PURLIN_I64, PURLIN_LITTLE_ENDIAN, 2, dims));
+  UNSUPPORTED("dtype: is I64", OPEN(0, PURLIN_I64, PURLIN_LITTLE_ENDIAN, 2, dims));
   BAD_ARGUMENT("endianness: is 2", OPEN(0, PURLIN_F32, 2, 2, dims));
   BAD_ARGUMENT("ndim: is 5", OPEN(0, PURLIN_F32, PURLIN_BIG_ENDIAN, 5, dims));
   BAD_ARGUMENT("dims: is NULL", OPEN(0, PURLIN_F32, PURLIN_BIG_ENDIAN, 2, NULL));
