@@ -28,6 +28,7 @@ clippy      | tools/checks/clippy.sh
 rust        | tools/checks/rust.sh
 fuzz        | tools/checks/fuzz.sh
 rustdoc     | tools/checks/rustdoc.sh
+notices     | tools/checks/notices.sh
 install     | tools/checks/install.sh
 library     | tools/checks/library.sh
 headers     | tools/checks/headers.sh
