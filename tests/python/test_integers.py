@@ -87,6 +87,13 @@ def test_integers_of_32_bits_stay_in_place_where_a_type_is_asked_for() -> None:
     assert purlin.Matrix.of(a.astype(np.int64), dtype=np.complex128).dtype == np.float64
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_factors_may_be_integers(dtype: Any) -> None:
+    u, vt = np.eye(6, 2, dtype=dtype), np.eye(2, 5, dtype=dtype)
+    with rsvd.Rsvd(2) as session:
+        assert np.abs(session.residuals(np.eye(6, 5), u, np.ones(2), vt)).max() == 0
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.bool_, np.int32, np.int64])
 def test_dense_integers_stand_for_sparse_matrices(dtype: Any) -> None:
     a = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype)

@@ -115,7 +115,7 @@ class Rsvd(Solver[Info]):
 
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
-        given = None if omega is None else Matrix.of(omega, context=self.context, name="omega")
+        given = None if omega is None else Matrix.of(omega, context=self.context, name="omega", floating=True)
         self.context.finish(lib.purlin_rsvd_set_sketch(self.handle, given.handle if given else None))
 
     def last_info(self) -> Info:
@@ -234,9 +234,9 @@ class Rsvd(Solver[Info]):
     def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
         values = np.ascontiguousarray(memory.real_array(s, name="s"))
         return (
-            Matrix.of(U, context=self.context, name="U"),
+            Matrix.of(U, context=self.context, name="U", floating=True),
             Tensor.borrow(values, context=self.context),
-            Matrix.of(Vt, context=self.context, name="Vt"),
+            Matrix.of(Vt, context=self.context, name="Vt", floating=True),
         )
 
 
