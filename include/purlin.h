@@ -4213,7 +4213,7 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
  * and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
  *
  * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end. They take a few passes over their data: copies of tensors
- * and sparse matrices, products with sparse matrices, weights of projections.
+ * and sparse matrices, products with sparse matrices.
  *
  * @param context  the context.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
@@ -6306,7 +6306,8 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  * @param[out] clamped      how many counts were raised; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
  * types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
- * takes none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * takes none), `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  *
  * @pre `clamped` is NULL or valid for writing.
  */
@@ -6323,7 +6324,8 @@ purlin_status purlin_fdk_log_transform(const struct purlin_context *context,
 
 /**
  * Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
- * the weight of rays that are measured twice.
+ * the weight of rays that are measured twice. A pixel that is not finite becomes NaN. It is not counted here:
+ * purlin_fdk_filter counts it.
  *
  * @param     fdk          the reconstruction.
  * @param     stream       NULL for the context's own.
@@ -6333,8 +6335,8 @@ purlin_status purlin_fdk_log_transform(const struct purlin_context *context,
  * @param     weighted     F32, the same dimensions.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a view out of range,
  * dimensions, types, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device,
- * where the context's backend takes none), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * where the context's backend takes none), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (on the host, which leaves some
+ * rows of the output written), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */
@@ -6362,7 +6364,7 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
  * @param[in] views     `count` numbers of views.
  * @param     weighted  F32, detector_columns x detector_rows x `count`.
  * @param     filtered  F32, filtered_columns x detector_rows x `count`.
- * @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host.
+ * @return as purlin_fdk_weight.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */
@@ -6384,7 +6386,7 @@ purlin_status purlin_fdk_filter(const struct purlin_fdk *fdk,
  * @param[in] views     `count` numbers of views.
  * @param     filtered  F32, filtered_columns x detector_rows x `count`.
  * @param     volume    F32, nx x ny x nz; added to.
- * @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host, which leaves parts of the sum in the volume.
+ * @return as purlin_fdk_weight; `PURLIN_ERROR_CANCELLED` leaves parts of the sum in the volume.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */

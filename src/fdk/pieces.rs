@@ -1,10 +1,10 @@
 //! The single steps of a reconstruction as functions of their own.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::counts::{Counts, PixelDefects};
 use super::cpu::backproject::backproject;
-use super::cpu::filter::{Filter, Layout, weigh_rows};
+use super::cpu::filter::{Filter, Layout, unwatched_rows, weigh_rows};
 use super::cpu::slab::Slab;
 use super::frame::Frame;
 use super::gpu::pieces as device;
@@ -17,11 +17,16 @@ use super::run;
 use super::session::Fdk;
 use crate::alloc;
 use crate::backend::Backend;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::DeviceMemory;
+use crate::blocks::array::Block;
 use crate::blocks::number::Number;
+use crate::blocks::source::Source as _;
+use crate::blocks::tensor::TensorSource;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
+use crate::progress::CancelWatch;
 use crate::range;
 use crate::scalar::{DType, Element};
 use crate::shape::{self, Order, to_u64};
@@ -86,7 +91,8 @@ fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
 /// and packed.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for impossible counts and other sizes.
+/// [`Error::InvalidArgument`] for impossible counts and other sizes; on the host [`Error::Cancelled`], which leaves some rows
+/// converted.
 pub fn log_transform(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -94,10 +100,7 @@ pub fn log_transform(
     counts: Counts,
     output: &mut Tensor,
 ) -> Result<PixelDefects> {
-    use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-    use crate::blocks::array::Block;
-    use crate::blocks::source::Source;
-    use crate::blocks::tensor::TensorSource;
+    let cancel = context.cancel_watch();
     input.expect_context("counts", context)?;
     let dims = input.dims().to_vec();
     if dims.len() < 2 {
@@ -116,19 +119,50 @@ pub fn log_transform(
         return Ok(warned(context, defects));
     }
     let out = packed_mut::<f32>("projections", output, context, &dims)?;
-    let mut source = TensorSource::new("counts", input, context.pool())?;
+    Ok(warned(context, transform(context, (input, number), &counts, out, cancel)?))
+}
+
+/// Bytes of counts that are copied together; more if that is less than one element of the last axis for each thread.
+const TOGETHER: usize = 1 << 22;
+
+/// [`log_transform`] of a tensor on the host with any strides; `out` is packed.
+fn transform(
+    context: &Context,
+    (input, number): (&Tensor, Number),
+    counts: &Counts,
+    out: &mut [f32],
+    cancel: CancelWatch<'_>,
+) -> Result<PixelDefects> {
+    let (pool, dims, size) = (context.pool(), input.dims(), number.size());
+    let (columns, rows, axis) = (dims[0].max(1), dims[1], dims.len() - 1);
+    let (items, each) = (dims[axis], dims[..axis].iter().product::<usize>());
+    let together = (TOGETHER / (each * size).max(1)).max(pool.threads()).min(items.max(1));
+    let unwatched = unwatched_rows(columns);
+    let mut source = TensorSource::new("counts", input, pool)?;
     let whole = Block::whole(source.info());
-    let mut raw = alloc::filled("counts", out.len() * number.size(), 0u8)?;
-    source.read(&whole, &mut raw)?;
-    let columns = dims[0].max(1);
-    let defects = context.pool().run(|| {
-        out.par_chunks_mut(columns)
-            .zip(raw.par_chunks(columns * number.size()))
-            .enumerate()
-            .map(|(r, (row, raw))| counts.convert(number, raw, r % dims[1] * columns, row))
-            .sum()
-    });
-    Ok(warned(context, defects))
+    let mut raw = alloc::filled("counts", together * each * size, 0u8)?;
+    let found = Mutex::new(PixelDefects::default());
+    for first in (0..items).step_by(together) {
+        cancel.check()?;
+        let count = together.min(items - first);
+        let (raw, out) = (&mut raw[..count * each * size], &mut out[first * each..(first + count) * each]);
+        source.read(&whole.along(axis, first, count), raw)?;
+        let before = first * each / columns;
+        pool.run(|| {
+            let lines = out.par_chunks_mut(columns).zip(raw.par_chunks(columns * size)).enumerate();
+            lines.try_for_each(|(r, (line, raw))| {
+                if r.is_multiple_of(unwatched) {
+                    cancel.check()?;
+                }
+                let defects = counts.convert(number, raw, (before + r) % rows * columns, line);
+                if defects != PixelDefects::default() {
+                    *found.lock().unwrap_or_else(PoisonError::into_inner) += defects;
+                }
+                Ok(())
+            })
+        })?;
+    }
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Logs the number of counts that were not finite, once a call.
@@ -164,10 +198,12 @@ impl Fdk {
         Ok(checked)
     }
 
-    /// Multiplies views with the cosine of every ray and its redundancy weight: [columns, rows, count] of F32, packed.
+    /// Multiplies views with the cosine of every ray and its redundancy weight: [columns, rows, count] of F32, packed. Pixels
+    /// that are not finite become NaN; they are not counted.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for views out of range and arrays of other sizes.
+    /// [`Error::InvalidArgument`] for views out of range and arrays of other sizes; on the host [`Error::Cancelled`], which
+    /// leaves some rows weighted.
     pub fn weight(
         &self,
         stream: Option<&Stream>,
@@ -177,7 +213,7 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let views = self.views(views)?;
+        let (cancel, views) = (context.cancel_watch(), self.views(views)?);
         let dims = [d.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, projections)? {
             weighted.check_writable("weighted")?;
@@ -187,8 +223,7 @@ impl Fdk {
         }
         let input = packed::<f32>("projections", projections, context, &dims)?;
         let out = packed_mut::<f32>("weighted", weighted, context, &dims)?;
-        out.copy_from_slice(input);
-        weigh_rows(context.pool(), plan, &views, out)
+        weigh_rows(context.pool(), plan, &views, input, out, cancel)
     }
 
     /// Ramp-filters weighted views: [columns, rows, count] to [`Plan::columns`](super::plan::Plan), rows, count; F32,

@@ -295,7 +295,7 @@ pub unsafe extern "C" fn purlin_context_set_log(
 /// and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
 ///
 /// Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end. They take a few passes over their data: copies of tensors
-/// and sparse matrices, products with sparse matrices, weights of projections.
+/// and sparse matrices, products with sparse matrices.
 ///
 /// @param context  the context.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.

@@ -27,7 +27,8 @@ use crate::fdk::pieces;
 /// @param[out] clamped      how many counts were raised; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
 /// types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
-/// takes none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// takes none), `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `clamped` is NULL or valid for writing.
@@ -74,7 +75,8 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
 }
 
 /// Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
-/// the weight of rays that are measured twice.
+/// the weight of rays that are measured twice. A pixel that is not finite becomes NaN. It is not counted here:
+/// purlin_fdk_filter counts it.
 ///
 /// @param     fdk          the reconstruction.
 /// @param     stream       NULL for the context's own.
@@ -84,8 +86,8 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
 /// @param     weighted     F32, the same dimensions.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a view out of range,
 /// dimensions, types, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device,
-/// where the context's backend takes none), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// where the context's backend takes none), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (on the host, which leaves some
+/// rows of the output written), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
@@ -126,7 +128,7 @@ pub unsafe extern "C" fn purlin_fdk_weight(
 /// @param[in] views     `count` numbers of views.
 /// @param     weighted  F32, detector_columns x detector_rows x `count`.
 /// @param     filtered  F32, filtered_columns x detector_rows x `count`.
-/// @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host.
+/// @return as purlin_fdk_weight.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
@@ -161,7 +163,7 @@ pub unsafe extern "C" fn purlin_fdk_filter(
 /// @param[in] views     `count` numbers of views.
 /// @param     filtered  F32, filtered_columns x detector_rows x `count`.
 /// @param     volume    F32, nx x ny x nz; added to.
-/// @return as purlin_fdk_weight, and `PURLIN_ERROR_CANCELLED` on the host, which leaves parts of the sum in the volume.
+/// @return as purlin_fdk_weight; `PURLIN_ERROR_CANCELLED` leaves parts of the sum in the volume.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.

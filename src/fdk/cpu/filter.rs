@@ -16,6 +16,7 @@ use crate::backend::cpu::{Isa, Pool};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::Result;
+use crate::progress::CancelWatch;
 use crate::shape::to_u64;
 
 /// Most rows that are filtered together: the lanes of the widest vector.
@@ -23,6 +24,9 @@ const GROUP: usize = 16;
 
 /// Samples of a group of rows that are written between two looks.
 const PIECE: usize = 1 << 17;
+
+/// Pixels of rows that are weighted or converted between two checks for a cancellation.
+const UNWATCHED: usize = 1 << 14;
 
 /// Storage order of filtered views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,17 +298,36 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32
     }
 }
 
+/// Rows of so many columns that a thread works on between two checks for a cancellation, at least one.
+pub fn unwatched_rows(columns: usize) -> usize {
+    (UNWATCHED / columns.max(1)).max(1)
+}
+
 /// Multiplies whole views, row after row, with the weights of their rays. Pixels that are not finite become NaN.
-pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32]) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) within a view; out of memory.
+pub fn weigh_rows(
+    pool: &Pool,
+    plan: &Plan,
+    views: &[usize],
+    input: &[f32],
+    weighted: &mut [f32],
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
     let (columns, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
-    let numbers = numbers(columns)?;
+    let (numbers, unwatched) = (numbers(columns)?, unwatched_rows(columns));
     pool.run(|| {
-        pixels.par_chunks_mut(columns * rows).zip(views).try_for_each_init(
+        let images = weighted.par_chunks_mut(columns * rows).zip(input.par_chunks(columns * rows));
+        images.zip(views).try_for_each_init(
             || alloc::filled("weights of rays", columns, 0f32),
-            |weights, (image, &view)| {
+            |weights, ((image, input), &view)| {
                 weigh_columns(plan, view, weights);
-                for (j, row) in image.chunks_mut(columns).enumerate() {
-                    row.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = f32::NAN);
+                for (j, (row, input)) in image.chunks_mut(columns).zip(input.chunks(columns)).enumerate() {
+                    if j.is_multiple_of(unwatched) {
+                        cancel.check()?;
+                    }
+                    row.iter_mut().zip(input).for_each(|(p, q)| *p = if q.is_finite() { *q } else { f32::NAN });
                     weigh_pixels(plan, view, j, weights);
                     weigh(plan, view, j, weights, &numbers, row);
                 }

@@ -1,5 +1,6 @@
 mod accuracy;
 mod arcs;
+mod cancelled;
 mod checksums;
 mod choices;
 mod counts;
