@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Papers of a release: third-party notices, bill of materials, checksums of a folder. Planted faults must be found.
+# Papers of a release: third-party notices, bill of materials, packages for a crate registry, checksums of a folder. Planted
+# faults must be found.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 "$PYTHON" -c 'import tomllib' 2>/dev/null || skip "Python 3.11 or newer is needed"
@@ -7,6 +8,7 @@ cd "$ROOT"
 # Fetches what the builds before this step have not; nothing is asked of a network if all is here.
 cargo fetch --locked --quiet --target "$(rustc -vV | sed -n 's/^host: //p')"
 "$PYTHON" tools/checks/third_party.py
+"$PYTHON" tools/checks/packages.py
 
 work=$TARGET/checksums
 rm -rf "$work"
