@@ -30,7 +30,7 @@ use crate::team;
 use crate::tensor::train::TensorTrain;
 
 /// Index of x, index of y, and index of the result.
-type Place = (usize, usize, usize);
+type Indices = (usize, usize, usize);
 
 /// The trains of a call and their classes. All trains of a class have the same shape and type.
 struct Lists<'a> {
@@ -45,11 +45,11 @@ struct Lists<'a> {
 /// The products of a chunk, by how they are computed: `small` ones together by the backend, the largest first; `large`
 /// ones one after the other; `single` ones by single calls. The flag of a small or large product says whether its
 /// result is conjugated at the end.
-struct Dealt<'a> {
+struct Groups<'a> {
     small: Vec<Item<'a>>,
-    small_places: Vec<(Place, bool)>,
-    large: Vec<(Item<'a>, Place, bool)>,
-    single: Vec<Place>,
+    small_places: Vec<(Indices, bool)>,
+    large: Vec<(Item<'a>, Indices, bool)>,
+    single: Vec<Indices>,
 }
 
 /// The class of x, that of y, and whether they are one train.
@@ -111,7 +111,7 @@ impl Contraction {
     /// As [`Contraction::inner_batch`] for arguments that do not fit.
     pub fn plan_batch(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
         expect_pairs(x, y)?;
-        self.foresee(x, y, x.len(), &|k| Some((k, k, k)))
+        self.predict_report(x, y, x.len(), &|k| Some((k, k, k)))
     }
 
     /// The report of [`Contraction::gram`] before it runs, as for [`Contraction::plan_batch`].
@@ -120,21 +120,21 @@ impl Contraction {
     /// As [`Contraction::gram`] for arguments that do not fit.
     pub fn plan_gram(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
         let count = crate::shape::product("results", x.len(), y.len())?;
-        self.foresee(x, y, count, &entries(x, y))
+        self.predict_report(x, y, count, &entries(x, y))
     }
 
     /// The report of [`Contraction::all`] without computing the results.
-    fn foresee(
+    fn predict_report(
         &mut self,
         x: &[&TensorTrain],
         y: &[&TensorTrain],
         count: usize,
-        place: &dyn Fn(usize) -> Option<Place>,
+        place: &dyn Fn(usize) -> Option<Indices>,
     ) -> Result<Info> {
         let mut info = nothing(self.contexts.len());
         expect_ready(self, x, y)?;
         let mut lists = Lists::new(x, y)?;
-        self.chunks(count, place, |session, chunk, _| session.deal(&mut lists, chunk, &mut info).map(|_| ()))?;
+        self.chunks(count, place, |session, chunk, _| session.group(&mut lists, chunk, &mut info).map(|_| ()))?;
         Ok(info)
     }
 
@@ -143,8 +143,8 @@ impl Contraction {
     fn chunks(
         &mut self,
         count: usize,
-        place: &dyn Fn(usize) -> Option<Place>,
-        mut each: impl FnMut(&mut Self, &[Place], usize) -> Result<()>,
+        place: &dyn Fn(usize) -> Option<Indices>,
+        mut each: impl FnMut(&mut Self, &[Indices], usize) -> Result<()>,
     ) -> Result<()> {
         let most = self.machines[0].machine().batch.min(count);
         let mut chunk = alloc::with_capacity("batch of contractions", most)?;
@@ -166,9 +166,9 @@ impl Contraction {
         x: &[&TensorTrain],
         y: &[&TensorTrain],
         count: usize,
-        place: &dyn Fn(usize) -> Option<Place>,
+        place: &dyn Fn(usize) -> Option<Indices>,
         report: Option<&ProgressFn<'_>>,
-        put: &mut dyn FnMut(Place, Scaled),
+        put: &mut dyn FnMut(Indices, Scaled),
     ) -> Result<Info> {
         let (start, progress) = (Instant::now(), self.progress(report));
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
@@ -213,7 +213,7 @@ impl Contraction {
             put(place, sum);
         };
         self.chunks(count, place, |session, chunk, reached| {
-            let mut dealt = session.deal(&mut lists, chunk, &mut info)?;
+            let mut dealt = session.group(&mut lists, chunk, &mut info)?;
             let mut single = std::mem::take(&mut dealt.single);
             let (done, lost) = flags::watch(|| {
                 session.run(stream, dealt, &progress, &mut known, &mut |place, sum| {
@@ -244,9 +244,9 @@ impl Contraction {
         stream: Option<&Stream>,
         (x, y): (&[&TensorTrain], &[&TensorTrain]),
         count: usize,
-        place: &dyn Fn(usize) -> Option<Place>,
+        place: &dyn Fn(usize) -> Option<Indices>,
         progress: &Progress<'_>,
-        put: &mut dyn FnMut(Place, Scaled),
+        put: &mut dyn FnMut(Indices, Scaled),
     ) -> Result<Info> {
         let (quiet, mut info) = (progress.without_reports(), nothing(self.contexts.len()));
         for place in (0..count).filter_map(place) {
@@ -261,7 +261,7 @@ impl Contraction {
 
     /// Plans these products and divides them by how they are computed. Adds their operations, bytes and workspace to
     /// `info`.
-    fn deal<'a>(&mut self, lists: &mut Lists<'a>, places: &[Place], info: &mut Info) -> Result<Dealt<'a>> {
+    fn group<'a>(&mut self, lists: &mut Lists<'a>, places: &[Indices], info: &mut Info) -> Result<Groups<'a>> {
         let what = "batch of contractions";
         let (mut small, mut small_places) =
             (alloc::with_capacity(what, places.len())?, alloc::with_capacity(what, places.len())?);
@@ -302,19 +302,19 @@ impl Contraction {
             (small, small_places) = (items, places);
         }
         info.workspace_bytes = info.workspace_bytes.max(in_bytes(self.machines[0].many_bytes(&small)));
-        Ok(Dealt { small, small_places, large, single })
+        Ok(Groups { small, small_places, large, single })
     }
 
     /// Computes the products of a chunk.
     fn run(
         &mut self,
         stream: Option<&Stream>,
-        dealt: Dealt<'_>,
+        dealt: Groups<'_>,
         progress: &Progress<'_>,
         known: &mut Known,
-        put: &mut dyn FnMut(Place, Scaled) -> Result<()>,
+        put: &mut dyn FnMut(Indices, Scaled) -> Result<()>,
     ) -> Result<()> {
-        let Dealt { small, small_places, large, .. } = dealt;
+        let Groups { small, small_places, large, .. } = dealt;
         let mut sums = alloc::filled("batch of contractions", small.len(), Scaled::ZERO)?;
         if !small.is_empty() {
             many(&mut self.machines, stream, &small, &progress.flag(), &mut sums)?;
@@ -374,7 +374,7 @@ impl<'a> Lists<'a> {
     }
 
     /// The plan of a product; classes of trains share plans.
-    fn plan(&mut self, session: &mut Contraction, (i, j, _): Place) -> Result<Call> {
+    fn plan(&mut self, session: &mut Contraction, (i, j, _): Indices) -> Result<Call> {
         let (x, y) = (self.x[i], self.y[j]);
         let key = (self.x_class[i], self.y_class[j], x.is_same(y));
         if let Some((last, call)) = &self.last
@@ -456,7 +456,7 @@ fn is_same(x: &[&TensorTrain], y: &[&TensorTrain]) -> bool {
 
 /// The entries of a Gram matrix that are computed. For one list with itself these are the entries on and above the
 /// diagonal.
-fn entries(x: &[&TensorTrain], y: &[&TensorTrain]) -> impl Fn(usize) -> Option<Place> + use<> {
+fn entries(x: &[&TensorTrain], y: &[&TensorTrain]) -> impl Fn(usize) -> Option<Indices> + use<> {
     let (same, rows) = (is_same(x, y), x.len());
     move |k| {
         let (i, j) = (k % rows, k / rows);

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::algorithm::norm;
 use super::balance::{Balanced, Risk};
-use super::beside;
+use super::examination;
 use super::finite;
 use super::info::Info;
 use super::operator::Trains;
-use super::ops::{Beside, Work};
+use super::ops::{HostWork, Work};
 use super::options::{Conjugate, NormMethod};
 use super::peaks::Sizes;
 use super::rings;
@@ -140,32 +140,38 @@ impl Contraction {
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
         let turns = rings::turns(self.options());
-        let is_beside = self.examines_beside([x, y], progress);
-        let mut run = |a: &TensorTrain, b: &TensorTrain, risk, progress: &Progress<'_>, beside: Option<Beside<'_>>| {
-            if risk == Risk::Hidden {
-                if goal == Goal::Distance {
-                    let problem =
-                        "x: numbers of these rings hide others that count, so their difference would lose these";
-                    return Err(Error::Numerical(problem.into()));
+        let is_during_contraction = self.examines_during_contraction([x, y], progress);
+        let mut run =
+            |a: &TensorTrain, b: &TensorTrain, risk, progress: &Progress<'_>, host_work: Option<HostWork<'_>>| {
+                if risk == Risk::RingUnderflow {
+                    if goal == Goal::Distance {
+                        let problem =
+                            "x: numbers of these rings hide others that count, so their difference would lose these";
+                        return Err(Error::Numerical(problem.into()));
+                    }
+                    let square =
+                        rings::value(&context, stream, Conjugate::Bra, progress.flag(), &Trains::new(x, None, x))?;
+                    return Ok(square.re().sqrt());
                 }
-                let square = rings::value(&context, stream, Conjugate::Bra, progress.flag(), &Trains::new(x, None, x))?;
-                return Ok(square.re().sqrt());
-            }
-            let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
-            let terms = &terms[..count];
-            let norm = self.execute(stream, &plan, a, b, progress, Sizes::default(), |machines, work| {
-                norm::by_qr(machines, &Work { beside, ..*work }, terms)
-            })?;
-            finite::checked(norm, DType::F64, &read[..count])
-        };
+                let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
+                let terms = &terms[..count];
+                let norm = self.execute(stream, &plan, a, b, progress, Sizes::default(), |machines, work| {
+                    norm::by_qr(machines, &Work { host_work, ..*work }, terms)
+                })?;
+                finite::checked(norm, DType::F64, &read[..count])
+            };
         let mut balanced = Balanced::begin(&context, stream, x, y, false, turns)?;
         let mut plain = None;
-        if is_beside {
+        if is_during_contraction {
             let is_rejected = |balanced: &Balanced| balanced.has_copies() || balanced.risk() != Risk::Nothing;
-            let (copies_lost, found) =
-                beside::examined(&context, &mut balanced, (x, y), progress, is_rejected, |progress, beside| {
-                    run(x, y, Risk::Nothing, progress, Some(beside))
-                })?;
+            let (copies_lost, found) = examination::examined(
+                &context,
+                &mut balanced,
+                (x, y),
+                progress,
+                is_rejected,
+                |progress, host_work| run(x, y, Risk::Nothing, progress, Some(host_work)),
+            )?;
             flags::hand_on(copies_lost);
             plain = found;
         } else {

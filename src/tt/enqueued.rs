@@ -170,7 +170,7 @@ impl Contraction {
         let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
         let (cancel, done) = (progress.flag(), std::sync::atomic::AtomicU64::new(0));
         let work =
-            Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done, sizes: Sizes::default(), beside: None };
+            Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done, sizes: Sizes::default(), host_work: None };
         let enqueued = self.machines[0].enqueue(&work, wanted, self.workspace.as_ref(), to)?;
         Ok(Info { workspace_bytes: to_i64(enqueued.bytes), kernel: enqueued.kernel, ..plan.info(1) })
     }

@@ -12,7 +12,7 @@
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `once` | options of an object that is made for one call |
 //! | `call` | norms and distances |
-//! | `beside` | examination of trains on the host while a device contracts them |
+//! | `examination` | examination of trains on the host while a device contracts them |
 //! | `wider` | contractions that lost digits below the range of their type, repeated on the host |
 //! | `rings` | products of rings whose numbers hide others that count |
 //! | `batch` | many inner products in one call, Gram matrices |
@@ -31,11 +31,11 @@ pub mod algebra;
 mod algorithm;
 mod balance;
 pub mod batch;
-mod beside;
 mod call;
 pub mod cost;
 pub mod cpu;
 pub mod enqueued;
+mod examination;
 mod finite;
 pub mod gpu;
 pub mod info;

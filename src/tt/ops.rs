@@ -69,11 +69,11 @@ pub struct Work<'a> {
     /// Bounds from the largest entries of the cores, if `peaks::matter` says that the plan needs them.
     pub sizes: Sizes,
     /// Work that the host does when it would otherwise wait for the device.
-    pub beside: Option<Beside<'a>>,
+    pub host_work: Option<HostWork<'a>>,
 }
 
 /// Work of the host that does not depend on the contraction. Only the first call does it.
-pub type Beside<'a> = &'a (dyn Fn() + Sync);
+pub type HostWork<'a> = &'a (dyn Fn() + Sync);
 
 /// Result of an enqueued call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +116,8 @@ impl Work<'_> {
     }
 
     /// Does the host's other work. Call it before a wait, after enough work has been enqueued for the device.
-    pub fn run_beside(&self) {
-        if let Some(work) = self.beside {
+    pub fn run_host_work(&self) {
+        if let Some(work) = self.host_work {
             work();
         }
     }

@@ -221,7 +221,7 @@ impl Contraction {
         let sum = loop {
             let (a, b) = balanced.of(x, y);
             match balanced.risk() {
-                Risk::Hidden => {
+                Risk::RingUnderflow => {
                     return self.by_exponents(stream, &given, goal, progress, plan.info(self.contexts.len()), start);
                 }
                 Risk::Range | Risk::Nothing => {}
@@ -399,7 +399,10 @@ impl Contraction {
         let machines = &mut self.machines[..];
         watched(progress, |watch| {
             watch.expect(plan.steps());
-            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes, beside: None })
+            run(
+                machines,
+                &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes, host_work: None },
+            )
         })
         .map_err(|problem| in_all(problem, plan.workspace))
     }

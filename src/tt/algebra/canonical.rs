@@ -1,7 +1,7 @@
 //! Canonical forms: every core but one orthonormal.
 
 use super::erased::{Dense, Operations, with_operations};
-use super::orthogonal::{Pieces, assemble, factors, normalize, tame, times_power};
+use super::orthogonal::{Pieces, assemble, factors, normalize, normalize_if_far, times_power};
 use super::place::{Place, check, expect_finite};
 use super::round::{check_finite, expect_open, in_one_core};
 use crate::alloc;
@@ -99,7 +99,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
             let next = algebra.zeros(what, 0, 0)?;
             let (mut q, mut low) = factors(algebra, std::mem::replace(&mut m, next))?;
             algebra.positive(&mut q, &mut low)?;
-            match tame(algebra, &mut low)? {
+            match normalize_if_far(algebra, &mut low)? {
                 Some(e) => exponent += e,
                 None => return nothing(algebra, x),
             }
@@ -124,7 +124,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
         let tall = algebra.adjoint("unfolding of a core", &wide)?;
         let (mut q, mut low) = factors(algebra, tall)?;
         algebra.positive(&mut q, &mut low)?;
-        match tame(algebra, &mut low)? {
+        match normalize_if_far(algebra, &mut low)? {
             Some(e) => exponent += e,
             None => return nothing(algebra, x),
         }

@@ -1,7 +1,7 @@
 //! The dense tensor of a train.
 
 use super::erased::{Dense, Operations, with_operations};
-use super::orthogonal::{exponent_of_norm, frobenius, normalize, tame, times_power};
+use super::orthogonal::{exponent_of_norm, frobenius, normalize, normalize_if_far, times_power};
 use super::place::{Place, check};
 use super::structure::to_open;
 use super::svd::expect_elements;
@@ -177,7 +177,7 @@ fn prepare(algebra: &mut dyn Operations, m: &mut Dense, core: &Dense) -> Result<
     let (low, high) = if algebra.dtype().is_single() { (-40, 100) } else { (-500, 900) };
     let size = exponent_of_norm(algebra, core)?;
     if (low..=high).contains(&size) {
-        return Ok(tame(algebra, m)?.unwrap_or(0));
+        return Ok(normalize_if_far(algebra, m)?.unwrap_or(0));
     }
     if frobenius(algebra, m)? == 0.0 {
         return Ok(0);

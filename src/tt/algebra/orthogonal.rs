@@ -94,7 +94,7 @@ pub fn normalize(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i
 }
 
 /// [`normalize`], but only if the norm is far from 1. That suffices between products.
-pub fn tame(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
+pub fn normalize_if_far(algebra: &mut dyn Operations, m: &mut Dense) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm > 1e-4 && norm < 1e4 {
         return Ok(Some(0));

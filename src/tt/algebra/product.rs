@@ -208,37 +208,37 @@ impl<'a> Product<'a> {
             Pair::Entries(x, y) => {
                 let (a, b) = (x.shape().core(k), y.shape().core(k));
                 let (x, y) = (x.core::<T>("x", k)?, y.core::<T>("y", k)?);
-                let Some(tamed) = Tamed::new(x, y)? else {
+                let Some(scaled) = InRange::new(x, y)? else {
                     return apart(at, &|place| entry_of_entries((x, a), (y, b), place), out);
                 };
-                let (x, y) = tamed.of(x, y);
+                let (x, y) = scaled.of(x, y);
                 at.context.pool().run(|| entries_core((x, a), (y, b), out));
-                Ok((tamed.exponent, false))
+                Ok((scaled.exponent, false))
             }
             Pair::Matrix { h, x, rows, columns } => {
                 let ([w, _, v], [r, _, s]) = (h.shape().core(k), x.shape().core(k));
                 let inner = x.shape().modes()[k] / columns[k];
                 let sizes = Sizes { w, v, r, s, rows: rows[k], inner, columns: columns[k] };
                 let (h, x) = (h.core::<T>("h", k)?, x.core::<T>("x", k)?);
-                let Some(tamed) = Tamed::new(h, x)? else {
+                let Some(scaled) = InRange::new(h, x)? else {
                     let passes_zeros = is_finite(x);
                     return apart(at, &|place| entry_of_matrix(sizes, h, x, passes_zeros, place), out);
                 };
-                let (h, x) = tamed.of(h, x);
+                let (h, x) = scaled.of(h, x);
                 at.context.pool().run(|| matrix_core(sizes, h, x, out));
-                Ok((tamed.exponent, false))
+                Ok((scaled.exponent, false))
             }
         }
     }
 }
 
 /// Two cores, scaled to [-1, 1] if products of their entries would leave the range of the type.
-struct Tamed<T> {
+struct InRange<T> {
     copies: Option<[Vec<T>; 2]>,
     exponent: i64,
 }
 
-impl<T: Scalar> Tamed<T> {
+impl<T: Scalar> InRange<T> {
     /// `None` if the entries of a core differ so much that products of scaled entries would underflow.
     fn new(x: &[T], y: &[T]) -> Result<Option<Self>> {
         // Products of cores within these exponents stay in the range of the type.

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use super::erased::{Dense, Operations, Values, with_operations};
-use super::orthogonal::{Pieces, assemble, factors, frobenius, normalize, split, tame, times_power};
+use super::orthogonal::{Pieces, assemble, factors, frobenius, normalize, normalize_if_far, split, times_power};
 use super::place::{Place, check, expect_finite};
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
@@ -229,7 +229,7 @@ fn sweep(
         drop(wide);
         let least = source.least_column(algebra, &tall)?;
         let (q, mut low) = factors(algebra, tall)?;
-        let taken = match tame(algebra, &mut low)? {
+        let taken = match normalize_if_far(algebra, &mut low)? {
             Some(e) => e,
             None => {
                 source.expect_finite(algebra, argument)?;

@@ -5,7 +5,7 @@
 //! part. So the tensor is read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::erased::{Dense, Held, Operations, with_operations};
-use super::orthogonal::{Pieces, assemble, frobenius, normalize, split, tame, times_power};
+use super::orthogonal::{Pieces, assemble, frobenius, normalize, normalize_if_far, split, times_power};
 use super::place::Place;
 use super::round::{NOISE, epsilon, give_back, in_one_core};
 use super::truncate::{self, Truncated, Truncation};
@@ -157,7 +157,7 @@ fn sweep(
                 return if is_lowered { Err(not_finite()) } else { Ok(None) };
             }
             // Some libraries do not converge for very large or small numbers.
-            let e = tame(algebra, &mut m)?.unwrap_or(0);
+            let e = normalize_if_far(algebra, &mut m)?.unwrap_or(0);
             (exponent, whole, delta) = (exponent + e, scale(whole, -e), shifted(delta, e));
             held = Held::Taken;
             let part = split(algebra, m, delta, truncation.cap(k))?;

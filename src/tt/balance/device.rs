@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::hidden;
 use super::powers::{self, Examined, WHAT, limit};
 use super::range;
+use super::ring_underflow;
 use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
@@ -53,7 +53,7 @@ fn regions_of<'a>(train: &'a TensorTrain, shapes: &[[usize; 3]]) -> Result<Vec<R
 /// times.
 fn times(train: &TensorTrain, shapes: &[[usize; 3]], turns: usize) -> usize {
     let passes = train.shape().len() / shapes.len().max(1);
-    hidden::turns(turns.saturating_mul(passes), shapes.len(), train.shape().max_rank())
+    ring_underflow::turns(turns.saturating_mul(passes), shapes.len(), train.shape().max_rank())
 }
 
 /// Adds a train in device memory to the examined bonds. A contraction passes through its sites `turns` times.
@@ -84,32 +84,32 @@ fn ring_of(train: &TensorTrain, turns: usize) -> Result<Option<Ring>> {
 
 /// Findings of an examination on the device.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Doubt {
+pub(super) struct Findings {
     /// Whether a bond is unbalanced.
     is_graded: bool,
     /// Whether there is a ring in which some entries may be small enough to underflow beside others.
-    may_hide: bool,
+    may_underflow: bool,
     /// Whether a core's numbers are beyond [`range::most`].
     pub(super) is_wide: bool,
 }
 
-impl Doubt {
+impl Findings {
     /// Whether the bonds are unbalanced, or a ring needs the search.
     pub(super) fn is_any(self) -> bool {
-        self.is_graded || self.may_hide
+        self.is_graded || self.may_underflow
     }
 
     fn or(self, other: Self) -> Self {
         Self {
             is_graded: self.is_graded || other.is_graded,
-            may_hide: self.may_hide || other.may_hide,
+            may_underflow: self.may_underflow || other.may_underflow,
             is_wide: self.is_wide || other.is_wide,
         }
     }
 }
 
 /// A running examination of trains on a device.
-pub(super) struct Look {
+pub(super) struct Examination {
     gpu: Gpu,
     stream: GpuStream,
     /// Three arrays of `count` 8-byte flags, one flag for each part, nonzero for yes: a bond is unbalanced; entries of
@@ -141,7 +141,7 @@ fn space_of(bonds: &Bonds, trains: usize) -> [usize; 2] {
     [keys, keys + bonds.table_bytes()]
 }
 
-impl Look {
+impl Examination {
     /// An examination of `count` parts, none of them started. One allocation holds its flags and `space` bytes for the
     /// kernels.
     fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>, space: usize) -> Result<Self> {
@@ -184,7 +184,7 @@ impl Look {
         bonds.carried(gpu, stream, space, trains, limit(dtype), range::most(dtype), (to, 1), wide)?;
         if self.turns.is_some() && bonds.has_rings() {
             let to = self.answers.region((self.count + first) * 8, trains * 8)?;
-            bonds.near(gpu, stream, space, trains, hidden::half_range(dtype), (to, 1))?;
+            bonds.near(gpu, stream, space, trains, ring_underflow::half_range(dtype), (to, 1))?;
         }
         if self.wants_peaks {
             let peaks = gpu.allocate_on(stream, WHAT, bonds.cores() * 8)?;
@@ -217,21 +217,21 @@ impl Look {
             space += space_of(&of_part, 1)[1].next_multiple_of(GRAIN);
             bonds.push((part[0].dtype(), of_part));
         }
-        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns, space)? };
+        let mut examination = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns, space)? };
         for (j, (dtype, of_part)) in bonds.iter().enumerate() {
-            look.start(*dtype, of_part, None, 1, j)?;
+            examination.start(*dtype, of_part, None, 1, j)?;
         }
-        Ok(Some(look))
+        Ok(Some(examination))
     }
 
     /// Waits for the flags and returns the findings, one entry for each part.
-    fn answers(&self) -> Result<Vec<Doubt>> {
+    fn answers(&self) -> Result<Vec<Findings>> {
         let mut words = alloc::filled(WHAT, 3 * self.count, 0i64)?;
         self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;
         let mut answers = alloc::with_capacity(WHAT, self.count)?;
         answers.extend((0..self.count).map(|i| {
-            let [is_graded, may_hide, is_wide] = [0, 1, 2].map(|j| words[j * self.count + i] != 0);
-            Doubt { is_graded, may_hide, is_wide }
+            let [is_graded, may_underflow, is_wide] = [0, 1, 2].map(|j| words[j * self.count + i] != 0);
+            Findings { is_graded, may_underflow, is_wide }
         }));
         Ok(answers)
     }
@@ -249,8 +249,8 @@ impl Look {
     }
 
     /// The union of all findings. Waits.
-    pub(super) fn doubt(&self) -> Result<Doubt> {
-        Ok(self.answers()?.into_iter().fold(Doubt::default(), Doubt::or))
+    pub(super) fn findings(&self) -> Result<Findings> {
+        Ok(self.answers()?.into_iter().fold(Findings::default(), Findings::or))
     }
 }
 
@@ -312,13 +312,13 @@ impl Enqueued {
                 bonds.look(T::DTYPE, gpu, stream, (table, keys), None, 1, limit(*dtype), (to, 1))
             })?;
             let Some(ring) = ring else { continue };
-            let (half, digits) = (hidden::half_range(*dtype), hidden::digits(*dtype));
-            let (doubt, space) = (space.part(first, GRAIN)?, space.part(first + GRAIN, ring.bytes())?);
+            let (half, digits) = (ring_underflow::half_range(*dtype), ring_underflow::digits(*dtype));
+            let (findings, space) = (space.part(first, GRAIN)?, space.part(first + GRAIN, ring.bytes())?);
             first += GRAIN + ring.bytes().next_multiple_of(GRAIN);
-            gpu.clear(stream, doubt)?;
-            bonds.near(gpu, stream, (table, keys), 1, half, (doubt, 1))?;
+            gpu.clear(stream, findings)?;
+            bonds.near(gpu, stream, (table, keys), 1, half, (findings, 1))?;
             result::store(gpu, stream, ring.table(), space)?;
-            ring.search(gpu, stream, space, (half, digits), Some(doubt), to)?;
+            ring.search(gpu, stream, space, (half, digits), Some(findings), to)?;
         }
         Ok(())
     }
@@ -335,17 +335,17 @@ fn are_alike(a: &TensorTrain, b: &TensorTrain) -> bool {
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn doubts(
+pub(super) fn all_findings(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     trains: &[&TensorTrain],
     turns: Option<usize>,
-) -> Result<Vec<Doubt>> {
+) -> Result<Vec<Findings>> {
     if !trains.iter().any(|train| train.is_device()) {
         return Ok(Vec::new());
     }
     let (gpu, queue) = queue(context, stream)?;
-    let mut look = Look::empty(gpu, queue, trains.len(), turns, 0)?;
+    let mut examination = Examination::empty(gpu, queue, trains.len(), turns, 0)?;
     let mut first = 0;
     let mut doubtful = Vec::new();
     while let Some(train) = trains.get(first) {
@@ -366,10 +366,10 @@ pub(super) fn doubts(
             for train in &trains[first..first + count] {
                 list.push(i64::from_ne_bytes(train.address(0).to_ne_bytes()));
             }
-            let mut bases = look.gpu.allocate_uninitialised_on(&look.stream, WHAT, count * 8)?;
-            look.gpu.store_numbers(&look.stream, &list, &mut bases, 0)?;
-            look.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
-            alloc::push(WHAT, &mut look.held, bases)?;
+            let mut bases = examination.gpu.allocate_uninitialised_on(&examination.stream, WHAT, count * 8)?;
+            examination.gpu.store_numbers(&examination.stream, &list, &mut bases, 0)?;
+            examination.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
+            alloc::push(WHAT, &mut examination.held, bases)?;
             count
         } else {
             // Trains that are not contiguous are examined together. If a bond is unbalanced, each of them is examined
@@ -383,7 +383,7 @@ pub(super) fn doubts(
                 add(&mut bonds, train, turns.unwrap_or(1))?;
                 (count, cores) = (count + 1, cores + train.shape().len());
             }
-            look.start(train.dtype(), &bonds, None, 1, first)?;
+            examination.start(train.dtype(), &bonds, None, 1, first)?;
             if count > 1 {
                 alloc::push(WHAT, &mut doubtful, first..first + count)?;
             }
@@ -391,20 +391,20 @@ pub(super) fn doubts(
         };
         first += count;
     }
-    let mut doubts = look.answers()?;
-    drop(look);
+    let mut all_findings = examination.answers()?;
+    drop(examination);
     for group in doubtful {
-        if doubts[group.start].is_any() || doubts[group.start].is_wide {
+        if all_findings[group.start].is_any() || all_findings[group.start].is_wide {
             for i in group {
-                let look = Look::new(context, stream, &trains[i..=i], false, turns)?;
-                doubts[i] = look.map_or(Ok(Doubt::default()), |look| look.doubt())?;
+                let examination = Examination::new(context, stream, &trains[i..=i], false, turns)?;
+                all_findings[i] = examination.map_or(Ok(Findings::default()), |examination| examination.findings())?;
             }
         }
     }
-    if !doubts.iter().any(|doubt| doubt.is_any() || doubt.is_wide) {
-        doubts.clear();
+    if !all_findings.iter().any(|findings| findings.is_any() || findings.is_wide) {
+        all_findings.clear();
     }
-    Ok(doubts)
+    Ok(all_findings)
 }
 
 /// Copies a train on the device to the host. Waits.
@@ -419,7 +419,7 @@ pub(super) fn fetched(context: &Arc<Context>, stream: Option<&Stream>, train: &T
 
 /// Searches a ring on the device for entries that contribute to the result and may underflow; `false` for an open
 /// train. Waits.
-pub(super) fn is_hiding(
+pub(super) fn ring_underflows(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     train: &TensorTrain,
@@ -431,15 +431,15 @@ pub(super) fn is_hiding(
     let mut space = gpu.allocate_uninitialised_on(&queue, WHAT, ring.bytes())?;
     gpu.store_numbers(&queue, ring.table(), &mut space, 0)?;
     let dtype = train.dtype();
-    let bounds = (hidden::half_range(dtype), hidden::digits(dtype));
+    let bounds = (ring_underflow::half_range(dtype), ring_underflow::digits(dtype));
     ring.search(&gpu, &queue, space.whole(), bounds, None, answer.whole())?;
     let mut words = [0i64];
     gpu.load_numbers(&queue, &answer, 0, &mut words)?;
     Ok(words[0] != 0)
 }
 
-/// Completes the examination of a train on the device for which `doubt` has findings. If the train needs balancing, the
-/// host computes the copy and uploads it. Waits.
+/// Completes the examination of a train on the device with these `findings`. If the train needs balancing, the host
+/// computes the copy and uploads it. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -448,23 +448,23 @@ pub(super) fn examined(
     stream: Option<&Stream>,
     train: &TensorTrain,
     turns: Option<usize>,
-    doubt: Doubt,
+    findings: Findings,
 ) -> Result<Examined> {
-    let Doubt { is_graded, may_hide, is_wide } = doubt;
-    let is_fetched = is_graded || may_hide && is_hiding(context, stream, train, turns.unwrap_or(1))?;
+    let Findings { is_graded, may_underflow, is_wide } = findings;
+    let is_fetched = is_graded || may_underflow && ring_underflows(context, stream, train, turns.unwrap_or(1))?;
     if !is_fetched {
         return Ok(Examined { is_wide, ..Examined::default() });
     }
     let given = fetched(context, stream, train)?;
     // Balancing may lose digits, too.
     let (found, copy_lost) = flags::watch(|| powers::examined(context, &given, turns));
-    let Examined { copy, is_hiding, .. } = found?;
+    let Examined { copy, ring_underflows, .. } = found?;
     let is_wide = copy_lost || range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
-    let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding, is_wide }) };
+    let Some(here) = copy else { return Ok(Examined { copy: None, ring_underflows, is_wide }) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy_train(context, stream, &here, &mut there)?;
     // The host copy is freed here, so the upload must be complete.
     queue(context, stream)?.1.synchronize()?;
     debug_assert!(matches!(there.memory(0).0, Memory::Device(_)));
-    Ok(Examined { copy: Some(there), is_hiding, is_wide })
+    Ok(Examined { copy: Some(there), ring_underflows, is_wide })
 }

@@ -11,12 +11,12 @@
 //! examined there, at the same time as the contraction. Only trains that need balancing are copied to the host.
 
 mod device;
-mod hidden;
-mod live;
 mod norms;
 mod paths;
 mod powers;
+mod prune;
 mod range;
+mod ring_underflow;
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::peaks;
 
 pub(super) use device::Enqueued;
-use device::Look;
+use device::Examination;
 use powers::{Bounds, Examined, WHAT, balanced_within, examined, examined_operator};
 pub(super) use powers::{ends, peak};
 pub(super) use range::is_wide;
@@ -44,7 +44,7 @@ pub(super) enum Risk {
     /// overflow.
     Range,
     /// In a ring, entries of an environment may underflow although they contribute to the result.
-    Hidden,
+    RingUnderflow,
 }
 
 /// Balanced copies of two trains, which may be the same train.
@@ -52,9 +52,9 @@ pub(super) struct Balanced {
     x: Option<TensorTrain>,
     y: Option<TensorTrain>,
     same: bool,
-    look: Option<Look>,
+    examination: Option<Examination>,
     turns: Option<usize>,
-    is_hiding: bool,
+    ring_underflows: bool,
     is_wide: bool,
     is_wide_here: bool,
     /// Exponents of the largest numbers of the cores on the device, one train after another.
@@ -65,7 +65,7 @@ impl Balanced {
     /// Copies the host trains that need balancing. Trains on a device are examined in the order of `stream`;
     /// [`Balanced::again`] reads the result. `wants_peaks` makes a later call of [`Balanced::peaks`] cheaper for them.
     /// `turns` is the number of passes of the contraction through the cores; with `None` rings are not examined for
-    /// [`Risk::Hidden`].
+    /// [`Risk::RingUnderflow`].
     ///
     /// # Errors
     /// Out of memory.
@@ -96,9 +96,9 @@ impl Balanced {
     ) -> Result<Self> {
         let same = x.is_same(y);
         let list = [x, y];
-        let look = Look::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks, turns)?;
-        let (is_hiding, is_wide, is_wide_here) = (false, false, false);
-        Ok(Self { x: None, y: None, same, look, turns, is_hiding, is_wide, is_wide_here, peaks: None })
+        let examination = Examination::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks, turns)?;
+        let (ring_underflows, is_wide, is_wide_here) = (false, false, false);
+        Ok(Self { x: None, y: None, same, examination, turns, ring_underflows, is_wide, is_wide_here, peaks: None })
     }
 
     /// Examines the host trains among `x` and `y`, and copies those that need balancing. Call it once. Sets the calling
@@ -109,7 +109,7 @@ impl Balanced {
     pub(super) fn examine_here(&mut self, context: &Arc<Context>, x: &TensorTrain, y: &TensorTrain) -> Result<()> {
         let y = if self.same { Examined::default() } else { examined(context, y, self.turns)? };
         let x = examined(context, x, self.turns)?;
-        self.is_hiding = x.is_hiding || y.is_hiding;
+        self.ring_underflows = x.ring_underflows || y.ring_underflows;
         self.is_wide_here = x.is_wide || y.is_wide;
         (self.x, self.y) = (x.copy, y.copy);
         Ok(())
@@ -123,8 +123,8 @@ impl Balanced {
     /// How a contraction of [`Balanced::of`] may lose digits. For trains on a device this is known after
     /// [`Balanced::again`].
     pub(super) fn risk(&self) -> Risk {
-        match (self.is_hiding, self.is_wide) {
-            (true, _) => Risk::Hidden,
+        match (self.ring_underflows, self.is_wide) {
+            (true, _) => Risk::RingUnderflow,
             (false, true) => Risk::Range,
             (false, false) => Risk::Nothing,
         }
@@ -186,20 +186,20 @@ impl Balanced {
         x: &TensorTrain,
         y: &TensorTrain,
     ) -> Result<bool> {
-        let Some(look) = self.look.take() else { return Ok(false) };
-        let doubt = look.doubt()?;
-        self.peaks = Some(look.peaks()?);
-        drop(look);
-        if !doubt.is_any() {
-            self.is_wide = doubt.is_wide;
-            return Ok(doubt.is_wide);
+        let Some(examination) = self.examination.take() else { return Ok(false) };
+        let findings = examination.findings()?;
+        self.peaks = Some(examination.peaks()?);
+        drop(examination);
+        if !findings.is_any() {
+            self.is_wide = findings.is_wide;
+            return Ok(findings.is_wide);
         }
         let mut changed = false;
         for (train, copy, is_y) in [(x, &mut self.x, false), (y, &mut self.y, true)] {
             if train.is_device() && !(is_y && self.same) {
-                let found = device::examined(context, stream, train, self.turns, doubt)?;
-                changed |= found.copy.is_some() || found.is_hiding || found.is_wide;
-                self.is_hiding |= found.is_hiding;
+                let found = device::examined(context, stream, train, self.turns, findings)?;
+                changed |= found.copy.is_some() || found.ring_underflows || found.is_wide;
+                self.ring_underflows |= found.ring_underflows;
                 self.is_wide |= found.is_wide;
                 *copy = found.copy;
             }
@@ -224,7 +224,7 @@ impl Balanced {
             let (a, b) = self.of(x, y);
             let found = first.take().unwrap_or_else(|| run(a, b, self.risk()));
             // A result of 0 (or a numerical error) may change once the bonds are balanced.
-            let is_final = self.risk() == Risk::Hidden || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
+            let is_final = self.risk() == Risk::RingUnderflow || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
             if is_final || !self.again(context, stream, x, y)? {
                 return found;
             }
@@ -269,8 +269,8 @@ fn here_within(
     if !train.is_device() {
         return balanced_within(context, train, bounds);
     }
-    let Some(look) = Look::new(context, stream, &[train], false, None)? else { return Ok(None) };
-    if !look.doubt()?.is_any() {
+    let Some(examination) = Examination::new(context, stream, &[train], false, None)? else { return Ok(None) };
+    if !examination.findings()?.is_any() {
         return Ok(None);
     }
     balanced_within(context, &device::fetched(context, stream, train)?, bounds)
@@ -323,20 +323,21 @@ pub(super) fn for_single(context: &Arc<Context>, train: &TensorTrain) -> Result<
     powers::for_single(context, train)
 }
 
-/// Whether a contraction of the ring is at risk of [`Risk::Hidden`], by the search on the host or on the device.
+/// Whether a contraction of the ring is at risk of [`Risk::RingUnderflow`], by the search on the host or on the device.
 #[cfg(test)]
-pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, turns: usize) -> Result<bool> {
+pub(super) fn ring_underflows(context: &Arc<Context>, train: &TensorTrain, turns: usize) -> Result<bool> {
     if train.is_device() {
-        device::is_hiding(context, None, train, turns)
+        device::ring_underflows(context, None, train, turns)
     } else {
-        hidden::is_hiding(context, train, turns)
+        ring_underflow::ring_underflows(context, train, turns)
     }
 }
 
 /// Whether the examination on the device finds that a train there is wide ([`range::is_wide`]).
 #[cfg(test)]
 pub(super) fn is_wide_there(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
-    Look::new(context, None, &[train], false, None)?.map_or(Ok(false), |look| Ok(look.doubt()?.is_wide))
+    Examination::new(context, None, &[train], false, None)?
+        .map_or(Ok(false), |examination| Ok(examination.findings()?.is_wide))
 }
 
 /// [`Balanced::run`] for two trains, which may be the same, after [`Balanced::new`] with `turns`.
@@ -354,7 +355,7 @@ pub(super) fn with_balanced<R>(
 }
 
 /// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced. The flag
-/// is set if `examines` and if the matrix is a ring at risk of [`Risk::Hidden`].
+/// is set if `examines` and if the matrix is a ring at risk of [`Risk::RingUnderflow`].
 ///
 /// # Errors
 /// Out of memory.
@@ -367,10 +368,10 @@ pub(super) fn of_operator(
     // smaller difference.
     let limit = if h.train().dtype().is_single() { 8 } else { powers::limit(h.train().dtype()) };
     // Leave blocks that the contraction never reads unchanged. The plan counts only the other blocks.
-    let Examined { copy, is_hiding, .. } =
+    let Examined { copy, ring_underflows, .. } =
         examined_operator(context, h, Bounds { limit, drop: false }, examines.then_some(1))?;
     let copy = copy.map(|copy| TrainMatrix::new("h", copy, h.rows(), h.cols())).transpose()?;
-    Ok((copy, is_hiding))
+    Ok((copy, ring_underflows))
 }
 
 /// Whether a bond of one of these trains, or of the operator, exceeds its balancing limit. Waits for the examination of
@@ -408,16 +409,16 @@ pub(super) fn balanced_all(
     let mut copies = Vec::new();
     let mut is_any_at_risk = false;
     let has_device = !matches!(context.backend(), Backend::Cpu);
-    let doubts = device::doubts(context, stream, trains, turns)?;
+    let all_findings = device::all_findings(context, stream, trains, turns)?;
     for (i, train) in trains.iter().enumerate() {
         let found = if !train.is_device() {
             examined(context, train, turns)?
-        } else if let Some(doubt) = doubts.get(i).filter(|doubt| doubt.is_any() || doubt.is_wide) {
-            device::examined(context, stream, train, turns, *doubt)?
+        } else if let Some(findings) = all_findings.get(i).filter(|findings| findings.is_any() || findings.is_wide) {
+            device::examined(context, stream, train, turns, *findings)?
         } else {
             continue;
         };
-        is_any_at_risk |= found.is_hiding || found.is_wide && has_device;
+        is_any_at_risk |= found.ring_underflows || found.is_wide && has_device;
         let Some(copy) = found.copy else { continue };
         if copies.is_empty() {
             copies = alloc::with_capacity(WHAT, trains.len())?;

@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use super::live;
 use super::powers::WHAT;
+use super::prune;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::context::Context;
@@ -128,10 +128,10 @@ pub(super) struct Parts<'a, T: Scalar> {
     context: &'a Arc<Context>,
     cores: &'a Cores<'a, T>,
     pub shape: &'a Shape,
-    /// Sizes of entries that contribute ([`live`]); [`NONE`] for all others.
+    /// Sizes of entries that contribute ([`prune`]); [`NONE`] for all others.
     sizes: Vec<Vec<f64>>,
     /// Whether some nonzero entries do not contribute.
-    pub has_dead: bool,
+    pub has_pruned: bool,
     /// Whether sweeps compute norms instead of estimates.
     is_exact: bool,
 }
@@ -150,8 +150,8 @@ impl<'a, T: Scalar> Parts<'a, T> {
             Some(modes) => bounds_of(cores, shape, modes)?,
         };
         let Some(mut sizes) = sizes else { return Ok(None) };
-        let has_dead = live::prune(&mut sizes, shape)?;
-        Ok(Some(Self { context, cores, shape, sizes, has_dead, is_exact: false }))
+        let has_pruned = prune::prune(&mut sizes, shape)?;
+        Ok(Some(Self { context, cores, shape, sizes, has_pruned, is_exact: false }))
     }
 
     /// The sizes of all entries, left bond fastest; [`NONE`] for entries that do not contribute.

@@ -1,14 +1,14 @@
 //! Balances the bonds of trains on the host.
 //!
-//! `hidden.rs`, `live.rs`, `norms.rs`, `paths.rs`, `powers.rs` and `range.rs` import each other: the powers follow from
-//! the norms and paths, which are found from a train's ends and have the name of its copy in errors.
+//! `norms.rs`, `paths.rs`, `powers.rs`, `prune.rs`, `range.rs` and `ring_underflow.rs` import each other: the powers
+//! follow from the norms and paths, which are found from a train's ends and have the name of its copy in errors.
 
 use std::sync::Arc;
 
-use super::hidden::is_hiding;
 use super::norms::{NONE, Parts};
 use super::paths::{IDLE, Paths, Powers};
 use super::range;
+use super::ring_underflow::ring_underflows;
 use crate::alloc;
 use crate::backend::cpu::parallel::Items as _;
 use crate::backend::cpu::parallel::Pieces as _;
@@ -36,8 +36,8 @@ pub(in crate::tt) fn limit(dtype: DType) -> i64 {
 pub(super) struct Examined {
     /// A copy with balanced bonds, if the train needs one.
     pub copy: Option<TensorTrain>,
-    /// Whether a contraction of the train, or of its copy, is at risk of [`super::Risk::Hidden`].
-    pub is_hiding: bool,
+    /// Whether a contraction of the train, or of its copy, is at risk of [`super::Risk::RingUnderflow`].
+    pub ring_underflows: bool,
     /// Whether a device may lose digits of the train, or of its copy: [`range::is_wide`].
     pub is_wide: bool,
 }
@@ -57,17 +57,17 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     let bounds = Bounds { limit, drop: true };
     let copy =
         if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
-    let copy = handed_on(copy);
+    let copy = report_loss(copy);
     if let Some(copy) = &copy {
         is_wide = range::is_wide(context, copy)?;
     }
-    let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
-    Ok(Examined { copy, is_hiding, is_wide })
+    let ring_underflows = examine_ring(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
+    Ok(Examined { copy, ring_underflows, is_wide })
 }
 
-/// Whether products of a train, or of its copy (`is_copy`), are at risk of [`super::Risk::Hidden`]. `near` is
+/// Whether products of a train, or of its copy (`is_copy`), are at risk of [`super::Risk::RingUnderflow`]. `near` is
 /// [`is_near`] of the train.
-fn is_hiding_beside(
+fn examine_ring(
     context: &Arc<Context>,
     train: &TensorTrain,
     near: bool,
@@ -78,7 +78,7 @@ fn is_hiding_beside(
     if turns == 1 && (near || !train.shape().is_cyclic() || is_copy && is_near(context, train, limit(train.dtype()))?) {
         return Ok(false);
     }
-    flags::watch(|| is_hiding(context, train, turns)).0
+    flags::watch(|| ring_underflows(context, train, turns)).0
 }
 
 /// Limits of a balanced copy.
@@ -119,7 +119,7 @@ struct Copied {
 }
 
 /// The train of the copy. Sets the calling thread's flag of lost digits if the copy is lossy.
-fn handed_on(copy: Option<Copied>) -> Option<TensorTrain> {
+fn report_loss(copy: Option<Copied>) -> Option<TensorTrain> {
     flags::hand_on(copy.as_ref().is_some_and(|copy| copy.is_lossy));
     copy.map(|copy| copy.train)
 }
@@ -139,11 +139,11 @@ pub(super) fn examined_operator(
         return Ok(Examined::default());
     }
     let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
-    let copy = handed_on(copy);
+    let copy = report_loss(copy);
     // `bounds.limit` may be smaller than [`limit`], so that the bonds may need no copy and the ring still needs the
     // search.
-    let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
-    Ok(Examined { copy, is_hiding, is_wide: false })
+    let ring_underflows = examine_ring(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
+    Ok(Examined { copy, ring_underflows, is_wide: false })
 }
 
 /// Least number of elements for which the context's threads examine a train.
@@ -341,36 +341,36 @@ fn copy_of<T: Scalar>(
     // Norms may underflow where no entry does, so the flag of lost digits is ignored here.
     let powers_of =
         |cores: &Cores<'_, T>, shape: &Shape| flags::watch(|| powers_of(context, cores, shape, matrix, bounds)).0;
-    let (mut powers, live) = if train.is_uniform() {
+    let (mut powers, pruned) = if train.is_uniform() {
         // A uniform train is balanced as a ring of its one core, with the same powers at every bond.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some((powers, live)) = powers_of(&Cores::new(&one, list), &one)? else {
+        let Some((powers, pruned)) = powers_of(&Cores::new(&one, list), &one)? else {
             return Ok(None);
         };
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for _ in 0..=shape.len() {
             of.push(alloc::copied(WHAT, &powers.of[0])?);
         }
-        (Powers { of, ..powers }, live)
+        (Powers { of, ..powers }, pruned)
     } else {
         let Some(found) = powers_of(&cores, shape)? else { return Ok(None) };
         found
     };
-    let live = bounds.drop.then_some(&live);
-    let Some(copy) = scaled_copy::<T>(context, train, &powers, live)? else {
+    let pruned = bounds.drop.then_some(&pruned);
+    let Some(copy) = scaled_copy::<T>(context, train, &powers, pruned)? else {
         let most = train.dtype().largest_exponent();
-        powers.fit(shape, &sizes_of(&cores, live)?, most);
-        return scaled_copy::<T>(context, train, &powers, live);
+        powers.fit(shape, &sizes_of(&cores, pruned)?, most);
+        return scaled_copy::<T>(context, train, &powers, pruned);
     };
     Ok(Some(copy))
 }
 
 /// For each core, the exponent of the largest entry for each pair of values of its bonds, left bond fastest; [`IDLE`]
-/// if all are zero or, with `live`, if none contributes.
-fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, live: Option<&Vec<Vec<f64>>>) -> Result<Vec<Vec<i64>>> {
+/// if all are zero or, with `pruned`, if none contributes.
+fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, pruned: Option<&Vec<Vec<f64>>>) -> Result<Vec<Vec<i64>>> {
     let shape = cores.shape();
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
     for k in 0..shape.len() {
@@ -379,7 +379,7 @@ fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, live: Option<&Vec<Vec<f64>>>) -> Re
         for (at, x) in cores.core(k).iter().enumerate() {
             let place = at % r + r * (at / (r * n));
             let size = x.re().abs().max(x.im().abs());
-            if size > 0.0 && live.is_none_or(|live| live[if live.len() == 1 { 0 } else { k }][place] != NONE) {
+            if size > 0.0 && pruned.is_none_or(|pruned| pruned[if pruned.len() == 1 { 0 } else { k }][place] != NONE) {
                 sizes[place] = exponent_of(size).max(sizes[place]);
             }
         }
@@ -406,20 +406,20 @@ fn powers_of<T: Scalar>(
         parts = parts.exact();
         powers = Paths::new(&parts)?.powers(bounds.limit)?;
     }
-    if powers.is_none() && bounds.drop && parts.has_dead {
+    if powers.is_none() && bounds.drop && parts.has_pruned {
         powers = Some(Powers::idle(shape)?);
     }
     Ok(powers.map(|powers| (powers, parts.into_sizes())))
 }
 
-/// Copies the train with its rows multiplied and its columns divided by the powers of their bonds. With `live`, entries
-/// that do not contribute become 0; without it, they are scaled down to the magnitude of the others. `None` if an entry
+/// Copies the train with its rows multiplied and its columns divided by the powers of their bonds. With `pruned`,
+/// entries that do not contribute become 0; without it, they are scaled down to the magnitude of the others. `None` if an entry
 /// would overflow.
 fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
     powers: &Powers,
-    live: Option<&Vec<Vec<f64>>>,
+    pruned: Option<&Vec<Vec<f64>>>,
 ) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
@@ -430,14 +430,14 @@ fn scaled_copy<T: Scalar>(
         for k in 0..shape.len() {
             let [r, n, _] = shape.core(k);
             let (before, after) = (&powers.of[k], &powers.of[k + 1]);
-            let live = live.map(|live| &live[if train.is_uniform() { 0 } else { k }]);
+            let pruned = pruned.map(|pruned| &pruned[if train.is_uniform() { 0 } else { k }]);
             let power = |at: usize| (before[at % r], after[at / (r * n)]);
             let scaled = |x: T, e: i64| if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) };
             let (to, from) = (to.core(k), cores.core(k));
             lost.part(|| {
                 for (at, (to, &x)) in to.iter_mut().zip(from).enumerate() {
                     *to = match power(at) {
-                        _ if live.is_some_and(|live| live[at % r + r * (at / (r * n))] == NONE) => T::default(),
+                        _ if pruned.is_some_and(|pruned| pruned[at % r + r * (at / (r * n))] == NONE) => T::default(),
                         (a, b) if a != IDLE && b != IDLE => scaled(x, a - b),
                         _ => x,
                     };

@@ -203,7 +203,7 @@ impl GpuContraction {
                     let (x, y) = (Places::Trains(&x, &x_offsets), Places::Trains(&y, &y_offsets));
                     self.launched::<T>(&queue, &plan, shapes, (x, y), &numbers, out)
                 })?;
-                self.again(stream, &group[..count], &doubtful, cancel, out)?;
+                self.recompute(stream, &group[..count], &doubtful, cancel, out)?;
                 cancel.check()?;
                 first += count;
                 continue;
@@ -220,9 +220,9 @@ impl GpuContraction {
             let count = numbers.len();
             let out = &mut sums[first..first + count];
             let doubtful = with_scalar!(plan.dtype, "x", T => {
-                self.together::<T>(&queue, &plan, (&x, &y), &numbers, out)
+                self.in_one_launch::<T>(&queue, &plan, (&x, &y), &numbers, out)
             })?;
-            self.again(stream, &group[..count], &doubtful, cancel, out)?;
+            self.recompute(stream, &group[..count], &doubtful, cancel, out)?;
             cancel.check()?;
             first += count;
         }
@@ -230,7 +230,7 @@ impl GpuContraction {
     }
 
     /// Recomputes the products that are flagged as doubtful; all of them if `doubtful` is empty.
-    fn again(
+    fn recompute(
         &mut self,
         stream: Option<&Stream>,
         items: &[Item<'_>],
@@ -240,7 +240,7 @@ impl GpuContraction {
     ) -> Result<()> {
         for (j, (item, sum)) in items.iter().zip(sums).enumerate() {
             if doubtful.get(j).is_none_or(|d| *d) {
-                self.alone(stream, item, cancel, sum)?;
+                self.as_single_call(stream, item, cancel, sum)?;
             }
         }
         Ok(())
@@ -248,7 +248,7 @@ impl GpuContraction {
 
     /// Uploads host trains and computes products of trains with one shape in one launch. Returns a flag for each
     /// product that may have lost digits; an empty list if these trains cannot share a launch.
-    fn together<T: Scalar>(
+    fn in_one_launch<T: Scalar>(
         &self,
         queue: &GpuStream,
         plan: &Plan,
@@ -305,11 +305,17 @@ impl GpuContraction {
     }
 
     /// Computes one product as a single call does.
-    fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
+    fn as_single_call(
+        &mut self,
+        stream: Option<&Stream>,
+        item: &Item<'_>,
+        cancel: &CancelFlag,
+        sum: &mut Scaled,
+    ) -> Result<()> {
         let plan = &*item.plan;
         let done = AtomicU64::new(0);
         let work =
-            Work { plan, x: item.x, y: item.y, stream, cancel, done: &done, sizes: Sizes::default(), beside: None };
+            Work { plan, x: item.x, y: item.y, stream, cancel, done: &done, sizes: Sizes::default(), host_work: None };
         let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
         self.pairs(&work, 0..plan.blocks(), &mut partials)?;
         *sum = partials.into_iter().fold(Scaled::ZERO, Scaled::plus);

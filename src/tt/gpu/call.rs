@@ -85,7 +85,7 @@ impl<'a> Call<'a> {
 
     /// Waits for terms and reads them. Before it waits, the host does its other work.
     pub(super) fn read(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
-        self.work.run_beside();
+        self.work.run_host_work();
         read(self.gpu, self.stream, memory, count)
     }
 }

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::Enqueued as Look;
+use crate::tt::balance::Enqueued as Examination;
 use crate::tt::info::Kernel;
 use crate::tt::ops::{Enqueued, Work};
 use crate::tt::options::{Math, Method};
@@ -32,7 +32,7 @@ const PAIRS: usize = 1 << 16;
 
 /// How a product is computed.
 #[derive(Clone, Copy)]
-enum Way {
+enum Algorithm {
     /// By the chain kernel, one thread block for each boundary pair.
     Pairs(Form),
     /// An open product by the chain kernel, one thread block for each end; the bond where the ends meet.
@@ -49,7 +49,7 @@ enum Way {
     Power,
 }
 
-impl Way {
+impl Algorithm {
     /// Whether cuBLAS computes the products.
     fn by_library(self) -> bool {
         matches!(self, Self::Blocks | Self::Library | Self::Halves | Self::Power)
@@ -93,17 +93,21 @@ impl PieceSizes {
     }
 }
 
-fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> Result<bool>) -> Result<Way> {
+fn choose_algorithm<T: Scalar>(
+    gpu: &Gpu,
+    call: &Call<'_>,
+    has_library: impl FnOnce() -> Result<bool>,
+) -> Result<Algorithm> {
     let plan = call.plan();
     let pairs = plan.pairs.len();
     let dense = match plan.method {
-        Method::Halves => Some(Way::Halves),
-        Method::Power => Some(Way::Power),
+        Method::Halves => Some(Algorithm::Halves),
+        Method::Power => Some(Algorithm::Power),
         _ => None,
     };
-    if let Some(way) = dense {
+    if let Some(algorithm) = dense {
         if has_library()? {
-            return Ok(way);
+            return Ok(algorithm);
         }
         let problem = "method: dense halves and powers are computed by cuBLAS, which is not there";
         return Err(Error::NotSupported(problem.into()));
@@ -112,28 +116,28 @@ fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> R
     if (plan.kernel == Kernel::Chain || call.length == 1)
         && let Some(form) = chain::form_of::<T>(gpu, &call.sites, call.length, pairs.min(PAIRS))?
     {
-        return Ok(if open { Way::Ends(form, call.middle()) } else { Way::Pairs(form) });
+        return Ok(if open { Algorithm::Ends(form, call.middle()) } else { Algorithm::Pairs(form) });
     }
     if !(pairs == 1 && plan.kernel == Kernel::Chain) && has_library()? {
-        return Ok(if open { Way::Library } else { Way::Blocks });
+        return Ok(if open { Algorithm::Library } else { Algorithm::Blocks });
     }
     if pairs == 1 {
-        return Ok(Way::Grid(open.then(|| call.middle())));
+        return Ok(Algorithm::Grid(open.then(|| call.middle())));
     }
     let problem = format!("x and y: {pairs} boundary pairs of such ranks are computed by cuBLAS, which is not there");
     Err(Error::NotSupported(problem))
 }
 
-fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<PieceSizes> {
+fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, algorithm: Algorithm) -> Result<PieceSizes> {
     let tables = Tables::enqueued_bytes(call.sites.len())?;
     let element = size_of::<T>();
     let bond = |middle: usize| product("rank", call.sites[middle].r[0], call.sites[middle].s[0]);
     let results = |terms: usize| product("products", terms, RESULT_WORDS * 8);
     let bare = PieceSizes { tables, elements: [0; 4], states: 0, library: [0; 2], results: 0 };
     let library = Blas::workspace_bytes(call.gpu);
-    Ok(match way {
-        Way::Pairs(_) => PieceSizes { results: results(call.plan().pairs.len())?, ..bare },
-        Way::Ends(_, middle) => {
+    Ok(match algorithm {
+        Algorithm::Pairs(_) => PieceSizes { results: results(call.plan().pairs.len())?, ..bare },
+        Algorithm::Ends(_, middle) => {
             let count = bond(middle)?;
             let each = product("rank", count, element)?;
             let all = product("rank", each, 2)?;
@@ -144,14 +148,14 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Piec
                 ..bare
             }
         }
-        Way::Grid(middle) => {
+        Algorithm::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             let elements = product("work space", 2 * element, 2 * environment + products)?;
             let states = product("sites", call.length, tt::GRID_KEYS * 8)? + 2 * STATE_BYTES + 16;
             let count = middle.map_or(Ok(1), bond)?;
             PieceSizes { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
         }
-        Way::Blocks => {
+        Algorithm::Blocks => {
             let (f, g, t) = blocks::bytes::<T>(call, math)?;
             PieceSizes {
                 elements: [f, g.unwrap_or(0), t, 0],
@@ -161,7 +165,7 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Piec
                 ..bare
             }
         }
-        Way::Library => {
+        Algorithm::Library => {
             let [left, right] = ends::bytes::<T>(call)?;
             let meet = call.plan().meet.min(call.length);
             let count = if meet < call.length { bond(meet)? } else { 1 };
@@ -174,14 +178,14 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Piec
                 ..bare
             }
         }
-        Way::Halves => PieceSizes {
+        Algorithm::Halves => PieceSizes {
             tables: 0,
             elements: [pieces::in_all(&halves::bytes::<T>(call)?)?, 0, 0, 0],
             states: Exponents::bytes(halves::EXPONENTS)? + Products::NUMBERS,
             library: [library, 0],
             results: results(halves::terms(call)?)?,
         },
-        Way::Power => PieceSizes {
+        Algorithm::Power => PieceSizes {
             tables: 0,
             elements: [pieces::in_all(&power::bytes::<T>(call)?)?, 0, 0, 0],
             states: Exponents::bytes(power::counted(call) + 2)? + Products::NUMBERS,
@@ -202,18 +206,18 @@ struct Libraries<'a> {
 /// in these entries.
 fn enqueue<T: Scalar>(
     call: &Call<'_>,
-    way: Way,
+    algorithm: Algorithm,
     library: Option<Libraries<'_>>,
     pieces: &Pieces<'_>,
 ) -> Result<(usize, Spoilt)> {
     let (gpu, stream) = (call.gpu, call.stream);
     let &Pieces { tables, elements: [elements, ..], states, results, .. } = pieces;
     let without = || Error::Internal("products of a library without one".into());
-    if matches!(way, Way::Halves | Way::Power) {
+    if matches!(algorithm, Algorithm::Halves | Algorithm::Power) {
         let Libraries { math, blas: [blas, _] } = library.ok_or_else(without)?;
         let (numbers, states) = (states.part(0, Products::NUMBERS)?, after(states, Products::NUMBERS)?);
         let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
-        let run = if matches!(way, Way::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
+        let run = if matches!(algorithm, Algorithm::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
         return Ok((run(call, &products, elements, states, results)?, Spoilt::default()));
     }
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
@@ -221,8 +225,8 @@ fn enqueue<T: Scalar>(
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
     let spoilt = Spoilt { known: false, keys: tables.core_keys() };
-    let count = match way {
-        Way::Pairs(form) => {
+    let count = match algorithm {
+        Algorithm::Pairs(form) => {
             let count = call.plan().pairs.len();
             for first in (0..count).step_by(PAIRS) {
                 let now = PAIRS.min(count - first);
@@ -232,7 +236,7 @@ fn enqueue<T: Scalar>(
             }
             Ok(count)
         }
-        Way::Ends(form, middle) => {
+        Algorithm::Ends(form, middle) => {
             let count = bond(call.sites[middle])?;
             gpu.clear(stream, states)?;
             let ends = (elements, count);
@@ -243,7 +247,7 @@ fn enqueue<T: Scalar>(
             tt::join(T::DTYPE, gpu, stream, left, Some(right), all, states, None, (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
-        Way::Grid(middle) => {
+        Algorithm::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             gpu.clear(stream, states)?;
             let words = call.length * tt::GRID_KEYS * 8;
@@ -261,9 +265,9 @@ fn enqueue<T: Scalar>(
             tt::join(T::DTYPE, gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
-        Way::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
-        Way::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
-        Way::Halves | Way::Power => Err(without()),
+        Algorithm::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
+        Algorithm::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
+        Algorithm::Halves | Algorithm::Power => Err(without()),
     }?;
     Ok((count, spoilt))
 }
@@ -398,44 +402,47 @@ impl GpuContraction {
         let x = Loaded::new::<T>(&context, &gpu, &stream, "x", work.x)?;
         let y = Loaded::new::<T>(&context, &gpu, &stream, "y", work.y)?;
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
-        let way = way_of::<T>(&gpu, &call, || self.allocate_enqueued(&stream))?;
-        let sizes_of_pieces = workspace_of::<T>(&call, math, way)?;
-        let look = Look::new([work.x, work.y], turns(work))?;
-        let is_dense = matches!(way, Way::Halves);
-        let sizes =
-            [sizes_of_pieces.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
+        let algorithm = choose_algorithm::<T>(&gpu, &call, || self.allocate_enqueued(&stream))?;
+        let sizes_of_pieces = workspace_of::<T>(&call, math, algorithm)?;
+        let examination = Examination::new([work.x, work.y], turns(work))?;
+        let is_dense = matches!(algorithm, Algorithm::Halves);
+        let sizes = [
+            sizes_of_pieces.whole()?,
+            examination.bytes(),
+            if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 },
+        ];
         let bytes = pieces::in_all(&sizes)?;
-        let library = way.by_library();
+        let library = algorithm.by_library();
         let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
         let Some(to) = to else { return Ok(done) };
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
-        let [space, looked, keys] = pieces::divide(space, sizes)?;
+        let [space, examined, keys] = pieces::divide(space, sizes)?;
         let pieces = sizes_of_pieces.pieces(space)?;
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
             (Some(blas), Some(side)) if library => {
                 blas[0].use_workspace(&stream, pieces.library[0])?;
-                if matches!(way, Way::Library) {
+                if matches!(algorithm, Algorithm::Library) {
                     blas[1].use_workspace(side, pieces.library[1])?;
                 }
                 Some(Libraries { math, blas })
             }
             _ => None,
         };
-        let (count, spoilt) = match enqueue::<T>(&call, way, blas, &pieces) {
+        let (count, spoilt) = match enqueue::<T>(&call, algorithm, blas, &pieces) {
             Ok(done) => done,
             Err(problem) => {
                 // The memory is freed in the order of the call's stream, so this stream must first wait for the other
                 // one.
-                if let (Way::Library, Some(side)) = (way, &side) {
+                if let (Algorithm::Library, Some(side)) = (algorithm, &side) {
                     let _ = stream.wait_for(side);
                 }
                 return Err(problem);
             }
         };
         // This call cannot balance bonds. If the examination finds unbalanced ones, the result is NaN.
-        look.start(&gpu, &stream, looked, pieces.results)?;
+        examination.start(&gpu, &stream, examined, pieces.results)?;
         if is_dense {
             // A dense tensor has one exponent, so cores with extreme magnitudes make the result NaN, too. A call that
             // waits would compute the sum by pairs instead.
@@ -447,7 +454,7 @@ impl GpuContraction {
             bonds::mark_graded(&gpu, &stream, keys, call.sites.len(), (most, i64::MAX), pieces.results)?;
         }
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
-        let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
+        let halved = real && matches!(algorithm, Algorithm::Pairs(_) | Algorithm::Blocks);
         let terms = Terms { count, halved, real: real || root, conjugate, root };
         result::sum_terms(&gpu, &stream, pieces.results, terms, spoilt, to)?;
         Ok(done)
@@ -479,14 +486,14 @@ impl GpuContraction {
             return Err(Error::Internal("norms without their libraries".into()));
         };
         let results = qr::results(qr::terms(work, &terms)?)?;
-        let look = Look::new([work.x, if trains.len() > 1 { work.y } else { work.x }], turns(work))?;
+        let examination = Examination::new([work.x, if trains.len() > 1 { work.y } else { work.x }], turns(work))?;
         let sizes = [
             pieces::in_all(&qr::bytes::<T>(solver, work, &terms)?)?,
             qr::NUMBERS,
             Exponents::bytes(2)?,
             Blas::workspace_bytes(&gpu),
             results,
-            look.bytes(),
+            examination.bytes(),
             qr::graded_bytes(work, &terms)?,
         ];
         let bytes = pieces::in_all(&sizes)?;
@@ -494,7 +501,7 @@ impl GpuContraction {
         let Some(to) = to else { return Ok(done) };
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
-        let [elements, numbers, states, library, results, looked, graded] = pieces::divide(space, sizes)?;
+        let [elements, numbers, states, library, results, examined, graded] = pieces::divide(space, sizes)?;
         blas.use_workspace(&stream, library)?;
         let space = qr::Space::Borrowed(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
         let exponents = Exponents::in_memory(&gpu, &stream, 2, states)?;
@@ -502,7 +509,7 @@ impl GpuContraction {
         let count = norms.enqueue::<T>(work, &terms, results)?;
         // A call that waits would compute such a norm on the host. The result here is NaN.
         qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
-        look.start(&gpu, &stream, looked, results)?;
+        examination.start(&gpu, &stream, examined, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
         result::sum_terms(&gpu, &stream, results, terms, Spoilt::default(), to)?;
         Ok(done)

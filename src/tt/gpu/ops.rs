@@ -117,7 +117,7 @@ impl GpuContraction {
         });
         self.work = own;
         let count = count?;
-        work.run_beside();
+        work.run_host_work();
         let sum = read(&gpu, &stream, &results, count)?.iter().fold(Scaled::ZERO, |sum, term| sum.plus(term.value));
         Ok(if sum.is_finite() { sum.re().sqrt() } else { Scaled::new(Complex::new(f64::NAN, 0.0), 0) })
     }

@@ -278,7 +278,7 @@ fn trace<T: Scalar>(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>>
     let memory = call.gpu.allocate_uninitialised_on(call.stream, what, product("rank", order, size_of::<T>())?)?;
     diagonal::<T>(call, matrix, memory.whole())?;
     let mut values = alloc::filled(what, order, T::default())?;
-    call.work.run_beside();
+    call.work.run_host_work();
     call.gpu.load_numbers(call.stream, &memory, 0, &mut values)?;
     Ok(values.iter().fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im())))
 }

@@ -54,7 +54,7 @@ pub(super) type Finished = (Half, [Option<Environment>; 2]);
 
 /// The bonds of a sweep from one end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct SweepRange {
     /// The bond where it starts, counted from the cut: 0 or d.
     pub from: usize,
     /// The bond where it ends.
@@ -222,21 +222,21 @@ impl<'a> Chain<'a> {
         Ok((Held { data: to, extent, exponent }, peaks))
     }
 
-    /// The sweep of `way`, for `pairs` boundary pairs from `first` on.
+    /// The sweep of `range`, for `pairs` boundary pairs from `first` on.
     pub fn half(
         &self,
         ops: &dyn Operations,
         work: &mut Work,
         slots: &Slots,
-        way: Way,
+        range: SweepRange,
         (first, pairs): (usize, usize),
     ) -> Result<Finished> {
-        let mirrored = way.from > way.to;
-        let largest = self.largest(slots, way, pairs)?;
-        let mut now = self.boundary(ops, way.from, slots, first, pairs, ops.environment(largest)?)?;
+        let mirrored = range.from > range.to;
+        let largest = self.largest(slots, range, pairs)?;
+        let mut now = self.boundary(ops, range.from, slots, first, pairs, ops.environment(largest)?)?;
         let mut other = ops.environment(largest)?;
-        for at in 0..way.from.abs_diff(way.to) {
-            let (t, after) = if mirrored { (way.from - at - 1, way.from - at - 1) } else { (at, at + 1) };
+        for at in 0..range.from.abs_diff(range.to) {
+            let (t, after) = if mirrored { (range.from - at - 1, range.from - at - 1) } else { (at, at + 1) };
             let gather = self.gather(t, slots, mirrored)?;
             let split = slots.operator(after).len();
             let (next, peaks) = self.step(ops, work, &now, t, &gather, mirrored, split, other)?;
@@ -251,8 +251,8 @@ impl<'a> Chain<'a> {
     }
 
     /// Elements of the largest environment of a sweep.
-    pub fn largest(&self, slots: &Slots, way: Way, pairs: usize) -> Result<usize> {
-        let bonds = way.from.min(way.to)..=way.from.max(way.to);
+    pub fn largest(&self, slots: &Slots, range: SweepRange, pairs: usize) -> Result<usize> {
+        let bonds = range.from.min(range.to)..=range.from.max(range.to);
         bonds.into_iter().try_fold(0, |most, t| Ok(self.extent(t, slots, pairs).elements()?.max(most)))
     }
 }

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::{self, Enqueued as Look};
+use crate::tt::balance::{self, Enqueued as Examination};
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::Options;
@@ -56,19 +56,19 @@ pub(super) struct Enqueued<'a> {
 /// Pieces that are allocated for the whole contraction.
 #[derive(Clone, Copy, Default)]
 struct Fixed {
-    library: Place,
-    keys: Place,
+    library: Span,
+    keys: Span,
     /// Keys of the largest numbers of an environment.
-    peaks: Place,
+    peaks: Span,
     /// Factor of the first product of a step.
-    alpha: Place,
+    alpha: Span,
     /// Workspace of the examination of the trains.
-    look: Place,
+    examination: Span,
 }
 
 /// A piece of the workspace.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct Span {
     first: usize,
     bytes: usize,
 }
@@ -76,13 +76,13 @@ struct Place {
 /// An environment, and the exponents of its groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Environment {
-    data: Place,
-    exponents: Place,
+    data: Span,
+    exponents: Span,
 }
 
 impl<'a> Enqueued<'a> {
     /// Operations that only count the memory of a contraction.
-    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize, look: &Look) -> Result<Self> {
+    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize, examination: &Examination) -> Result<Self> {
         let mut ops = Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
@@ -99,7 +99,7 @@ impl<'a> Enqueued<'a> {
             keys: ops.take(CoreKeys::bytes(2 * sites)?)?,
             peaks: ops.take(PAIR)?,
             alpha: ops.take(PAIR)?,
-            look: ops.take(look.bytes())?,
+            examination: ops.take(examination.bytes())?,
         };
         Ok(ops)
     }
@@ -111,12 +111,12 @@ impl<'a> Enqueued<'a> {
         chain: &Chain<'_>,
         blas: &'a Mutex<Blas>,
         space: Region<'a>,
-        look: &Look,
+        examination: &Examination,
     ) -> Result<Self> {
-        let counted = Self::counting(gpu, stream, chain.len(), look)?;
+        let counted = Self::counting(gpu, stream, chain.len(), examination)?;
         let mut ops = Self { blas: Some(blas), space: Some(space), ..counted };
         let fixed = ops.fixed;
-        let at = |place: Place| space.part(place.first, place.bytes);
+        let at = |span: Span| space.part(span.first, span.bytes);
         blas.lock().unwrap_or_else(PoisonError::into_inner).use_workspace(stream, at(fixed.library)?)?;
         let mut cores = alloc::with_capacity("cores of a train", 2 * chain.len())?;
         for (name, train) in [("y", chain.trains.bra), ("x", chain.trains.ket)] {
@@ -133,16 +133,16 @@ impl<'a> Enqueued<'a> {
         self.most.load(Ordering::Relaxed)
     }
 
-    fn take(&self, bytes: usize) -> Result<Place> {
+    fn take(&self, bytes: usize) -> Result<Span> {
         let first = self.next.load(Ordering::Relaxed);
         let end = bytes.checked_next_multiple_of(GRAIN).and_then(|bytes| first.checked_add(bytes));
         let end = end.ok_or_else(|| Error::invalid("x", "needs more workspace than there are addresses"))?;
         self.next.store(end, Ordering::Relaxed);
         self.most.fetch_max(end, Ordering::Relaxed);
-        Ok(Place { first, bytes })
+        Ok(Span { first, bytes })
     }
 
-    fn allocate<T>(&self, elements: usize) -> Result<Place> {
+    fn allocate<T>(&self, elements: usize) -> Result<Span> {
         self.take(product("x", elements, size_of::<T>())?)
     }
 
@@ -293,7 +293,7 @@ impl Enqueued<'_> {
         let (Some(space), Some(x), Some(y), Some(blas), Some(keys)) = (self.space, x, y, self.blas, self.keys) else {
             return Ok(());
         };
-        let at = |place: Place| space.part(place.first, place.bytes);
+        let at = |span: Span| space.part(span.first, span.bytes);
         let (gpu, stream) = (&self.gpu, &self.stream);
         let of = |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value));
         let terms = Terms::enqueued(gpu, stream, columns, of, at(terms)?)?;
@@ -336,7 +336,7 @@ impl Enqueued<'_> {
     }
 
     /// Enqueues the terms of both groups, at the bond where two environments meet.
-    fn meet<T: Scalar>(&self, left: &Held, right: &Held, split: usize, terms: [Place; 2]) -> Result<()> {
+    fn meet<T: Scalar>(&self, left: &Held, right: &Held, split: usize, terms: [Span; 2]) -> Result<()> {
         let (l, r) = (left.extent, right.extent);
         let [from, to] = [left.data.of::<Environment>()?, right.data.of::<Environment>()?];
         if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
@@ -350,7 +350,7 @@ impl Enqueued<'_> {
         self.within(|| {
             let sums = self.take(product("environment", l.slots * blocks, 2 * 8)?)?;
             let Some(space) = self.space else { return Ok(()) };
-            let at = |place: Place| space.part(place.first, place.bytes);
+            let at = |span: Span| space.part(span.first, span.bytes);
             let (a, b) = ((at(from.data)?, l.slots), (at(to.data)?, r.slots));
             kernels::find_sums(T::DTYPE, &self.gpu, &self.stream, a, b, each, at(sums)?)?;
             let known = [0, 1].map(|g| left.exponent[g] + right.exponent[g]);
@@ -375,11 +375,11 @@ impl Enqueued<'_> {
         chain: &Chain<'_>,
         plan: &Plan,
         (ratio, real): (bool, bool),
-        look: &Look,
+        examination: &Examination,
         to: Option<Region<'_>>,
     ) -> Result<()> {
-        let live = || plan.runs.iter().filter(|slots| slots.count(0) > 0);
-        let count = live().count() * plan.pairs.div_ceil(plan.block);
+        let used_runs = || plan.runs.iter().filter(|slots| slots.count(0) > 0);
+        let count = used_runs().count() * plan.pairs.div_ceil(plan.block);
         let word = RESULT_WORDS * 8;
         let terms = self.take(product("terms", 2 * count.max(1), word)?)?;
         let sums = [self.take(NUMBER)?, self.take(NUMBER)?];
@@ -387,9 +387,9 @@ impl Enqueued<'_> {
             self.gpu.clear(&self.stream, space.part(terms.first, terms.bytes)?)?;
         }
         let term =
-            |group: usize, index: usize| Place { first: terms.first + (group * count + index) * word, bytes: word };
+            |group: usize, index: usize| Span { first: terms.first + (group * count + index) * word, bytes: word };
         let mut index = 0;
-        for slots in live() {
+        for slots in used_runs() {
             for first in (0..plan.pairs).step_by(plan.block) {
                 let pairs = plan.block.min(plan.pairs - first);
                 self.block::<T>(chain, plan, slots, (first, pairs), [term(0, index), term(1, index)])?;
@@ -397,14 +397,14 @@ impl Enqueued<'_> {
             }
         }
         let (Some(space), Some(to)) = (self.space, to) else { return Ok(()) };
-        let at = |place: Place| space.part(place.first, place.bytes);
+        let at = |span: Span| space.part(span.first, span.bytes);
         // The contraction does not read blocks that are on no path, so a NaN there must be found here.
         let known = match chain.trains.operator {
             Some(h) => !finite::is_finite(h.train())?,
             None => false,
         };
         let sum = |group: usize, real: bool, to: Region<'_>| {
-            let all = Place { first: terms.first + group * count * word, bytes: count * word };
+            let all = Span { first: terms.first + group * count * word, bytes: count * word };
             let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
             // Zeros of the operator keep some entries of the ket out of all sums, so the kernel must also look at the
             // entries' keys.
@@ -413,7 +413,7 @@ impl Enqueued<'_> {
         };
         let wanted = usize::from(chain.blocks.is_none());
         // This call cannot balance bonds. If the examination finds unbalanced ones, the result is NaN.
-        look.start(&self.gpu, &self.stream, at(self.fixed.look)?, at(term(wanted, 0))?)?;
+        examination.start(&self.gpu, &self.stream, at(self.fixed.examination)?, at(term(wanted, 0))?)?;
         if !ratio {
             return sum(wanted, real, to);
         }
@@ -430,13 +430,13 @@ impl Enqueued<'_> {
         plan: &Plan,
         slots: &Slots,
         (first, pairs): (usize, usize),
-        terms: [Place; 2],
+        terms: [Span; 2],
     ) -> Result<()> {
         self.identity.store(slots.has_identity(), Ordering::Relaxed);
         self.within(|| {
-            let [left, right] = plan.ways(chain.len()).map(|way| {
+            let [left, right] = plan.sweep_ranges(chain.len()).map(|range| {
                 let mut work = erased::Work::new(plan.narrow);
-                match chain.half(&Typed::<T, _>::new(self), &mut work, slots, way, (first, pairs))?.0 {
+                match chain.half(&Typed::<T, _>::new(self), &mut work, slots, range, (first, pairs))?.0 {
                     Half::Value(held) => Ok(held),
                     Half::Ended(_) => Err(Error::Internal("a half that ended before its numbers are known".into())),
                 }
@@ -482,18 +482,18 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
     // The operator is on the host, so its examination needs no device; its numbers are launch parameters.
     let turns = rings::turns(options);
     let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
-    let (matrix, is_hiding) = examined.unwrap_or((None, false));
-    if is_hiding {
+    let (matrix, operator_underflows) = examined.unwrap_or((None, false));
+    if operator_underflows {
         let problem = "h: numbers of this ring hide others that count, which a call that does not wait would lose";
         return Err(Error::Numerical(problem.into()));
     }
     let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
     let chain = Chain::of(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
-    let look = Look::new([trains.bra, trains.ket], turns)?;
-    let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;
+    let examination = Examination::new([trains.bra, trains.ket], turns)?;
+    let counting = Enqueued::counting(gpu, stream, chain.len(), &examination)?;
     let plan = Plan::new(&chain, &Typed::<T, _>::new(&counting), options, ratio || trains.operator.is_none())?;
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
-    counting.contract::<T>(&chain, &plan, (ratio, real), &look, None)?;
+    counting.contract::<T>(&chain, &plan, (ratio, real), &examination, None)?;
     let bytes = counting.bytes();
     let is_usable = |blas: &mut Mutex<Blas>| !blas.get_mut().unwrap_or_else(PoisonError::into_inner).is_broken();
     if !library.as_mut().is_some_and(is_usable) {
@@ -516,7 +516,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
             &own
         }
     };
-    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole(), &look)?;
-    ops.contract::<T>(&chain, &plan, (ratio, real), &look, Some(result))?;
+    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole(), &examination)?;
+    ops.contract::<T>(&chain, &plan, (ratio, real), &examination, Some(result))?;
     Ok(info)
 }

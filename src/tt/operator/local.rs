@@ -7,7 +7,7 @@ use super::chain::{Chain, Held, meet};
 use super::device::Ops;
 use super::environments::{expect_operator, is_real};
 use super::erased::{Operations, Work, both};
-use super::far::{self, Far};
+use super::exact_values::{self, ExactCall};
 use super::gather::Gather;
 use super::layers::{Layer, layers, layers_of_product};
 use super::plan::cut_of;
@@ -82,7 +82,7 @@ pub(super) fn expect_local_watched(
         values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
     }
     let sums = &mut Local { op, wanted: &wanted, values: &mut parts };
-    let info = info.map_or_else(|| foresee(context, options, x, is_real(op), sums), Ok)?;
+    let info = info.map_or_else(|| predict_report(context, options, x, is_real(op), sums), Ok)?;
     let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, info };
     for &k in sites {
         out.push(values[k], norm)?;
@@ -154,7 +154,7 @@ pub(super) fn correlation_watched(
         values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
     }
     let sums = &mut Correlation { a, b, both: a, exponent: 0, values: &mut parts };
-    let info = info.map_or_else(|| foresee(context, options, x, real, sums), Ok)?;
+    let info = info.map_or_else(|| predict_report(context, options, x, real, sums), Ok)?;
     let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, info };
     for value in values {
         out.push(value, norm)?;
@@ -217,11 +217,17 @@ trait Sums: Send {
     fn values(&mut self) -> &mut [Scaled];
 
     /// Computes the sums from environments with an exponent for each entry. Returns <x|x>.
-    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled>;
+    fn by_exponents(&mut self, call: &ExactCall<'_>, x: &TensorTrain) -> Result<Scaled>;
 }
 
 /// The report of [`run`] before it runs.
-fn foresee<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, real: bool, sums: &S) -> Result<Info> {
+fn predict_report<S: Sums>(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    real: bool,
+    sums: &S,
+) -> Result<Info> {
     let trains = Trains::new(x, None, x);
     let chain = chain_of(context, options, x, real, &unwatched(context))?;
     let ops = Ops::of(context, None, &trains)?;
@@ -259,7 +265,7 @@ fn run<S: Sums>(
     let mut lost = false;
     let mut is_wide = false;
     let mut by_balanced = |x: &TensorTrain, _: &TensorTrain, risk: Risk| {
-        lost = risk == Risk::Hidden;
+        lost = risk == Risk::RingUnderflow;
         is_wide = risk == Risk::Range && options.scaling != Scaling::Never;
         if lost || is_wide {
             return Ok((Scaled::ZERO, None));
@@ -296,7 +302,7 @@ fn run<S: Sums>(
         }
     }
     sums.values().fill(Scaled::ZERO);
-    Ok((expect_norm(sums.by_exponents(&Far { context, stream, watch }, x)?, x)?, None))
+    Ok((expect_norm(sums.by_exponents(&ExactCall { context, stream, watch }, x)?, x)?, None))
 }
 
 /// [`run`] for a train with balanced bonds.
@@ -439,8 +445,8 @@ impl Sums for Local<'_> {
         self.values
     }
 
-    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled> {
-        far::local(far, x, self.op, self.wanted, self.values)
+    fn by_exponents(&mut self, call: &ExactCall<'_>, x: &TensorTrain) -> Result<Scaled> {
+        exact_values::local(call, x, self.op, self.wanted, self.values)
     }
 }
 
@@ -532,8 +538,8 @@ impl Sums for Correlation<'_> {
         self.values
     }
 
-    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled> {
-        far::correlation(far, x, (self.a, self.b), self.values)
+    fn by_exponents(&mut self, call: &ExactCall<'_>, x: &TensorTrain) -> Result<Scaled> {
+        exact_values::correlation(call, x, (self.a, self.b), self.values)
     }
 }
 

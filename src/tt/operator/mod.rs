@@ -14,10 +14,10 @@
 //! | [`slots`], [`gather`] | values of the operator's bonds that are computed; the operator's part of a step |
 //! | [`side`] | the ends of a chain of sites |
 //! | `stored`, `gauge` | steps of stored environments; powers of two for the values of their bonds |
-//! | `exact`, `wide` | environments whose entries have exponents of their own, where powers of bonds do not suffice |
-//! | `far` | expectation values of trains whose numbers no one exponent of an environment can hold |
+//! | `exact`, `wide` | environments with an exponent for each entry, where gauges do not suffice |
+//! | `exact_values` | expectation values from environments with an exponent for each entry |
 //! | `layers` | operators at a site beyond the range of a type, as sums of operators within it |
-//! | `unread` | numbers of the ket that an operator's zeros leave out |
+//! | `zero_columns` | zero columns of an operator, which keep entries of the ket out of all sums |
 //! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
 //! | `erased` | its operations without element type and backend, so that contractions are compiled once |
 //! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
@@ -33,7 +33,7 @@ pub(in crate::tt) mod enqueued;
 pub mod environments;
 mod erased;
 mod exact;
-mod far;
+mod exact_values;
 pub mod gather;
 mod gauge;
 pub mod gpu;
@@ -50,9 +50,9 @@ pub mod spin;
 mod stored;
 pub mod terms;
 pub mod trains;
-mod unread;
 pub mod value;
 mod wide;
+mod zero_columns;
 
 #[cfg(test)]
 pub(super) mod tests;

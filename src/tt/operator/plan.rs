@@ -1,7 +1,7 @@
 //! Plans of contractions with operators: the bond where a ring is cut, the bond where both ends meet, and the number of
 //! boundary values that are computed together.
 
-use super::chain::{Chain, Way};
+use super::chain::{Chain, SweepRange};
 use super::erased::Operations;
 use super::ops::StepBytes;
 use super::slots::Slots;
@@ -69,8 +69,8 @@ fn sums_of(chain: &Chain<'_>, slots: &Slots, t: usize, mirrored: bool) -> f64 {
     let [m, n] = chain.modes(t);
     let Some(blocks) = &chain.blocks else { return 0.0 };
     let terms = slots.operator(t).iter().flat_map(|&(p, w)| {
-        let live = move |right: u32| slots.find(t + 1, (p, right)).is_some();
-        blocks.from_left(chain.site(t), w as usize).iter().filter(move |b| live(b.right))
+        let is_on_path = move |right: u32| slots.find(t + 1, (p, right)).is_some();
+        blocks.from_left(chain.site(t), w as usize).iter().filter(move |b| is_on_path(b.right))
     });
     let terms: f64 = terms.map(|b| if b.kind == BlockKind::Dense { m * n } else { m.min(n) } as f64).sum();
     let (before, after) = if mirrored { (t + 1, t) } else { (t, t + 1) };
@@ -101,10 +101,10 @@ impl Plan {
         let (pairs, states) = (chain.pairs(), chain.trains.operator_rank(chain.bond(0)));
         let limit = if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit };
         let given = options.workspace_limit != 0;
-        let ways: &[(bool, bool)] =
+        let candidates: &[(bool, bool)] =
             if given { &[(true, false), (true, true), (false, true)] } else { &[(true, false)] };
         let mut least = None;
-        for &(two_ended, narrow) in ways {
+        for &(two_ended, narrow) in candidates {
             for width in halvings(if options.method == Method::Reduced { 1 } else { states }) {
                 let runs = runs_of(chain, states, width, identity)?;
                 let Some(first) = runs.first() else { continue };
@@ -155,8 +155,8 @@ impl Plan {
     }
 
     /// The sweeps from both ends to the bond where they meet.
-    pub fn ways(&self, d: usize) -> [Way; 2] {
-        [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
+    pub fn sweep_ranges(&self, d: usize) -> [SweepRange; 2] {
+        [SweepRange { from: 0, to: self.middle }, SweepRange { from: d, to: self.middle }]
     }
 
     /// Total number of steps over a site.
@@ -216,7 +216,7 @@ fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Re
     let mut runs = alloc::with_capacity("slots of an operator", states.div_ceil(width))?;
     for first in (0..states).step_by(width) {
         let count = width.min(states - first);
-        let slots = Slots::live(blocks, d, chain.cut, first, count, identity && first == 0)?;
+        let slots = Slots::on_closed_paths(blocks, d, chain.cut, first, count, identity && first == 0)?;
         if slots.count(0) > 0 || first == 0 {
             runs.push(slots);
         }
@@ -247,7 +247,8 @@ fn bytes_of(
 ) -> Result<f64> {
     let d = chain.len();
     let halves = if two_ended { 2 } else { 1 };
-    let environment = |way: Way| Ok::<f64, Error>(chain.largest(slots, way, pairs)? as f64 * chain.dtype.size() as f64);
+    let environment =
+        |range: SweepRange| Ok::<f64, Error>(chain.largest(slots, range, pairs)? as f64 * chain.dtype.size() as f64);
     let step = |mirrored: bool, sites: std::ops::Range<usize>| {
         let largest = sites.fold(StepBytes::default(), |most, t| {
             let (mut from, mut to) = (chain.extent(t, slots, pairs), chain.extent(t + 1, slots, pairs));
@@ -258,7 +259,8 @@ fn bytes_of(
         });
         largest.bytes()
     };
-    let (left, right) = (environment(Way { from: 0, to: middle })?, environment(Way { from: d, to: middle })?);
+    let (left, right) =
+        (environment(SweepRange { from: 0, to: middle })?, environment(SweepRange { from: d, to: middle })?);
     let (left_step, right_step) = (step(false, 0..middle), step(true, middle..d));
     Ok(if two_ended {
         2.0 * (left + right) + left_step + right_step

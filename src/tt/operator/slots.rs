@@ -47,7 +47,14 @@ impl Slots {
 
     /// The pairs on closed paths from (p, p) to (p, p), for `count` values p from `first` on. With `identity`, each
     /// bond has one more slot. The matrix of d cores is cut at bond `cut`.
-    pub fn live(blocks: &Sparsity, d: usize, cut: usize, first: usize, count: usize, identity: bool) -> Result<Self> {
+    pub fn on_closed_paths(
+        blocks: &Sparsity,
+        d: usize,
+        cut: usize,
+        first: usize,
+        count: usize,
+        identity: bool,
+    ) -> Result<Self> {
         let boundary = |list: &mut Vec<(u32, u32)>| -> Result<()> {
             (first..first + count).try_for_each(|p| alloc::push(WHAT, list, (p as u32, p as u32)))
         };
@@ -78,15 +85,15 @@ impl Slots {
                 *kept = onward.any(|b| reached.find(t + 1, (p, b.right)).is_some_and(|q| after[q]));
             }
         }
-        let mut live = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
+        let mut on_paths = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
         for t in 0..=d {
-            live.offsets.push(live.pairs.len());
+            on_paths.offsets.push(on_paths.pairs.len());
             for (&pair, _) in reached.pairs[bond(t)].iter().zip(&kept[bond(t)]).filter(|(_, kept)| **kept) {
-                alloc::push(WHAT, &mut live.pairs, pair)?;
+                alloc::push(WHAT, &mut on_paths.pairs, pair)?;
             }
         }
-        live.offsets.push(live.pairs.len());
-        Ok(live)
+        on_paths.offsets.push(on_paths.pairs.len());
+        Ok(on_paths)
     }
 
     /// Number of slots at bond t, with that of the identity.

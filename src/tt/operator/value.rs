@@ -9,7 +9,7 @@ use super::erased::{Operations, Work, both};
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::{Trains, are_finite};
-use super::unread;
+use super::zero_columns;
 use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -86,7 +86,7 @@ pub(super) fn sandwich_watched(
 /// As [`sandwich`] for arguments that do not fit.
 pub fn plan_sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Info> {
     let dtype = trains.check(context)?;
-    foresee(context, options, trains, dtype, trains.operator.is_none())
+    predict_report(context, options, trains, dtype, trains.operator.is_none())
 }
 
 /// The report of [`rayleigh`] before it runs, as for [`plan_sandwich`].
@@ -101,7 +101,7 @@ pub fn plan_rayleigh(
 ) -> Result<Info> {
     let trains = Trains::new(x, Some(operator), x);
     let dtype = trains.check(context)?;
-    foresee(context, options, &trains, dtype, true)
+    predict_report(context, options, &trains, dtype, true)
 }
 
 /// <x|H|x> / <x|x>, both in one sweep. The quotient is correct even if one of them is beyond the range of the type.
@@ -165,7 +165,7 @@ pub(super) fn contract(
     let turns = rings::turns(options);
     let examine = || trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose();
     let (examined, operator_lost) = flags::watch(examine);
-    let (matrix, hides) = examined?.unwrap_or((None, false));
+    let (matrix, operator_underflows) = examined?.unwrap_or((None, false));
     let operator = matrix.as_ref().or(trains.operator);
     let by_exponents = || -> Result<[Scaled; 2]> {
         let cancel = || watch.cancel.clone();
@@ -178,12 +178,12 @@ pub(super) fn contract(
     let (mut is_final, mut lost) = (true, false);
     let mut by_balanced = |bra: &TensorTrain, ket: &TensorTrain, risk: Risk| {
         is_final = true;
-        if risk == Risk::Hidden || hides {
-            return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
+        if risk == Risk::RingUnderflow || operator_underflows {
+            return Ok((by_exponents()?, predict_report(context, options, trains, dtype, identity)?));
         }
         if is_checked && (is_wide || risk == Risk::Range) {
             // The CPU reports lost digits; a device does not.
-            let info = foresee(context, options, trains, dtype, identity)?;
+            let info = predict_report(context, options, trains, dtype, identity)?;
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
             let here = trains.replaced(&copies);
             let (sums, _) = contract(context, stream, options, &here, dtype, identity, watch)?;
@@ -232,7 +232,7 @@ fn contract_as_given(
     let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
     let (sums, info, leaves_out) =
-        ops.with_type("x", dtype, |ops| context.pool().run(|| where_they_are(ops, options, &chain, identity)))?;
+        ops.with_type("x", dtype, |ops| context.pool().run(|| sum_over_pairs(ops, options, &chain, identity)))?;
     let Trains { bra, operator, ket } = *trains;
     let [with, without] = sums;
     let is_cut = bra.shape().ranks()[chain.cut] * ket.shape().ranks()[chain.cut] > 1;
@@ -248,7 +248,7 @@ fn contract_as_given(
 }
 
 /// The report of [`contract`] before it runs.
-fn foresee(
+fn predict_report(
     context: &Arc<Context>,
     options: &Options,
     trains: &Trains<'_>,
@@ -262,7 +262,7 @@ fn foresee(
 
 /// The sums <y|H|x> and <y|x> for trains as they are, the report, and whether the operator keeps entries of the ket out
 /// of all sums.
-fn where_they_are(
+fn sum_over_pairs(
     ops: &dyn Operations,
     options: &Options,
     chain: &Chain<'_>,
@@ -279,7 +279,7 @@ fn where_they_are(
         }
     }
     let leaves_out = match (chain.trains.operator, &chain.blocks) {
-        (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, chain.cut, &plan.runs)?,
+        (Some(h), Some(blocks)) => zero_columns::has_zero_columns(h, blocks, chain.cut, &plan.runs)?,
         _ => false,
     };
     Ok((sums, plan.info(chain), leaves_out))
@@ -298,8 +298,8 @@ fn block(
         return Ok([Scaled::ZERO; 2]);
     }
     let halves = if plan.two_ended { 2 } else { 1 };
-    let half = |way, work: &mut Work| chain.half(ops, work, slots, way, (first, count));
-    let [from_left, from_right] = plan.ways(chain.len());
+    let half = |range, work: &mut Work| chain.half(ops, work, slots, range, (first, count));
+    let [from_left, from_right] = plan.sweep_ranges(chain.len());
     let (left, right) = if plan.two_ended && ops.is_concurrent() {
         // Both halves hold their memory until both have ended. Otherwise the timing of the threads would decide whether
         // both hold memory at the same time, and a memory limit might suffice for one call but not for the next.
@@ -309,7 +309,7 @@ fn block(
         let ((left, _), (right, _)) = (left?, right?);
         (left, right)
     } else {
-        let one = |way| half(way, &mut ops.work(halves, plan.narrow)).map(|finished| finished.0);
+        let one = |range| half(range, &mut ops.work(halves, plan.narrow)).map(|finished| finished.0);
         (one(from_left)?, one(from_right)?)
     };
     let ended = |half: &Half| match half {

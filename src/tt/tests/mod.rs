@@ -2,21 +2,21 @@
 
 pub(super) mod balance;
 mod batch;
-pub(super) mod beside;
 pub(super) mod checksums;
 mod closed_forms;
-pub(super) mod dead;
 mod edges;
+pub(super) mod examination;
 pub(super) mod far;
 mod fuzz;
 mod gauges;
+pub(super) mod pruned;
 
 pub(super) mod golden;
-pub(super) mod hiding;
 pub(super) mod lost;
 pub(super) mod nonfinite;
 pub(super) mod norms;
 mod plans;
+pub(super) mod ring_underflow;
 mod rings;
 mod scaling;
 pub(super) mod spans;

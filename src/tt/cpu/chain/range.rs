@@ -40,28 +40,28 @@ const fn power(e: i64) -> f64 {
 
 /// Range of the largest magnitude of an environment that is not scaled. Its product with two cores near 1 stays within
 /// the type's range.
-pub(super) const fn calm<T>() -> (f64, f64) {
+pub(super) const fn safe_range<T>() -> (f64, f64) {
     let e = if size_of::<T>() == 4 { 40 } else { 300 };
     (power(-e), power(e))
 }
 
 /// Smallest magnitude with all digits safe: if the largest number is below, smaller ones with significant digits may be
 /// subnormal. It is the smallest normal number divided by the unit of roundoff, and a little more.
-const fn tiny<T>() -> f64 {
+const fn safe_minimum<T>() -> f64 {
     if size_of::<T>() == 4 { power(-96) } else { power(-960) }
 }
 
 /// Largest magnitude of the exponents of operands of a product in a careful sweep.
-const fn reach<T>() -> i64 {
+const fn exponent_limit<T>() -> i64 {
     if size_of::<T>() == 4 { 100 } else { 900 }
 }
 
 /// Scales `values` to [0.5, 1), where `largest` is their largest magnitude, or sets the state if that is not possible.
 #[cold]
-pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
+pub(super) fn rescale<T: Vectorised>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
     if careful && largest == 0.0 {
         term.state = State::Zero;
-    } else if !largest.is_finite() || (largest < tiny::<T>() && !careful) {
+    } else if !largest.is_finite() || (largest < safe_minimum::<T>() && !careful) {
         term.state = State::Doubtful;
     } else {
         let q = exponent_of(largest);
@@ -84,14 +84,14 @@ fn largest<T: Vectorised>(values: &[T]) -> f64 {
 
 /// Scales `own` before its product with `core`, so that the largest terms of the product are a little below 1.
 #[cold]
-pub(super) fn fit<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
+pub(super) fn scale_operand<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
     let (mine, other) = (largest(own), largest(core));
     if mine.is_nan() || other.is_nan() {
         term.state = State::NotFinite;
     } else if mine == 0.0 || other == 0.0 {
         term.state = State::Zero;
     } else {
-        let target = (-exponent_of(other) - 8).clamp(-reach::<T>(), reach::<T>());
+        let target = (-exponent_of(other) - 8).clamp(-exponent_limit::<T>(), exponent_limit::<T>());
         let shift = target - exponent_of(mine);
         own.iter_mut().for_each(|v| *v = T::from_f64(scale(v.to_f64(), shift)));
         term.exponent -= shift;
@@ -103,7 +103,7 @@ pub(super) fn finish<T>(term: &mut Term, re: f64, im: f64, careful: bool) {
     let largest = re.abs().max(im.abs());
     (term.re, term.im) = (re, im);
     // The terms of a sum of 0 may have underflowed.
-    if !careful && (largest < tiny::<T>() || !re.is_finite() || !im.is_finite()) {
+    if !careful && (largest < safe_minimum::<T>() || !re.is_finite() || !im.is_finite()) {
         term.state = State::Doubtful;
     }
 }

@@ -10,7 +10,7 @@
 //! than a vector has lanes, the other lanes are and stay 0.
 
 use super::layout::{Form, Site, Sites, Sizes};
-use super::range::{State, Term, calm, finish, fit, tame};
+use super::range::{State, Term, finish, rescale, safe_range, scale_operand};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised};
 use crate::backend::cpu::small::{Product, prefetch};
 
@@ -55,7 +55,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
         let Self { rows, columns, conjugate, pair, careful, ahead, work, sizes, terms } = self;
         let (wp, cp) = (rows.parts, columns.parts);
         let form = Form { lanes: S::V::LEN, row_parts: wp, column_parts: cp };
-        let (least, most) = calm::<T>();
+        let (least, most) = safe_range::<T>();
         let (environments, rest) = work.split_at_mut(sizes.environment * terms.len());
         let (between, rest) = rest.split_at_mut(sizes.between);
         let (row_buffer, column_buffer) = rest.split_at_mut(sizes.row);
@@ -101,7 +101,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
                     if careful {
                         let core = if with_rows { y } else { x };
                         let own = if first { &mut e[..next * site.r_next] } else { &mut between[..used] };
-                        fit(own, core, term);
+                        scale_operand(own, core, term);
                         if term.state != State::Sound {
                             break;
                         }
@@ -152,7 +152,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
                     let largest = largest.largest().to_f64();
                     if !(largest >= least && largest <= most) {
                         let size = if first { used } else { here * site.r };
-                        tame(&mut result[..size], largest, careful, term);
+                        rescale(&mut result[..size], largest, careful, term);
                         if term.state != State::Sound {
                             break;
                         }

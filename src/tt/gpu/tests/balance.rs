@@ -5,9 +5,9 @@ use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormMethod;
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
-use crate::tt::tests::beside;
-use crate::tt::tests::dead;
+use crate::tt::tests::examination;
 use crate::tt::tests::nonfinite::placed;
+use crate::tt::tests::pruned;
 use crate::tt::tests::spans;
 use crate::tt::tests::support::Plain as Numbers;
 
@@ -137,7 +137,7 @@ fn numbers_may_grow_from_core_to_core() {
 #[ignore = "needs a GPU"]
 fn numbers_that_meet_zeros_hide_none_that_count() {
     for location in [Location::Device, Location::Host] {
-        dead::check(&gpu(0), location, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr], &[Method::Full]);
+        pruned::check(&gpu(0), location, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr], &[Method::Full]);
     }
 }
 
@@ -145,7 +145,7 @@ fn numbers_that_meet_zeros_hide_none_that_count() {
 #[ignore = "needs a GPU"]
 fn small_products_of_finite_trains_are_finite() {
     for location in [Location::Device, Location::Host] {
-        dead::check_small(&gpu(0), location);
+        pruned::check_small(&gpu(0), location);
     }
 }
 
@@ -153,14 +153,14 @@ fn small_products_of_finite_trains_are_finite() {
 #[ignore = "needs a GPU"]
 fn what_is_not_finite_is_seen_behind_zeros_too() {
     for location in [Location::Device, Location::Host] {
-        dead::check_rings(&gpu(0), location, &[NormMethod::Inner, NormMethod::Qr]);
-        dead::check_factors(&gpu(0), location);
+        pruned::check_rings(&gpu(0), location, &[NormMethod::Inner, NormMethod::Qr]);
+        pruned::check_factors(&gpu(0), location);
     }
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn trains_on_the_host_are_examined_while_the_device_contracts_them() {
-    beside::check(&gpu(0));
-    beside::check_failures(&gpu(0));
+    examination::check(&gpu(0));
+    examination::check_failures(&gpu(0));
 }

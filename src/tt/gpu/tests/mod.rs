@@ -11,12 +11,12 @@ mod enqueue_operators;
 mod factors;
 mod golden;
 mod hard;
-mod hiding;
 mod lost;
 mod norms;
 mod operators;
 mod paths;
 mod powers;
+mod ring_underflow;
 
 use std::sync::Arc;
 

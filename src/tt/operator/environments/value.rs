@@ -19,7 +19,7 @@ use crate::tt::operator::side::Side;
 use crate::tt::operator::slots::Slots;
 use crate::tt::operator::stored::{self, Step};
 use crate::tt::operator::trains::{Trains, are_finite, complex_of};
-use crate::tt::operator::{unread, wide};
+use crate::tt::operator::{wide, zero_columns};
 use crate::tt::scaled::Scaled;
 
 impl Environments {
@@ -96,7 +96,8 @@ impl Environments {
                     // must be found here.
                     (Some(h), Some(blocks)) => {
                         let ends = trains.operator_rank(0);
-                        unread::leaves_out(h, blocks, 0, &[Slots::live(blocks, trains.len(), 0, 0, ends, false)?])?
+                        let slots = Slots::on_closed_paths(blocks, trains.len(), 0, 0, ends, false)?;
+                        zero_columns::has_zero_columns(h, blocks, 0, &[slots])?
                     }
                     _ => false,
                 };
@@ -139,7 +140,7 @@ impl Environments {
         if !is_real(op) && complex_of(self.dtype) != self.dtype {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
-        let leaves_out = unread::has_empty_column(op, trains.ket.shape().modes()[k]);
+        let leaves_out = zero_columns::has_zero_column(op, trains.ket.shape().modes()[k]);
         if self.is_far(stream, &chain)? && !are_finite(trains)? {
             return Ok(Scaled::nan(self.dtype));
         }

@@ -110,13 +110,13 @@ fn slots_are_those_that_paths_touch() {
     let counts = |slots: &Slots| (0..8).map(|t| slots.count(t)).collect::<Vec<_>>();
     // 4 boundary values with 5 states each. Of one value all 5 are on paths; of each other only the entering state and
     // "all done".
-    let all = Slots::live(&blocks, 7, 0, 0, 4, false).unwrap();
+    let all = Slots::on_closed_paths(&blocks, 7, 0, 0, 4, false).unwrap();
     assert_eq!(counts(&all), [4, 7, 8, 8, 8, 8, 7, 4]);
-    let with_identity = Slots::live(&blocks, 7, 0, 0, 4, true).unwrap();
+    let with_identity = Slots::on_closed_paths(&blocks, 7, 0, 0, 4, true).unwrap();
     assert_eq!(counts(&with_identity), [5, 8, 9, 9, 9, 9, 8, 5]);
     // One boundary value at a time gives the same slots.
     for t in 0..8 {
-        let each = (0..4).map(|p| Slots::live(&blocks, 7, 0, p, 1, false).unwrap().count(t)).sum::<usize>();
+        let each = (0..4).map(|p| Slots::on_closed_paths(&blocks, 7, 0, p, 1, false).unwrap().count(t)).sum::<usize>();
         assert_eq!(each, all.count(t));
     }
     assert_eq!(counts(&Slots::all(h.train().shape().ranks()).unwrap())[3], 20);

@@ -17,13 +17,13 @@ use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
 /// Context, stream and cancellation of a call.
-pub(super) struct Far<'a> {
+pub(super) struct ExactCall<'a> {
     pub context: &'a Arc<Context>,
     pub stream: Option<&'a Stream>,
     pub watch: &'a Watch,
 }
 
-impl Far<'_> {
+impl ExactCall<'_> {
     fn environments(&self, trains: &Trains<'_>) -> Result<Environments> {
         let options = Options { conjugate: Conjugate::Bra, ..Options::default() };
         Ok(Environments::exact(self.context, &options, trains)?.stopped_by(self.watch.cancel.clone()))
@@ -41,49 +41,49 @@ impl Far<'_> {
 
 /// <x|op_k|x> for each site k with `wanted[k]`. Returns <x|x>.
 pub(super) fn local(
-    far: &Far<'_>,
+    call: &ExactCall<'_>,
     x: &TensorTrain,
     op: &[Complex<f64>],
     wanted: &[bool],
     values: &mut [Scaled],
 ) -> Result<Scaled> {
-    let x = far.fitting(x, is_real(op))?;
+    let x = call.fitting(x, is_real(op))?;
     let trains = Trains::new(&x, None, &x);
-    let mut environments = far.environments(&trains)?;
+    let mut environments = call.environments(&trains)?;
     for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| wanted[*k]) {
-        *value = environments.local(far.stream, &trains, k, op)?;
+        *value = environments.local(call.stream, &trains, k, op)?;
     }
-    environments.value(far.stream, &trains, trains.len() / 2)
+    environments.value(call.stream, &trains, trains.len() / 2)
 }
 
 /// <x|A_k B_l|x> for all k and l. Returns <x|x>. O(d^2) steps.
 pub(super) fn correlation(
-    far: &Far<'_>,
+    call: &ExactCall<'_>,
     x: &TensorTrain,
     (a, b): (&[Complex<f64>], &[Complex<f64>]),
     values: &mut [Scaled],
 ) -> Result<Scaled> {
-    let x = far.fitting(x, is_real(a) && is_real(b))?;
+    let x = call.fitting(x, is_real(a) && is_real(b))?;
     let d = x.shape().len();
     for l in 0..d {
         values[d * l..d * (l + 1)].fill(Scaled::ZERO);
-        for (ket, exponent) in with_scalar!(x.dtype(), "x", T => applied::<T>(far, &x, l, b))? {
+        for (ket, exponent) in with_scalar!(x.dtype(), "x", T => applied::<T>(call, &x, l, b))? {
             let trains = Trains::new(&x, None, &ket);
-            let mut environments = far.environments(&trains)?;
+            let mut environments = call.environments(&trains)?;
             for k in 0..d {
-                let part = environments.local(far.stream, &trains, k, a)?.shifted(exponent);
+                let part = environments.local(call.stream, &trains, k, a)?.shifted(exponent);
                 values[k + d * l] = values[k + d * l].plus(part);
             }
         }
     }
     let trains = Trains::new(&x, None, &x);
-    far.environments(&trains)?.value(far.stream, &trains, d / 2)
+    call.environments(&trains)?.value(call.stream, &trains, d / 2)
 }
 
 /// `x` with `op` applied at site `at`, as a sum of trains times powers of two. There is more than one only if the
 /// exponents of the products of the operator and the core span more than the range of the type.
 fn applied<T: Scalar>(
-    far: &Far<'_>,
+    call: &ExactCall<'_>,
     x: &TensorTrain,
     at: usize,
     op: &[Complex<f64>],
@@ -98,7 +98,7 @@ fn applied<T: Scalar>(
     }
     let mut kets = Vec::new();
     for Layer { numbers, exponent } in layers_of(products, x.dtype())? {
-        let mut ket = cast(&Place::host(far.context), x, x.dtype())?;
+        let mut ket = cast(&Place::host(call.context), x, x.dtype())?;
         let mut to = ket.cores_mut::<T>("x")?;
         to.core(at).iter_mut().zip(numbers).for_each(|(to, x)| *to = T::from_parts(x.re, x.im));
         drop(to);

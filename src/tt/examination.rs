@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::algorithm::inner;
 use super::balance::{Balanced, Risk};
-use super::ops::{Beside, ContractOps, Work};
+use super::ops::{ContractOps, HostWork, Work};
 use super::options::{Method, Scaling};
 use super::peaks::{self, Sizes};
 use super::plan::Plan;
@@ -47,7 +47,7 @@ type Watched = (Result<Scaled>, bool);
 impl Contraction {
     /// Whether host trains are examined while a device contracts them. If there is a progress function, they are
     /// examined first, so that it never sees steps of a contraction that is then cancelled.
-    pub(super) fn examines_beside(&self, trains: [&TensorTrain; 2], progress: &Progress<'_>) -> bool {
+    pub(super) fn examines_during_contraction(&self, trains: [&TensorTrain; 2], progress: &Progress<'_>) -> bool {
         self.computes_on_device() && !progress.has_report() && trains.iter().any(|train| !train.is_device())
     }
 
@@ -63,7 +63,7 @@ impl Contraction {
         let (context, matters) = (Arc::clone(&self.contexts[0]), peaks::matter(plan));
         let turns = rings::turns(self.options());
         // The exponents of the cores are those of the balanced copies if there are any.
-        if matters || !self.examines_beside([x, y], progress) {
+        if matters || !self.examines_during_contraction([x, y], progress) {
             let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
             return Ok((balanced?, copies_lost, None));
         }
@@ -75,9 +75,9 @@ impl Contraction {
             balanced.has_copies() || balanced.risk() != Risk::Nothing || may_lose
         };
         let (copies_lost, plain) =
-            examined(&context, &mut balanced, (x, y), progress, is_rejected, |progress, beside| {
+            examined(&context, &mut balanced, (x, y), progress, is_rejected, |progress, host_work| {
                 let run = |machines: &mut [Box<dyn ContractOps>], work: &Work<'_>| {
-                    inner::contract(machines, &Work { beside: Some(beside), ..*work })
+                    inner::contract(machines, &Work { host_work: Some(host_work), ..*work })
                 };
                 flags::watch(|| self.execute(stream, plan, x, y, progress, Sizes::default(), run))
             })?;
@@ -98,7 +98,7 @@ pub(super) fn examined<R>(
     (x, y): (&TensorTrain, &TensorTrain),
     progress: &Progress<'_>,
     is_rejected: impl Fn(&Balanced) -> bool + Sync,
-    plain: impl FnOnce(&Progress<'static>, Beside<'_>) -> R,
+    plain: impl FnOnce(&Progress<'static>, HostWork<'_>) -> R,
 ) -> Result<(bool, Option<R>)> {
     let abandoned = Arc::new(AtomicU64::new(0));
     let mut examined = (Ok(()), false);

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::is_hiding;
+use crate::tt::balance::ring_underflows;
 use crate::tt::operator::{Trains, correlation, expect_local, identity, rayleigh, sandwich};
 use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Options, Scaled};
@@ -168,7 +168,7 @@ pub fn check_search(c: &Arc<Context>) {
         let here = bare(&ranks, cores).train(c, dtype);
         let there = placed(c, bare_copy(&here, c), Location::Device);
         for turns in [1, 3] {
-            let (wanted, got) = (is_hiding(c, &here, turns).unwrap(), is_hiding(c, &there, turns).unwrap());
+            let (wanted, got) = (ring_underflows(c, &here, turns).unwrap(), ring_underflows(c, &there, turns).unwrap());
             // The device's search also counts entries that are only multiplied by zeros.
             assert!(if has_zeros { got || !wanted } else { got == wanted }, "{round}, {turns}: {got}, not {wanted}");
             found += usize::from(wanted);
@@ -192,7 +192,7 @@ pub fn check_search(c: &Arc<Context>) {
         let here = bare(&[n, n], vec![core(e).collect()]).train(c, DType::F64);
         let there = placed(c, bare_copy(&here, c), Location::Device);
         for train in [&here, &there] {
-            assert_eq!(is_hiding(c, train, 1).unwrap(), wanted, "2^{e}");
+            assert_eq!(ring_underflows(c, train, 1).unwrap(), wanted, "2^{e}");
         }
     }
 }
@@ -224,6 +224,6 @@ fn numbers_that_do_not_count_may_be_hidden() {
             Scaled::real(4.0),
             "harmless",
         );
-        assert!(!is_hiding(&c, &x, 1).unwrap());
+        assert!(!ring_underflows(&c, &x, 1).unwrap());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::balance::{bare, gauged};
-use super::hiding;
+use super::ring_underflow;
 use super::support::{C, Plain, cpu};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, Region};
@@ -18,7 +18,7 @@ use crate::stream::Stream;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::Kernel;
-use crate::tt::ops::{Beside, ContractOps, Enqueued, Item, Machine, Wanted, Work};
+use crate::tt::ops::{ContractOps, Enqueued, HostWork, Item, Machine, Wanted, Work};
 use crate::tt::options::{NormMethod, Options};
 use crate::tt::plan::Plan;
 use crate::tt::{Contraction, Scaled};
@@ -41,7 +41,7 @@ struct Recorder {
 impl Recorder {
     fn run<R>(&mut self, work: &Work<'_>, run: impl FnOnce(&mut dyn ContractOps, &Work<'_>) -> Result<R>) -> Result<R> {
         let note = |what| self.log.lock().unwrap().push(what);
-        note(if work.beside.is_some() { "plain" } else { "again" });
+        note(if work.host_work.is_some() { "plain" } else { "again" });
         // A backend may wait several times; record the first time.
         let has_waited = AtomicBool::new(false);
         let examine = || {
@@ -49,18 +49,18 @@ impl Recorder {
                 self.cancels.iter().for_each(CancelHandle::cancel);
                 self.log.lock().unwrap().push("examined");
             }
-            work.run_beside();
+            work.run_host_work();
         };
-        let beside: Option<Beside<'_>> = work.beside.map(|_| &examine as Beside<'_>);
+        let host_work: Option<HostWork<'_>> = work.host_work.map(|_| &examine as HostWork<'_>);
         // The CPU's chain kernel needs a layout, which the plan for a device does not have.
         let kernel = if self.pretends { Kernel::Products } else { work.plan.kernel };
         let plan = Plan { kernel, ..work.plan.clone() };
-        let found = run(&mut *self.inner, &Work { beside, plan: &plan, ..*work });
-        if let (Some(examine), true) = (beside, self.pretends) {
+        let found = run(&mut *self.inner, &Work { host_work, plan: &plan, ..*work });
+        if let (Some(examine), true) = (host_work, self.pretends) {
             examine();
             work.cancel.check()?;
         }
-        if self.fails && work.beside.is_some() {
+        if self.fails && work.host_work.is_some() {
             return Err(Error::OutOfDeviceMemory { what: "trains", bytes: 1, limit: None });
         }
         found
@@ -173,9 +173,9 @@ fn cases(context: &Arc<Context>) -> Vec<Case> {
         }
         add("ones", &one, &one, false);
     }
-    for case in hiding::cases().into_iter().filter(|case| case.sites == 3) {
+    for case in ring_underflow::cases().into_iter().filter(|case| case.sites == 3) {
         let (x, y) = (case.train(context, Location::Host), case.one(context, Location::Host));
-        all.push(Case { what: format!("hiding {:?} {:?}", case.dtype, case.core), x, y, is_rejected: true });
+        all.push(Case { what: format!("ring underflow {:?} {:?}", case.dtype, case.core), x, y, is_rejected: true });
     }
     all
 }
@@ -271,5 +271,5 @@ fn contractions_of_the_processor_are_examined_by_themselves() {
     let session = Contraction::new(&context, Options::default()).unwrap();
     let x = Plain::uniform_ranks(3, 2, 2, false, false, 1).train(&context, DType::F64);
     let progress = crate::progress::Progress::none();
-    assert!(!session.examines_beside([&x, &x], &progress));
+    assert!(!session.examines_during_contraction([&x, &x], &progress));
 }

@@ -31,7 +31,7 @@ pub(super) fn digits(dtype: DType) -> f64 {
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, repeat: usize) -> Result<bool> {
+pub(super) fn ring_underflows(context: &Arc<Context>, train: &TensorTrain, repeat: usize) -> Result<bool> {
     if train.is_device() || !train.shape().is_cyclic() {
         return Ok(false);
     }
@@ -70,7 +70,7 @@ fn search<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, repeat: usize)
         modes.push(n);
         ranks.push(s);
     }
-    hides(&list, &Shape::new("x", &modes, &ranks)?, T::DTYPE)
+    has_small_terms(&list, &Shape::new("x", &modes, &ranks)?, T::DTYPE)
 }
 
 /// For one value of the boundary bond: at each value of each bond, the logarithm of the largest product from that
@@ -118,7 +118,7 @@ impl Reach {
 
 /// Whether terms that contribute to the trace contain products far below the largest ones of their bond. `sizes` are
 /// logarithms of the entries of each core, left bond fastest.
-fn hides(sizes: &[&[f64]], shape: &Shape, dtype: DType) -> Result<bool> {
+fn has_small_terms(sizes: &[&[f64]], shape: &Shape, dtype: DType) -> Result<bool> {
     let (d, ring) = (sizes.len(), shape.ranks()[0]);
     let mut reach = Reach::new(shape)?;
     let mut tops = alloc::filled(WHAT, d + 1, [NONE; 2])?;

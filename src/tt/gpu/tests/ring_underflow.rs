@@ -5,7 +5,7 @@ use super::*;
 use crate::tt::info::Info;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormMethod;
-use crate::tt::tests::hiding::{self, cases, check, check_repeated, check_search, harmless};
+use crate::tt::tests::ring_underflow::{self, cases, check, check_repeated, check_search, harmless};
 
 #[test]
 #[ignore = "needs a GPU"]
@@ -83,7 +83,8 @@ fn enqueued_calls_of_rings_whose_hidden_numbers_do_not_count_are_right() {
     let context = gpu(0);
     for dtype in TYPES {
         let x = harmless(&context, dtype, Location::Device);
-        let one = hiding::Case { dtype, core: vec![], sites: 3, entry: Scaled::ZERO }.one(&context, Location::Device);
+        let one =
+            ring_underflow::Case { dtype, core: vec![], sites: 3, entry: Scaled::ZERO }.one(&context, Location::Device);
         enqueued(&context, &x, &one, |what, found, outcome| {
             // The only entry of x is 2.
             let wanted = match what.split(' ').next() {

@@ -15,18 +15,18 @@ use crate::tensor::train::{BlockKind, Sparsity, TrainMatrix};
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn leaves_out(matrix: &TrainMatrix, blocks: &Sparsity, cut: usize, runs: &[Slots]) -> Result<bool> {
+pub(super) fn has_zero_columns(matrix: &TrainMatrix, blocks: &Sparsity, cut: usize, runs: &[Slots]) -> Result<bool> {
     let d = matrix.train().shape().len();
     for t in 0..d {
-        if !reads_all(matrix, blocks, ((cut + t) % d, t), runs)? {
+        if has_zero_column_at(matrix, blocks, ((cut + t) % d, t), runs)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether every column of core k, at position t, has an entry that is not 0.
-fn reads_all(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), runs: &[Slots]) -> Result<bool> {
+/// Whether core k, at position t, has a column of zeros in these blocks.
+fn has_zero_column_at(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), runs: &[Slots]) -> Result<bool> {
     let [left, m, n, _] = matrix.core(k);
     let train = matrix.train();
     let (memory, offset) = train.memory(k);
@@ -40,23 +40,23 @@ fn reads_all(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), ru
                         continue;
                     }
                     if block.kind == BlockKind::Identity {
-                        return Ok(true);
+                        return Ok(false);
                     }
                     let at = |i: usize, j: usize| core[w as usize + left * (i + m * (j + n * block.right as usize))];
                     for (j, read) in read.iter_mut().enumerate() {
                         *read |= (0..m).any(|i| at(i, j) != T::default());
                     }
                     if read.iter().all(|read| *read) {
-                        return Ok(true);
+                        return Ok(false);
                     }
                 }
             }
         }
-        Ok(false)
+        Ok(true)
     })
 }
 
 /// Whether a matrix with n rows and n columns, column-major, has a column of zeros.
-pub(super) fn has_empty_column(op: &[Complex<f64>], n: usize) -> bool {
+pub(super) fn has_zero_column(op: &[Complex<f64>], n: usize) -> bool {
     n > 0 && op.chunks(n).any(|column| column.iter().all(|x| *x == Complex::new(0.0, 0.0)))
 }
