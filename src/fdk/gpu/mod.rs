@@ -26,6 +26,5 @@ mod sizes;
 mod state;
 mod tables;
 
-pub(super) use launch::shape_of;
 pub(super) use ops::run_overlapped;
 pub use state::GpuOps;
