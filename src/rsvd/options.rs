@@ -56,6 +56,14 @@ pub enum Method {
     Rayleigh = 13,
 }
 
+impl Method {
+    /// Whether the factors are those of a projection of A, so that the residual is orthogonal to them. X of the one-pass
+    /// method is a least-squares solution instead of Q^H A, and the residual of the Nystroem method is semidefinite.
+    pub fn is_projection(self) -> bool {
+        !matches!(self, Self::OnePass | Self::Nystrom)
+    }
+}
+
 #[cfg(test)]
 impl Method {
     /// Every method, in the order of its number.

@@ -284,7 +284,7 @@ fn confirm(run: &mut Run<'_>, factors: &Factors, decide: bool, known: Option<f64
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else {
         return Err(Error::Internal("a tolerance without both factors".into()));
     };
-    let mut found = estimate::probe(run, u, &factors.s, v)?;
+    let mut found = estimate::probe(run, estimate::Relation::Projection, u, &factors.s, v)?;
     let norm = match run.refined_norm2 {
         Some(norm2) => norm2.sqrt(),
         None => run.norm()?,

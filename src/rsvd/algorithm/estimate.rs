@@ -7,7 +7,7 @@ use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::erased::{Dense, Tall};
-use crate::rsvd::options::{ErrorKind, POWER_STEPS, least_tolerance};
+use crate::rsvd::options::{ErrorKind, Method, POWER_STEPS, least_tolerance};
 
 /// ||A - A_k||_F from the singular values alone; `None` where the difference of the squares is only rounding error.
 pub fn identity(run: &Run<'_>, s: &[f64]) -> Result<Option<f64>> {
@@ -30,10 +30,28 @@ fn difference(run: &Run<'_>, left: impl Fn(f64) -> f64) -> Result<Option<f64>> {
     Ok((norm2 == 0.0 || error > least_tolerance(run.ops.dtype()) * norm2.sqrt()).then_some(error))
 }
 
+/// Relation of A_k = U diag(s) V^H to A, which decides how ||A||_F follows from the residual R = A - A_k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// A_k is a projection of A, so that R is orthogonal to it.
+    Projection,
+    /// R need not be orthogonal to A_k. V has orthonormal columns.
+    Orthonormal,
+    /// Any factors.
+    Given,
+}
+
+impl Relation {
+    /// That of the factors of a method.
+    pub fn of(method: Method) -> Self {
+        if method.is_projection() { Self::Projection } else { Self::Orthonormal }
+    }
+}
+
 /// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
 /// bound of ||R||_2 that fails with probability 10^-probes; or, for [`ErrorKind::Power`], ||R||_2 itself.
 #[inline(never)]
-pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorFigures> {
+pub fn probe(run: &mut Run<'_>, relation: Relation, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorFigures> {
     let has_power = run.task.error == ErrorKind::Power;
     let kind = if has_power { ErrorKind::Power } else { ErrorKind::Probes };
     let mut probes = run.task.probes;
@@ -58,8 +76,19 @@ pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorF
         return Err(Error::Numerical(problem.into()));
     }
     if run.statistics()?.is_estimate {
-        // The residual is orthogonal to the factors, as these are a projection of A.
-        run.refined_norm2 = Some(s.iter().map(|x| x * x).sum::<f64>() + frobenius * frobenius);
+        run.refined_norm2 = Some(match relation {
+            Relation::Projection => s.iter().map(|x| x * x).sum::<f64>() + frobenius * frobenius,
+            Relation::Orthonormal => {
+                let basis = run.head(v, s.len())?;
+                norm2_beside(run, basis, &w)?
+            }
+            Relation::Given => {
+                // Any orthonormal columns serve; there are at most as many as columns of A.
+                let mut basis = run.head(v, s.len().min(run.ops.columns()))?;
+                run.orthonormalize(&mut basis)?;
+                norm2_beside(run, basis, &w)?
+            }
+        });
     }
     if has_power {
         return Ok(ErrorFigures { kind, frobenius, spectral: spectral(run, u, s, v, w, p)? });
@@ -67,6 +96,27 @@ pub fn probe(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorF
     let largest = norms.iter().copied().fold(0.0, f64::max);
     let bound = 10.0 * std::f64::consts::FRAC_2_PI.sqrt() * largest;
     Ok(ErrorFigures { kind, frobenius, spectral: bound })
+}
+
+/// ||A||_F^2 = ||A V||_F^2 + ||A (I - V V^H)||_F^2 for orthonormal columns V: the first term from the products with V, the
+/// second from those with the `probes` less their parts along V. One pass.
+fn norm2_beside(run: &mut Run<'_>, v: Dense, probes: &Dense) -> Result<f64> {
+    let ((n, count), k) = (run.ops.shape(probes), run.ops.shape(&v).1);
+    let along = run.product(&v, Op::Adjoint, probes, Op::Plain)?;
+    let mut beside = run.head(probes, count)?;
+    run.ops.multiply(-1.0, &v, Op::Plain, &along, Op::Plain, 1.0, &mut beside)?;
+    let mut x = run.ops.zeros("probes beside V", n, count + k)?;
+    run.ops.copy_columns(&beside, 0, count, &mut x, 0)?;
+    run.ops.copy_columns(&v, 0, k, &mut x, count)?;
+    drop((along, beside, v));
+    let mut p = run.ops.tall("products with probes", count + k)?;
+    run.expect(1);
+    run.ops.pass_multiply(&x, &mut p)?;
+    run.pass_done(None)?;
+    let norms = run.ops.tall_column_norms(&p)?;
+    let squares = |norms: &[f64]| norms.iter().map(|x| x * x).sum::<f64>();
+    let variance = if run.ops.dtype().is_complex() { 2.0 } else { 1.0 };
+    Ok(squares(&norms[count..]) + squares(&norms[..count]) / (variance * count as f64))
 }
 
 /// P = (A - U diag(s) V^H) W. One pass.

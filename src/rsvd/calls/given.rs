@@ -67,7 +67,7 @@ impl Call for Errors<'_> {
         let (u, s, v) = self.0.read(ops, factor)?;
         let mut run = Run::new(ops, &self.0.task, self.0.context, 0);
         run.factor = factor;
-        let figures = estimate::probe(&mut run, &u, &s, &v);
+        let figures = estimate::probe(&mut run, estimate::Relation::Given, &u, &s, &v);
         *rescale = run.rescale;
         let figures = figures?;
         run.complete()?;

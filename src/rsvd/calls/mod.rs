@@ -183,11 +183,11 @@ pub(in crate::rsvd) fn error_of(run: &mut Run<'_>, factors: &Factors) -> Result<
     if (run.task.error.is_probed() || run.statistics()?.is_estimate)
         && let (Some(u), Some(v)) = (&factors.u, &factors.v)
     {
-        return estimate::probe(run, u, &factors.s, v);
+        return estimate::probe(run, estimate::Relation::of(run.task.method), u, &factors.s, v);
     }
-    // The identity holds for the singular values of Q^H A. Those of the one-pass and Nystroem methods are not.
+    // The identity holds for the singular values of Q^H A.
     let is_zero = run.statistics()?.norm2 == 0.0;
-    let has_identity = is_zero || !matches!(run.task.method, Method::OnePass | Method::Nystrom);
+    let has_identity = is_zero || run.task.method.is_projection();
     let known = if has_identity { estimate::identity(run, &factors.s)? } else { None };
     match known {
         None if run.confirmed.is_some() => Ok(run.confirmed.unwrap_or_else(ErrorFigures::none)),

@@ -60,7 +60,7 @@ impl Call for Symmetric<'_> {
         let error = match &factors.u {
             Some(u) if run.task.error.is_probed() => {
                 let v = run.ops.matrix_of(self.context, "eigenvectors", u)?;
-                estimate::probe(&mut run, u, &factors.s, &v)?
+                estimate::probe(&mut run, estimate::Relation::of(self.task.method), u, &factors.s, &v)?
             }
             _ => error_of(&mut run, &factors)?,
         };

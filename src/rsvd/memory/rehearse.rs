@@ -82,7 +82,7 @@ fn symmetric(run: &mut Run<'_>) -> Result<()> {
     let factors = algorithm::symmetric(run)?;
     if let Some(u) = factors.u.as_ref().filter(|_| run.task.error.is_probed()) {
         let v = run.ops.matrix_of(run.context, "eigenvectors", u)?;
-        estimate::probe(run, u, &factors.s, &v)?;
+        estimate::probe(run, estimate::Relation::of(run.task.method), u, &factors.s, &v)?;
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ fn map(run: &mut Run<'_>, width: usize, is_centred: bool, rescales: bool) -> Res
 fn products(run: &mut Run<'_>, width: usize) -> Result<()> {
     let (u, v) = (run.ops.tall("u", width)?, run.ops.zeros("v", run.ops.columns(), width)?);
     let s = crate::alloc::filled("singular values", width, 1.0)?;
-    estimate::probe(run, &u, &s, &v)?;
+    estimate::probe(run, estimate::Relation::Given, &u, &s, &v)?;
     estimate::residuals(run, &u, &s, &v)?;
     Ok(())
 }

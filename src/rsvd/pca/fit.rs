@@ -199,7 +199,7 @@ impl Call for Fit<'_> {
         if self.plan.estimates_norm && run.refined_norm2.is_none() {
             // Only probes give the total variance of an operator.
             if let (Some(u), Some(v)) = (&factors.u, &factors.v) {
-                error = estimate::probe(&mut run, u, &factors.s, v)?;
+                error = estimate::probe(&mut run, estimate::Relation::of(self.plan.method), u, &factors.s, v)?;
             }
         }
         let outcome = run.outcome(factors.s.len(), error)?;

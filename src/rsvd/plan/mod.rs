@@ -286,7 +286,9 @@ impl Plan {
         };
         let own = self.own_passes();
         let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
-        is_fixed.then(|| own.saturating_add(self.passes_of_means + options.error.passes() + probes))
+        let is_estimated = self.estimates_norm && options.error != ErrorKind::None && !self.one_pass;
+        let norm = usize::from(is_estimated && !self.method.is_projection());
+        is_fixed.then(|| own.saturating_add(self.passes_of_means + options.error.passes() + probes + norm))
     }
 
     /// The input of the cost model.

@@ -22,6 +22,7 @@ mod memory;
 mod merged_bases;
 mod methods;
 mod no_iterations;
+mod operator_norms;
 mod operators;
 mod plain;
 mod progress;
