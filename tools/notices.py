@@ -11,6 +11,7 @@ text of its licence is missing, or if it brings a text of another licence.
 
 from __future__ import annotations
 
+import argparse
 import html
 import os
 import re
@@ -272,7 +273,9 @@ def of_toolchain(target: str) -> tuple[tuple[str, dict[str, str]], list[str]]:
 
 
 def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0]) if arguments else ROOT / "target/dist"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "target/dist", help="where the file is written")
+    folder: Path = parser.parse_args(arguments).folder
     target = host()["host"]
     standard, wrong = of_toolchain(target)
     text, problems = notices(compiled_in(target), standard, target)

@@ -9,6 +9,7 @@ the same file: it has a time only if SOURCE_DATE_EPOCH is set.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -69,7 +70,9 @@ def bill(crates: list[Crate], compiler: str) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0]) if arguments else ROOT / "target/dist"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "target/dist", help="where the file is written")
+    folder: Path = parser.parse_args(arguments).folder
     compiler = host()
     document = bill(compiled_in(compiler["host"]), compiler["release"])
     folder.mkdir(parents=True, exist_ok=True)
