@@ -26,5 +26,7 @@ mod sizes;
 mod state;
 mod tables;
 
+#[cfg(test)]
+pub(super) use launch::shape_of;
 pub(super) use ops::run_overlapped;
 pub use state::GpuOps;
