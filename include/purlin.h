@@ -4010,7 +4010,8 @@ typedef double (*purlin_function_fn)(double x,
 #define PURLIN_U32 11
 
 /**
- * The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+ * The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, F64 for I32 and
+ * U32, whose numbers F32 would round, and F32 for shorter integers and F16.
  */
 #define PURLIN_DTYPE_AUTO -1
 

@@ -100,6 +100,16 @@ impl DType {
         matches!(self, Self::F32 | Self::CF32)
     }
 
+    /// The type to compute with where nobody asks for one: the type itself if it is a type of F32 or F64, else the smaller
+    /// of the two that holds every number of the type, or F64 for 64-bit integers.
+    pub const fn computing(self) -> Self {
+        match self {
+            Self::F32 | Self::F64 | Self::CF32 | Self::CF64 => self,
+            Self::U8 | Self::I8 | Self::U16 | Self::I16 | Self::F16 => Self::F32,
+            Self::I32 | Self::U32 | Self::I64 => Self::F64,
+        }
+    }
+
     /// The distance from 1 to the next number.
     pub const fn epsilon(self) -> f64 {
         if self.is_single() { f32::EPSILON as f64 } else { f64::EPSILON }
@@ -149,5 +159,28 @@ impl DType {
             Self::I16 => "I16",
             Self::U32 => "U32",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_computing_type_holds_every_number_of_up_to_32_bits() {
+        // The bits of the significand that the longest number of each type needs.
+        let bits = |dtype| match dtype {
+            DType::F32 | DType::CF32 => 24,
+            DType::F64 | DType::CF64 => 53,
+            DType::F16 => 11,
+            other => 8 * other.size(),
+        };
+        for dtype in DType::ALL.into_iter().filter(|d| *d != DType::I64) {
+            let to = dtype.computing();
+            assert!(bits(dtype) <= bits(to) && to.computing() == to, "{dtype:?}: {to:?}");
+            assert_eq!(to.is_complex(), dtype.is_complex());
+            assert_eq!(to.is_single(), bits(dtype) <= 24, "{dtype:?}: {to:?}");
+        }
+        assert_eq!(DType::I64.computing(), DType::F64);
     }
 }

@@ -48,7 +48,8 @@ pub const PURLIN_I16: purlin_dtype = 10;
 /// Unsigned 32-bit integer.
 pub const PURLIN_U32: purlin_dtype = 11;
 
-/// The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+/// The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, F64 for I32 and
+/// U32, whose numbers F32 would round, and F32 for shorter integers and F16.
 pub const PURLIN_DTYPE_AUTO: purlin_dtype = -1;
 
 /// Where memory lies: PURLIN_HOST or PURLIN_DEVICE.

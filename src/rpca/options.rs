@@ -54,7 +54,7 @@ with_defaults! {
         /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis counts them, and
         /// [`Frames::Rows`] is refused. The parts are the same to rounding.
         pub frames: Frames = Frames::Columns,
-        /// Type of the arithmetic; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+        /// Type of the arithmetic; `None` for [`DType::computing`] of the matrix's own.
         pub dtype: Option<DType> = None,
     }
 }
@@ -102,10 +102,7 @@ impl Options {
 
     /// The type of the arithmetic for a matrix of type `own`.
     pub fn dtype_of(&self, own: DType) -> Result<DType> {
-        let dtype = self.dtype.unwrap_or(match own {
-            DType::F32 | DType::F64 | DType::CF32 | DType::CF64 => own,
-            _ => DType::F32,
-        });
+        let dtype = self.dtype.unwrap_or_else(|| own.computing());
         if own.is_complex() && !dtype.is_complex() {
             return Err(Error::invalid("dtype", format!("is {}, the matrix is {}", dtype.name(), own.name())));
         }

@@ -232,7 +232,7 @@ with_defaults! {
         pub tolerance: f64 = 0.0,
         /// Smallest sigma_k / sigma_1 that must be resolved, 0 if unknown.
         pub smallest_ratio: f64 = 0.0,
-        /// Type of the computation; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+        /// Type of the computation; `None` for [`DType::computing`] of the matrix's own.
         pub dtype: Option<DType> = None,
         /// How the factors are found.
         pub method: Method = Method::Auto,

@@ -355,6 +355,15 @@ def test_numbers_of_every_type_from_everywhere(cpu: purlin.Context, tmp_path: Pa
         np.testing.assert_allclose(rsvd.compute(source, 5, **options).s, expected, rtol=1e-12, err_msg=str(k))
 
 
+@pytest.mark.parametrize(("dtype", "computed"), [(np.int32, np.float64), (np.uint32, np.float64), (np.uint16, np.float32)])
+def test_integers_are_held_exactly_by_default(cpu: purlin.Context, dtype: Any, computed: Any) -> None:
+    value = min(np.iinfo(dtype).max, 2**24 + 1)
+    a = np.full((60, 20), value, dtype)
+    u, s, _ = rsvd.compute(a, 1, context=cpu)
+    assert u.dtype == computed and s.dtype == computed
+    np.testing.assert_allclose(s, value * np.sqrt(a.size), rtol=100 * np.finfo(computed).eps)
+
+
 def test_estimates_of_the_error(cpu: purlin.Context) -> None:
     a = matrix("poly_150x150")
     with rsvd.Rsvd(10, context=cpu) as session:

@@ -6,7 +6,8 @@ function varargout = rsvd(A, k, varargin)
 %   seconds, errors.
 %
 %   A is
-%     a full matrix of any class, real or complex, used where it lies; integers are computed with in single
+%     a full matrix of any class, real or complex, used where it lies; int32 and uint32 are computed with in double, shorter
+%     integers in single
 %     a sparse matrix, or a purlin.Matrix, which may lie on the GPU
 %     the name of an .npy file, or of a stack of images (.mha, .mhd, .tif), an image a column; or a struct that describes
 %     a raw file: file, size ([rows cols]; or, with order 'rows', [cols rows]), dtype ('single'), offset (0), endianness

@@ -101,7 +101,9 @@ purlin_matrix_info matrix_properties_of(const purlin_matrix *matrix) {
 }
 
 int32_t computing_dtype(const mxArray *options, int32_t dtype) {
-  int32_t wanted = dtype == PURLIN_F64 || dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32;
+  /* The library's choice: double also for integers that single precision would round. */
+  int is_wide = dtype == PURLIN_F64 || dtype == PURLIN_CF64 || dtype == PURLIN_I32 || dtype == PURLIN_U32;
+  int32_t wanted = is_wide ? PURLIN_F64 : PURLIN_F32;
   read_choice(options, "dtype", precisions, &wanted);
   if (!is_complex(dtype)) return wanted;
   return wanted == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;

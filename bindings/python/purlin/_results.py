@@ -20,11 +20,12 @@ _WIDE = ("int32", "uint32")
 
 
 def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]:
-    """The type that a call on `matrix` computes in: the given one, or its own, or float32."""
+    """The type that a call on `matrix` computes in: the given one, or its own, or for integers and halves the shorter float that
+    holds them."""
     if given is not None:
         memory.computing_number(given)
         return np.dtype(given)
-    return matrix.dtype if matrix.dtype in _COMPUTING else np.dtype(np.float32)
+    return matrix.dtype if matrix.dtype in _COMPUTING else np.result_type(matrix.dtype, np.float32)
 
 
 def typed(a: Any, options: Any, context: Context | None) -> tuple[Any, Any]:

@@ -223,3 +223,22 @@ fn check_entries_beyond(context: &Arc<Context>) {
     let mask = matrix(context, Order::RowMajor, SIZE, |i, j| u8::from((i, j) != (3, 5)));
     assert!(split::<f32>(context, &m, Some(&mask), &options).unwrap().2.converged);
 }
+
+#[test]
+fn integers_of_32_bits_are_split_in_double_precision() {
+    let context = context();
+    let base = f64::from(1 << 24);
+    // Single precision rounds the odd numbers.
+    let value = |i: usize, j: usize| base + 1.0 + f64::from(u8::from((i, j) == (3, 5))) * base;
+    let m = matrix(&context, Order::RowMajor, SIZE, |i, j| value(i, j) as i32);
+    let unsigned = matrix(&context, Order::RowMajor, SIZE, |i, j| value(i, j) as u32);
+    let double = matrix(&context, Order::RowMajor, SIZE, value);
+    let (low_rank, sparse, _) = split::<f64>(&context, &double, None, &Options::default()).unwrap();
+    for m in [m, unsigned] {
+        let (l, s, info) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
+        assert_eq!(info.dtype, DType::F64);
+        assert!(l == low_rank && s == sparse);
+    }
+    let short = matrix(&context, Order::RowMajor, SIZE, |i, j| (i * j) as u16);
+    assert_eq!(split::<f32>(&context, &short, None, &Options::default()).unwrap().2.dtype, DType::F32);
+}

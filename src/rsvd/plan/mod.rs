@@ -61,12 +61,6 @@ pub struct Plan {
 /// Bytes of the buffers for blocks, in the estimate of the rows that stay on a device: three blocks of 128 MB.
 const BLOCK_BYTES: f64 = 3.0 * 128e6;
 
-/// The type of computation for entries of type `dtype`.
-fn computing_type(options: &Options, dtype: DType) -> DType {
-    let own = if matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64) { dtype } else { DType::F32 };
-    options.dtype.unwrap_or(own)
-}
-
 /// Whether to cut `matrix` along its columns. Where both axes can be cut, the longer one is.
 fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> Result<bool> {
     let wide = matrix.cols() > matrix.rows();
@@ -91,7 +85,7 @@ impl Plan {
         let Request { options, matrix, goal, given, transposed, .. } = *request;
         let (m, n) = (matrix.rows(), matrix.cols());
         let least = m.min(n);
-        let dtype = computing_type(options, matrix.dtype());
+        let dtype = options.dtype.unwrap_or_else(|| matrix.dtype().computing());
         let transposed = match transposed {
             Some(true) if matches!(matrix.storage(), Storage::Csr(_) | Storage::Operator(_)) => {
                 let problem = "samples in the columns of a sparse matrix or an operator; give its transpose, with samples in rows";

@@ -141,8 +141,7 @@ pub(super) fn compute(context: &Arc<Context>, a: &Matrix, options: &Options) -> 
         (true, most) => most,
         (false, _) => options.rank,
     };
-    let is_own = matches!(a.dtype(), DType::F32 | DType::F64 | DType::CF32 | DType::CF64);
-    let dtype = options.dtype.unwrap_or(if is_own { a.dtype() } else { DType::F32 });
+    let dtype = options.dtype.unwrap_or_else(|| a.dtype().computing());
     let (mut u, mut v) = (blank(context, dtype, a.rows(), k), blank(context, dtype, a.cols(), k));
     let unlimited = self::context(0);
     let mut s = Tensor::create(&unlimited, DType::F64, Location::Host, Order::ColumnMajor, &[k])?;

@@ -14,6 +14,7 @@ use crate::rsvd::options::{Centering, ErrorKind, Method, Right};
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, DType};
 use crate::shape::Order;
+use crate::tensor::Location;
 
 /// The bytes of a matrix, row by row or column by column, and their array.
 fn bytes(a: &Dense<f64>, order: Order) -> (ArrayInfo, Vec<u8>) {
@@ -200,4 +201,48 @@ fn integers_are_converted_and_computed_with_as_asked() {
     let f = factor::<f32>(&context, &m, Options { rank: 5, ..Options::default() }).unwrap();
     assert_eq!(f.info.dtype, DType::F32);
     assert!((f.s[0] - right.s[0]).abs() < 1e-5 * right.s[0]);
+}
+
+/// Integers of 32 bits that F32 rounds, in memory and from a source.
+fn check_wide_integers(context: &Arc<Context>) {
+    let (rows, columns) = (90, 40);
+    // Odd numbers beyond 2^24, in a matrix of rank 1.
+    let value = (1i32 << 24) + 1;
+    let expected = f64::from(value) * ((rows * columns) as f64).sqrt();
+    let data: Vec<u8> = std::iter::repeat_n(value.to_ne_bytes(), rows * columns).flatten().collect();
+    for number in [Number::I32, Number::U32] {
+        let info = ArrayInfo::new(number, &[rows, columns]).unwrap();
+        let (inner, data) = (info.clone(), data.clone());
+        let reader = move |block: &Block, out: &mut [u8]| HostSource::new(inner.clone(), &data)?.read(block, out);
+        let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(reader))));
+        let streamed = Matrix::from_source(context, source, Order::ColumnMajor).unwrap();
+        let mut dense =
+            Matrix::create(context, number.dtype(), Location::Host, Order::RowMajor, rows, columns).unwrap();
+        let memory = dense.dense_mut("a").unwrap().memory.host_mut("a").unwrap();
+        match number {
+            Number::I32 => memory.as_mut_slice::<i32>().unwrap().fill(value),
+            _ => memory.as_mut_slice::<u32>().unwrap().fill(value.cast_unsigned()),
+        }
+        for m in [streamed, dense] {
+            let options =
+                |dtype| Options { rank: 1, oversampling: Some(4), right: Right::V, dtype, ..Options::default() };
+            let f = factor::<f64>(context, &m, options(None)).unwrap();
+            assert_eq!(f.info.dtype, DType::F64, "{number:?}");
+            assert!((f.s[0] - expected).abs() < 1e-12 * expected, "{number:?}: {} of {expected}", f.s[0]);
+            let f = factor::<f32>(context, &m, options(Some(DType::F32))).unwrap();
+            assert_eq!(f.info.dtype, DType::F32, "{number:?}");
+            assert!((f.s[0] - expected).abs() < 1e-5 * expected, "{number:?}: {} of {expected}", f.s[0]);
+        }
+    }
+}
+
+#[test]
+fn integers_of_32_bits_are_computed_with_in_double_precision() {
+    check_wide_integers(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn integers_of_32_bits_are_computed_with_in_double_precision_on_a_gpu() {
+    check_wide_integers(&gpu());
 }
