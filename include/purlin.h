@@ -6834,6 +6834,32 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
                                    size_t size);
 
 /**
+ * The plan of purlin_pca_fit for samples: the method and why, passes, blocks, bytes and seconds. It refuses the same
+ * options and samples as the fit, with the same status and message. No entry is read, and no function of a source or of
+ * an operator is called. The time depends on the sizes and on the number of blocks, not on the number of entries.
+ *
+ * @param      rsvd         the decomposition to use.
+ * @param      x            the samples, as for purlin_pca_fit.
+ * @param      options      as for purlin_pca_fit; NULL for the defaults.
+ * @param      with_scores  1: of a fit that gives scores, which take memory, and with RANGE and FUSED a pass; 0: of one
+ *                          without.
+ * @param[out] info         filled in; initialise it with purlin_rsvd_info_init. `host_bytes` contains the components and
+ *                          the means on a CPU.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL `info`, struct_size,
+ * `with_scores`, the arguments that purlin_pca_fit refuses), `PURLIN_ERROR_NOT_SUPPORTED` as purlin_pca_fit,
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest
+ * block fits), `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_plan(const struct purlin_rsvd *rsvd,
+                              const struct purlin_matrix *x,
+                              const struct purlin_pca_options *options,
+                              int32_t with_scores,
+                              struct purlin_rsvd_info *info);
+
+/**
  * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
  * less its mean, which is never formed; a sparse matrix stays sparse.
  *

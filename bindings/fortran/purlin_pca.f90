@@ -18,6 +18,7 @@ module purlin_pca_module
     private
     type(c_ptr) :: key = c_null_ptr
   contains
+    procedure, nopass :: plan => pca_plan
     procedure :: fit => pca_fit
     procedure :: properties => pca_properties
     procedure :: mean => pca_mean
@@ -33,6 +34,25 @@ module purlin_pca_module
   end type
 
 contains
+
+  !> The plan of fit for `x`, without scores unless `with_scores` is true: method, passes, bytes, blocks, memory. No entry
+  !> is read.
+  subroutine pca_plan(session, x, info, options, with_scores, stat, errmsg)
+    type(purlin_rsvd), intent(in) :: session
+    type(purlin_matrix), intent(in) :: x
+    type(purlin_rsvd_info), intent(inout) :: info
+    type(purlin_pca_options), intent(in), optional :: options
+    logical, intent(in), optional :: with_scores
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    integer(c_int32_t) :: scores
+    scores = 0
+    if (present(with_scores)) scores = merge(1_c_int32_t, 0_c_int32_t, with_scores)
+    call purlin_init(info)
+    call absorb(o, c_pca_plan(session%handle(), x%handle(), options, scores, info))
+    call finish(o, stat, errmsg)
+  end subroutine
 
   !> Fits `x` with the rank, method and seed of `session`. `scores` receives the result of transform on `x`.
   subroutine pca_fit(self, session, x, options, scores, info, stream, stat, errmsg)

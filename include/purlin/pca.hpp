@@ -37,6 +37,15 @@ class model {
     return result;
   }
 
+  /// The plan of `fit` for `x`, with or without scores: method, passes, bytes, blocks, memory. No entry is read.
+  static purlin_rsvd_info plan(const rsvd::session& run, const matrix& x, const options& settings = {},
+                               bool with_scores = false) {
+    purlin_rsvd_info info{};
+    check(purlin_rsvd_info_init(&info, sizeof info));
+    check(purlin_pca_plan(run.get(), x.get(), &settings, with_scores ? 1 : 0, &info));
+    return info;
+  }
+
   purlin_pca* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 

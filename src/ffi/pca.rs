@@ -60,6 +60,50 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
     Ok(pca)
 }
 
+/// The plan of purlin_pca_fit for samples: the method and why, passes, blocks, bytes and seconds. It refuses the same
+/// options and samples as the fit, with the same status and message. No entry is read, and no function of a source or of
+/// an operator is called. The time depends on the sizes and on the number of blocks, not on the number of entries.
+///
+/// @param      rsvd         the decomposition to use.
+/// @param      x            the samples, as for purlin_pca_fit.
+/// @param      options      as for purlin_pca_fit; NULL for the defaults.
+/// @param      with_scores  1: of a fit that gives scores, which take memory, and with RANGE and FUSED a pass; 0: of one
+///                          without.
+/// @param[out] info         filled in; initialise it with purlin_rsvd_info_init. `host_bytes` contains the components and
+///                          the means on a CPU.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL `info`, struct_size,
+/// `with_scores`, the arguments that purlin_pca_fit refuses), `PURLIN_ERROR_NOT_SUPPORTED` as purlin_pca_fit,
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest
+/// block fits), `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_plan(
+    rsvd: *const purlin_rsvd,
+    x: *const purlin_matrix,
+    options: *const purlin_pca_options,
+    with_scores: i32,
+    info: *mut purlin_rsvd_info,
+) -> purlin_status {
+    guard::run(|| {
+        let rsvd = RsvdObject::shared(rsvd)?;
+        let x = matrix::input("x", x)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let settings = read_options(&unsafe { options::read("options", options) }?)?;
+        let with_scores = options::flag("with_scores", with_scores)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let plan = rsvd.plan_pca(&x, &settings, with_scores)?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, purlin_rsvd_info::of(&plan, rsvd.options())) }
+    })
+}
+
 /// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
 /// less its mean, which is never formed; a sparse matrix stays sparse.
 ///

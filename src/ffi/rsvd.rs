@@ -42,7 +42,7 @@ impl RsvdObject {
     }
 
     /// The decomposition of a handle, for a call that only reads it.
-    fn shared(handle: *const purlin_rsvd) -> Result<Shared<Rsvd>> {
+    pub(super) fn shared(handle: *const purlin_rsvd) -> Result<Shared<Rsvd>> {
         let object = handle::shared::<Self, _>("rsvd", handle)?;
         let rsvd = handle::lock_shared("rsvd", Arc::clone(&object.inner))?;
         rsvd.context().check_alive()?;

@@ -40,7 +40,7 @@ static void by_rows_and_columns(void) {
     purlin_rsvd_options o = rsvd_options();
     purlin_pca_options p = pca_options();
     purlin_pca_info found;
-    purlin_rsvd_info info = rsvd_info();
+    purlin_rsvd_info info = rsvd_info(), planned = rsvd_info();
     purlin_rsvd *rsvd = NULL;
     purlin_pca *pca = NULL;
     purlin_matrix *x = over(context, PURLIN_F64, PURLIN_READ_ONLY, rows, cols, by_columns ? turned : samples);
@@ -57,7 +57,13 @@ static void by_rows_and_columns(void) {
     p.samples = by_columns ? PURLIN_PCA_SAMPLES_COLUMNS : PURLIN_PCA_SAMPLES_ROWS;
     o.oversampling = 14;
     OK(purlin_rsvd_create(context, &o, &rsvd));
+    OK(purlin_pca_plan(rsvd, x, &p, 1, &planned));
     OK(purlin_pca_fit(rsvd, NULL, x, &p, t, &pca, &info));
+    CHECK(planned.method == info.method && planned.passes == info.passes);
+    CHECK(planned.host_bytes == info.host_bytes && planned.device_bytes == info.device_bytes);
+    CHECK(planned.blocks == info.blocks && planned.transposed == by_columns && info.transposed == by_columns);
+    CHECK(planned.reason[0] != 0 && strncmp(planned.reason, info.reason, strlen(planned.reason)) == 0);
+    CHECK(planned.rank == K && planned.converged == 0 && isnan(planned.frobenius));
     /* The components outlive the object that computed them. */
     OK(purlin_rsvd_destroy(rsvd));
     CHECK(info.rank == K && info.passes >= 1);
@@ -201,10 +207,49 @@ static void scaled_and_whitened(void) {
   OK(purlin_matrix_destroy(x));
 }
 
+/* The scores of RANGE and FUSED take a pass; what a limit forbids is refused as by the fit. */
+static void plans(void) {
+  purlin_context_options options;
+  purlin_context *limited = NULL;
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd_info info = rsvd_info();
+  purlin_rsvd *rsvd = NULL;
+  purlin_pca *pca = NULL;
+  purlin_matrix *x = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, N, samples);
+  int64_t passes[2], bytes[2];
+  char message[256];
+  int with_scores;
+  o.method = PURLIN_RSVD_METHOD_FUSED;
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+  for (with_scores = 0; with_scores < 2; with_scores++) {
+    OK(purlin_pca_plan(rsvd, x, NULL, with_scores, &info));
+    passes[with_scores] = info.passes;
+    bytes[with_scores] = info.host_bytes;
+  }
+  CHECK(passes[1] == passes[0] + 1 && bytes[1] >= bytes[0] && (bytes[0] > 0 || test_backend() != PURLIN_BACKEND_CPU));
+  OK(purlin_rsvd_destroy(rsvd));
+  OK(purlin_matrix_destroy(x));
+  if (test_backend() == PURLIN_BACKEND_CPU) {
+    OK(purlin_context_options_init(&options, sizeof options));
+    options.backend = PURLIN_BACKEND_CPU;
+    options.host_memory_limit = 4096;
+    OK(purlin_context_create(&options, &limited));
+    x = over(limited, PURLIN_F64, PURLIN_READ_ONLY, M, N, samples);
+    OK(purlin_rsvd_create(limited, &o, &rsvd));
+    FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "bytes", purlin_pca_plan(rsvd, x, NULL, 0, &info));
+    snprintf(message, sizeof message, "%s", purlin_last_error_message());
+    FAILS(PURLIN_ERROR_OUT_OF_MEMORY, message, purlin_pca_fit(rsvd, NULL, x, NULL, NULL, &pca, NULL));
+    OK(purlin_rsvd_destroy(rsvd));
+    OK(purlin_matrix_destroy(x));
+    OK(purlin_context_destroy(limited));
+  }
+}
+
 static void refusals(void) {
   purlin_rsvd_options o = rsvd_options();
   purlin_pca_options p = pca_options();
   purlin_pca_info info = {0};
+  purlin_rsvd_info report = rsvd_info(), old = rsvd_info();
   purlin_rsvd *rsvd = NULL, *other = NULL;
   purlin_pca *pca = NULL, *made = NULL;
   purlin_matrix *x = over(context, PURLIN_F64, 0, M, N, samples), *t = over(context, PURLIN_F64, 0, M, K, scores);
@@ -213,10 +258,12 @@ static void refusals(void) {
   purlin_tensor *wrong = vector_of(context, PURLIN_F64, K + 1, others), *whole = vector_of(context, PURLIN_I32, K, others);
   OK(purlin_rsvd_create(context, &o, &rsvd));
 #define FIT(x, t) purlin_pca_fit(rsvd, NULL, x, &p, t, &made, NULL)
+#define PLAN(x) purlin_pca_plan(rsvd, x, &p, 0, &report)
 #define BAD(text, change)            \
   do {                               \
     change;                          \
     BAD_ARGUMENT(text, FIT(x, t));   \
+    BAD_ARGUMENT(text, PLAN(x));     \
     p = pca_options();               \
   } while (0)
   BAD_ARGUMENT("options: is NULL", purlin_pca_options_init(NULL, sizeof p));
@@ -229,6 +276,14 @@ static void refusals(void) {
   BAD("scale: is set without center", (p.scale = 1, p.center = 0));
   BAD_HANDLE("rsvd: is NULL", purlin_pca_fit(NULL, NULL, x, &p, t, &made, NULL));
   BAD_HANDLE("x: is NULL", FIT(NULL, t));
+  old.struct_size = 5;
+  BAD_HANDLE("rsvd: is NULL", purlin_pca_plan(NULL, x, &p, 0, &report));
+  BAD_HANDLE("x: is NULL", PLAN(NULL));
+  BAD_ARGUMENT("with_scores: is 2, 0 or 1 is needed", purlin_pca_plan(rsvd, x, &p, 2, &report));
+  BAD_ARGUMENT("info: is NULL", purlin_pca_plan(rsvd, x, &p, 0, NULL));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_pca_plan(rsvd, x, &p, 0, &old));
+  BAD_ARGUMENT("x: has 1 samples, at least 2 are needed", PLAN(one));
+  BAD_ARGUMENT("x: belongs to another context", PLAN(abroad));
   BAD_ARGUMENT("pca: is NULL", purlin_pca_fit(rsvd, NULL, x, &p, t, NULL, NULL));
   BAD_ARGUMENT("x: has 1 samples, at least 2 are needed", FIT(one, NULL));
   BAD_ARGUMENT("x: belongs to another context", FIT(abroad, NULL));
@@ -238,6 +293,7 @@ static void refusals(void) {
   o.tolerance = 0.1;
   OK(purlin_rsvd_create(context, &o, &other));
   UNSUPPORTED("tolerance", purlin_pca_fit(other, NULL, x, &p, t, &made, NULL));
+  UNSUPPORTED("tolerance", purlin_pca_plan(other, x, &p, 1, &report));
   OK(purlin_rsvd_destroy(other));
   /* Options of the decomposition that a fit replaces by its own. */
 #define IDLE(text, change)                                                        \
@@ -247,6 +303,7 @@ static void refusals(void) {
     change;                                                                       \
     OK(purlin_rsvd_create(context, &o, &other));                                  \
     BAD_ARGUMENT(text, purlin_pca_fit(other, NULL, x, NULL, NULL, &made, NULL));  \
+    BAD_ARGUMENT(text, purlin_pca_plan(other, x, NULL, 0, &report));              \
     OK(purlin_rsvd_destroy(other));                                               \
   } while (0)
   IDLE("center: is COLUMNS for principal components", o.center = PURLIN_RSVD_CENTER_COLUMNS);
@@ -278,6 +335,7 @@ static void refusals(void) {
   BAD_HANDLE("pca: was destroyed", purlin_pca_transform(pca, NULL, x, t, NULL));
   OK(purlin_pca_destroy(NULL));
 #undef BAD
+#undef PLAN
 #undef FIT
   OK(purlin_tensor_destroy(whole));
   OK(purlin_tensor_destroy(wrong));
@@ -297,6 +355,7 @@ int main(void) {
   by_rows_and_columns();
   scaled_and_whitened();
   constant_features();
+  plans();
   refusals();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

@@ -49,7 +49,10 @@ void fits_components(const context& on, const std::vector<double>& a) {
   settings.power_iterations = 6;
   rsvd::session run(on, settings);
   std::vector<double> scores(rows * 4), again(rows * 4), back(rows * cols), mean(cols);
+  const purlin_rsvd_info planned = purlin::pca::model::plan(run, x, {}, true);
   purlin::pca::model model = purlin::pca::model::fit(run, x, {}, matrix::borrow(on, scores, rows, 4));
+  EXPECT(planned.method == model.run().method && planned.passes == model.run().passes);
+  EXPECT(planned.host_bytes == model.run().host_bytes && planned.rank == 4 && planned.reason[0] != '\0');
   const purlin_pca_info info = model.properties();
   EXPECT(info.count == rows && info.features == cols && info.rank == 4 && info.centered == 1);
   EXPECT(model.run().passes > 0);

@@ -37,7 +37,7 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_rsvd_compute, restarting", allocations: 4, prepare: restarting },
         Case { name: "purlin_rsvd_compute, going on", allocations: 4, prepare: going_on },
         Case { name: "purlin_rsvd_range, symmetric, error", allocations: 4, prepare: others },
-        Case { name: "purlin_pca_fit, transform", allocations: 4, prepare: components },
+        Case { name: "purlin_pca_plan, fit, transform", allocations: 4, prepare: components },
         Case { name: "purlin_rpca_compute_once", allocations: 4, prepare: split },
         Case { name: "purlin_rpca_compute_csr", allocations: 4, prepare: split_sparsely },
     ]
@@ -380,6 +380,7 @@ fn components(f: &Fixture) -> Call {
     Box::new(move || {
         let [mut x, mut scores] = [null_mut(); 2];
         let mut pca = null_mut();
+        let mut info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
         let none = (Vec::new(), Vec::new());
         let made = in_turn!(
             matrix(context, Form::Dense, &data, &none, &raw mut x),
@@ -388,7 +389,16 @@ fn components(f: &Fixture) -> Call {
         let place = &raw mut pca;
         let status = in_turn!(
             made,
-            with_rsvd(context, |_| {}, |rsvd| c!(purlin_pca_fit(rsvd, null(), x, null(), scores, place, null_mut())),),
+            with_rsvd(
+                context,
+                |_| {},
+                |rsvd| {
+                    in_turn!(
+                        purlin_pca_plan(rsvd, x, null(), 1, &raw mut info),
+                        purlin_pca_fit(rsvd, null(), x, null(), scores, place, null_mut()),
+                    )
+                },
+            ),
             purlin_pca_transform(pca, null(), x, scores, null_mut()),
         );
         assert_eq!(purlin_pca_destroy(pca), purlin_status::PURLIN_SUCCESS, "{}", message());

@@ -40,6 +40,10 @@ contains
     type(purlin_rsvd) :: session
     type(purlin_pca) :: model
     type(purlin_pca_info) :: info
+    type(purlin_rsvd_info) :: planned, report
+    type(purlin_pca_options) :: wrong
+    integer(c_int32_t) :: status
+    character(200) :: message
     real(c_double), allocatable, target :: x(:, :), back(:, :)
     real(c_double), target :: z(m, 4), again(m, 4), mean(n), directions(n, 4)
     real(c_double) :: values(4), variance(4), ratio(4), scale(n)
@@ -54,7 +58,15 @@ contains
     call session%create(context, exact)
     call given%borrow(context, x)
     call scores%borrow(context, z)
-    call model%fit(session, given, scores=scores)
+    call model%plan(session, given, planned, with_scores=.true.)
+    call model%fit(session, given, scores=scores, info=report)
+    call check(planned%method == report%method .and. planned%passes == report%passes, 'the plan of a fit')
+    call check(planned%host_bytes == report%host_bytes .and. planned%rank == 4, 'and its memory')
+    call purlin_init(wrong)
+    wrong%center = 0
+    wrong%scale = 1
+    call model%plan(session, given, planned, wrong, stat=status, errmsg=message)
+    call check(status == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'scale: is set without center') == 1, 'as a fit')
     call session%destroy()
     call model%properties(info)
     call check(info%count == m .and. info%features == n .and. info%rank == 4 .and. info%centered == 1, 'properties')

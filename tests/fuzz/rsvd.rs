@@ -328,6 +328,10 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let (memory, stream, mut info) = (StructMemory::of(s, &o), any_stream(s, w), rsvd_info(s));
     let options = if s.once_in(4) { null() } else { memory.get() };
+    if s.once_in(4) {
+        let (with_scores, info) = (s.code(2), if s.once_in(20) { null_mut() } else { info.get_mut() });
+        return c!(purlin_pca_plan(rsvd, x, options, with_scores, info));
+    }
     let mut made = null_mut();
     let place = if s.once_in(30) { null_mut() } else { &raw mut made };
     let status = c!(purlin_pca_fit(rsvd, stream, x, options, scores, place, info.get_mut()));

@@ -10,7 +10,16 @@ function test_pca()
   check(norm(coeff' * coeff - eye(4)) < 1e-12 && norm((X - mu) * coeff - score) < 1e-10, 'scores');
   check(abs(explained(1) - 100 * sigma(1) ^ 2 / sum(sigma .^ 2)) < 1e-6, 'percent of the variance');
   p = purlin.PcaModel(4, 'power_iterations', 6, 'samples', 'columns');
+  plan = purlin.pca_plan(X', 4, 'power_iterations', 6, 'samples', 'columns', 'with_scores', true);
   scores = fit_transform(p, X');
+  check(strcmp(plan.method, p.info.method) && plan.passes == p.info.passes && ~isempty(plan.reason), 'a plan');
+  check(isequal(fieldnames(plan), fieldnames(p.info)) && plan.host_bytes == p.info.host_bytes, 'the whole plan');
+  plan = purlin.pca_plan(X, 4, 'method', 'fused');
+  with = purlin.pca_plan(X, 4, 'method', 'fused', 'with_scores', true);
+  check(with.passes == plan.passes + 1, 'the pass of the scores');
+  check_error('purlin:invalidArgument', 'scale: is set without center', ...
+              @() purlin.pca_plan(X, 4, 'scale', true, 'center', false));
+  check_error('purlin:invalidArgument', 'with_scores', @() purlin.pca_plan(X, 4, 'with_scores', 2));
   check(isequal(size(scores), [4 size(A, 1)]), 'samples as columns');
   check(p.count == size(A, 1) && p.features == size(A, 2), 'and their number');
   check(norm(transform(p, X') - scores) < 1e-10 && norm(inverse_transform(p, scores) - X') < 2 * sigma(5), 'and back');

@@ -46,6 +46,23 @@ def test_pca_of_data_far_from_the_origin(cpu: purlin.Context, samples: Any) -> N
     model.close()
 
 
+@pytest.mark.parametrize("samples", ["rows", "columns"])
+@pytest.mark.parametrize("with_scores", [False, True])
+def test_a_plan_is_that_of_the_fit(cpu: purlin.Context, samples: Any, with_scores: bool) -> None:
+    x = np.load(DATA / "offset_300x50.npy")
+    given = x if samples == "rows" else x.T
+    model = PCA(8, method="fused", samples=samples, context=cpu)
+    planned = model.plan(given, with_scores=with_scores)
+    assert not hasattr(model, "components_") and np.isnan(planned.frobenius)
+    done = (model.fit_transform(given), model.info_)[1] if with_scores else model.fit(given).info_
+    assert (planned.method, planned.passes, planned.host_bytes) == (done.method, done.passes, done.host_bytes)
+    assert planned.reason == "asked for" and planned.host_bytes > 0
+    with pytest.raises(ValueError, match="n_components: is 51, more than"):
+        PCA(51, samples=samples, context=cpu).plan(given)
+    with pytest.raises(ValueError, match="scale: is set without center"):
+        PCA(5, center=False, scale=True, context=cpu).plan(x)
+
+
 def test_pca_scaled_and_whitened(cpu: purlin.Context) -> None:
     x = np.load(DATA / "offset_300x50.npy") * np.linspace(1, 5, 50)
     model = PCA(5, scale=True, whiten=True, power_iterations=6, context=cpu)

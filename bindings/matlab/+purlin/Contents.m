@@ -53,6 +53,7 @@
 %   rsvd_residuals         - Residuals of singular triplets.
 %   rsvd_sketch            - The random matrix that a run draws.
 %   pca                    - Principal components of data, centred without a copy.
+%   pca_plan               - The plan of a fit of principal components: method, passes, bytes, memory.
 %   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
 %   rpca_plan              - The plan of rpca: memory, blocks.

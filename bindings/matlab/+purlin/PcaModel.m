@@ -17,7 +17,7 @@ classdef PcaModel < handle
 %
 %   Errors: as purlin.rsvd.
 %
-%   See also purlin.pca, purlin.rsvd.
+%   See also purlin.pca, purlin.pca_plan, purlin.rsvd.
 %
 %   Example
 %     training = randn(200, 5) * randn(5, 30);
@@ -52,16 +52,7 @@ classdef PcaModel < handle
       purlin.internal.at_least(nargin, 1, 'PcaModel');
       purlin.internal.whole(k, 'k', 1);
       obj.wanted = double(k);
-      names = {'samples', 'center', 'scale', 'whiten'};
-      given = purlin.internal.rsvd_options(varargin, names);
-      obj.own = struct();
-      for n = 1:numel(names)
-        if isfield(given, names{n})
-          obj.own.(names{n}) = given.(names{n});
-          given = rmfield(given, names{n});
-        end
-      end
-      obj.options = given;
+      [obj.options, obj.own] = purlin.internal.pca_options(varargin, {});
     end
 
     function fit(obj, X)

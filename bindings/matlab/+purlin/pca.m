@@ -10,7 +10,7 @@ function [coeff, score, latent, explained, mu, model] = pca(X, k, varargin)
 %
 %   Errors: as purlin.rsvd.
 %
-%   See also purlin.PcaModel, purlin.rsvd.
+%   See also purlin.PcaModel, purlin.pca_plan, purlin.rsvd.
 %
 %   Example
 %     [coeff, score, latent, explained] = purlin.pca(randn(1000, 20) * randn(20), 5);

@@ -21,6 +21,31 @@ static void add_column(mxArray *target, const char *field, const purlin_pca *pca
 
 static purlin_status run_fit(void *a[]) { return purlin_pca_fit(a[0], NULL, a[1], a[2], a[3], a[4], a[5]); }
 
+/* The options of the model alone. */
+static purlin_pca_options model_options(const mxArray *own) {
+  purlin_pca_options o;
+  check(purlin_pca_options_init(&o, sizeof o));
+  READ_PCA_OPTIONS(own, &o);
+  return o;
+}
+
+/* info = pca_plan(X, k, options, own, with_scores), as of pca_fit */
+static void pca_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *x = matrix_of("X", prhs[0]);
+  int64_t rank = integer_argument("k", prhs[1], 1, INT64_MAX);
+  int32_t dtype = computing_dtype(prhs[2], matrix_properties_of(x).dtype);
+  int with_scores = is_true("with_scores", prhs[4]);
+  purlin_pca_options o = model_options(prhs[3]);
+  purlin_rsvd_info info;
+  watch w;
+  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  check(purlin_rsvd_info_init(&info, sizeof info));
+  check(purlin_pca_plan(rsvd, x, &o, with_scores, &info));
+  plhs[0] = rsvd_report(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
 /* [key, scores, info] = pca_fit(X, k, options, own, wanted): `options` are the decomposition's, `own` the model's, as both have
    a `center` and a `scale` of different types. */
 static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
@@ -29,15 +54,13 @@ static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   int64_t rank = integer_argument("k", prhs[1], 1, INT64_MAX);
   int32_t dtype = computing_dtype(prhs[2], shape.dtype);
   purlin_rsvd_info info;
-  purlin_pca_options o;
+  purlin_pca_options o = model_options(prhs[3]);
   purlin_pca *made = NULL;
   output scores = {NULL, NULL, NULL, 0};
   int wanted = is_true("wanted", prhs[4]), by_columns;
   watch w;
   purlin_rsvd *rsvd;
   check(purlin_rsvd_info_init(&info, sizeof info));
-  check(purlin_pca_options_init(&o, sizeof o));
-  READ_PCA_OPTIONS(prhs[3], &o);
   by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
   rsvd = session_of(prhs[2], rank, dtype, &w);
   if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
@@ -114,6 +137,7 @@ static void pca_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 }
 
 const command pca_commands[] = {
+  {"pca_plan", 5, 5, pca_plan},
   {"pca_fit", 5, 5, pca_fit},
   {"pca_properties", 1, 1, pca_properties},
   {"pca_transform", 2, 2, pca_transform},

@@ -156,6 +156,7 @@ PROTOTYPES = {
     "rsvd_symmetric": "pppppp",
     "rsvd_error": "ppppppppp",
     "rsvd_residuals": "ppppppppp",
+    "pca_plan": "pppip",
     "pca_fit": "pppppPp",
     "pca_destroy": "p",
     "pca_properties": "pp",

@@ -55,6 +55,13 @@ class _Session(Rsvd):
     def _wording(self, text: str) -> str:
         return _NAMES(text)
 
+    def plan_fit(self, x: Matrix, options: Any, with_scores: bool) -> Info:
+        """The plan of a fit; `options` is the C struct of the model's options."""
+        raw = self._fresh()
+        status = lib.purlin_pca_plan(self.handle, x.handle, ctypes.byref(options), with_scores, ctypes.byref(raw))
+        self._members.finish(status, wording=self._wording)
+        return self._read(raw)
+
 
 class PCA:
     """Principal component analysis by randomized SVD.
@@ -178,6 +185,14 @@ class PCA:
         if self._model is not None:
             self._model.close()
 
+    def plan(self, X: object, *, with_scores: bool = False) -> Info:
+        """The plan of `fit`, or of `fit_transform` if `with_scores`: method, passes, bytes, blocks, memory. No entry of `X` is
+        read."""
+        session, X, given = self._session(X)
+        with session:
+            matrix = Matrix.of(X, context=self.context, name="X", dtype=given)
+            return session.plan_fit(matrix, self._model_options(), with_scores)
+
     def fit(self, X: object, y: object = None, *, stream: Stream | None = None) -> PCA:
         """Finds the components of `X`. `y` has no effect: pipelines of scikit-learn pass it on."""
         self._fit(X, False, stream)
@@ -256,15 +271,26 @@ class PCA:
     def _oriented(self, count: int) -> tuple[int, int]:
         return (count, self.n_components_) if self._by_rows else (self.n_components_, count)
 
-    def _fit(self, X: object, wanted: bool, stream: Stream | None) -> Any:
+    def _model_options(self) -> Any:
+        """The model's own options as the C struct."""
         raw = initialised(PcaOptions, "pca_options")
         raw.samples = c.PCA_SAMPLES_ROWS if self._by_rows else c.PCA_SAMPLES_COLUMNS
         raw.center, raw.scale, raw.whiten = self._flags
+        return raw
+
+    def _session(self, X: object) -> tuple[_Session, Any, Any]:
+        """A session for one call on `X`, the data that it takes, and the type that was asked for."""
         rank = how_many("n_components", self.n_components)
         X, options = typed(X, self._options, self.context)
-        with _Session(rank, progress=self._progress, context=self.context, **options) as session:
+        session = _Session(rank, progress=self._progress, context=self.context, **options)
+        return session, X, options.get("dtype")
+
+    def _fit(self, X: object, wanted: bool, stream: Stream | None) -> Any:
+        raw = self._model_options()
+        session, X, given = self._session(X)
+        rank = session._rank
+        with session:
             stream = queue_for(X, stream, self.context)
-            given = options.get("dtype")
             matrix = Matrix.of(X, context=self.context, stream=stream, name="X", dtype=given)
             rows, cols = matrix.shape
             dtype = computing_type(matrix, given)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::plan::{PlannedFit, has_other_scores};
 use super::{Pca, PcaInfo, PcaOptions, Samples, rounding_of};
 use crate::alloc;
 use crate::backend::Backend;
@@ -14,9 +15,9 @@ use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, estimate, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
-use crate::rsvd::options::{Centering, Method, Options};
+use crate::rsvd::options::Options;
 use crate::rsvd::outputs::first_lost;
-use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
+use crate::rsvd::plan::Plan;
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, with_scalar};
 use crate::shape::Order;
@@ -51,65 +52,24 @@ impl Rsvd {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Pca, Info)> {
         let (start, progress) = (Instant::now(), self.progress(report));
-        self.check_matrix("x", x)?;
-        let by_columns = options.samples == Samples::Columns;
-        let (count, features) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
-        if count < 2 {
-            return Err(Error::invalid("x", format!("has {count} samples, at least 2 are needed")));
-        }
-        if options.scale && !options.center {
-            return Err(Error::invalid("scale", "is set without center: a deviation is one from the mean"));
-        }
-        self.options().expect_used_by_components()?;
-        let mut own = self.options().clone();
-        if own.restart_path.is_some() {
-            return Err(Error::NotSupported("restart_path: of principal components".into()));
-        }
-        if self.given.is_some() {
-            return Err(Error::NotSupported("omega: a given sketch, of principal components".into()));
-        }
-        if own.tolerance > 0.0 || own.one_pass {
-            return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
-        }
-        own.center = match (options.center, by_columns) {
-            (false, _) => Centering::None,
-            (true, false) => Centering::Columns,
-            (true, true) => Centering::Rows,
-        };
-        own.scale = options.scale;
-        // Means (real and imaginary parts), deviations, indices of constant features, and values.
-        let numbers = features.saturating_mul(4).saturating_add(own.rank);
-        let request = Request {
-            options: &own,
-            contexts: self.contexts(),
-            matrix: x,
-            goal: Goal::Decompose,
-            given: None,
-            transposed: Some(by_columns),
-            wanted: WantedFactors { u: scores.is_some(), v: true },
-            // The result owns a copy of the components.
-            results: Results { elements: features.saturating_mul(own.rank), numbers },
-            excluded: &[],
-        };
-        let mut plan = Plan::new(request)?;
-        if scores.is_some() && has_other_scores(plan.method) {
-            plan.passes = plan.passes.map(|passes| passes + 1);
-        }
+        let planned = self.planned_fit(x, options, scores.is_some())?;
+        let PlannedFit { options: own, plan, count, features, .. } = &planned;
+        let (own, plan, count, features) = (own, plan, *count, *features);
         if let Some(scores) = &scores {
+            let by_columns = options.samples == Samples::Columns;
             let (rows, columns) = if by_columns { (plan.rank, count) } else { (count, plan.rank) };
             self.check_output("scores", scores, rows, columns, plan.dtype)?;
         }
-        let mut info = self.planned_info(&plan);
+        let mut info = self.planned_info(plan);
         let context = Arc::clone(self.context());
         let components = Matrix::create(&context, plan.dtype, Location::Host, Order::ColumnMajor, features, plan.rank)?;
-        let bytes = numbers.saturating_mul(size_of::<f64>());
-        let charge = context.host_budget().charge_host("means and scales of features", bytes)?;
+        let charge = planned.charge_numbers(&context)?;
         // A GPU subtracts means from products of sparse matrices after it has rounded these to the type.
         let is_rounded_first = matches!(x.storage(), Storage::Csr(_)) && matches!(context.backend(), Backend::Gpu(_));
         let mean_epsilon = if is_rounded_first { plan.dtype.epsilon() } else { f64::EPSILON };
         let mut fit = Fit {
-            options: &own,
-            plan: &plan,
+            options: own,
+            plan,
             context: &context,
             pca: *options,
             mean_epsilon,
@@ -121,7 +81,7 @@ impl Rsvd {
             constants: Vec::new(),
             norm2: 0.0,
         };
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, &plan, &progress, &mut fit, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, plan, &progress, &mut fit, &mut info))?;
         let Fit { components, values, means, scales, constants, norm2, .. } = fit;
         let degrees = (count - 1) as f64;
         let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
@@ -153,12 +113,6 @@ impl Rsvd {
         };
         Self::over(self.group(), options)
     }
-}
-
-/// Whether U diag(s) of a method differs from A V by more than rounding. It does for methods that do not form A W for a
-/// basis W that gives V. One-pass methods are excluded: the data are not read again for them.
-fn has_other_scores(method: Method) -> bool {
-    matches!(method, Method::Range | Method::Fused)
 }
 
 /// The decomposition behind a fit; the oriented problem has the samples as rows.

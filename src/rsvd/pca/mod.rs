@@ -3,6 +3,7 @@
 
 mod affine;
 mod fit;
+mod plan;
 mod transform;
 
 pub(in crate::rsvd) use affine::{map_means_bytes, map_shifts_bytes};

@@ -49,7 +49,7 @@ fn entry(data: Data, i: usize, j: usize) -> f64 {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Data {
+pub(super) enum Data {
     Full,
     Deficient,
     Huge,
@@ -58,19 +58,19 @@ enum Data {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum From {
+pub(super) enum From {
     Memory,
     Rows,
     Columns,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Case {
-    rows: usize,
-    columns: usize,
-    number: Number,
-    from: From,
-    data: Data,
+pub(super) struct Case {
+    pub rows: usize,
+    pub columns: usize,
+    pub number: Number,
+    pub from: From,
+    pub data: Data,
 }
 
 /// Memory that the limit does not count.
@@ -78,14 +78,14 @@ fn outside(bytes: usize) -> HostMemory {
     HostMemory::allocate("test", bytes, &Budget::new(0)).unwrap()
 }
 
-fn blank(context: &Arc<Context>, dtype: DType, rows: usize, columns: usize) -> Matrix {
+pub(super) fn blank(context: &Arc<Context>, dtype: DType, rows: usize, columns: usize) -> Matrix {
     let layout = Matrix::dense_layout(dtype, Order::ColumnMajor, rows, columns, rows.max(1)).unwrap();
     let memory = Memory::Host(outside(layout.extent() * dtype.size()));
     Matrix::from_memory(context, dtype, Order::ColumnMajor, layout, memory, false).unwrap()
 }
 
 /// The case's matrix, and how often its source was read.
-fn matrix(context: &Arc<Context>, case: Case) -> (Matrix, Arc<AtomicUsize>) {
+pub(super) fn matrix(context: &Arc<Context>, case: Case) -> (Matrix, Arc<AtomicUsize>) {
     let reads = Arc::new(AtomicUsize::new(0));
     let Case { rows, columns, number, data, .. } = case;
     let value = move |i: usize, j: usize| {

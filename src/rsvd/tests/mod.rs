@@ -3,6 +3,7 @@
 mod accuracy;
 mod checksums;
 mod choice;
+mod component_plans;
 mod components;
 mod constant_features;
 mod constants;

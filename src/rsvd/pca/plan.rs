@@ -1,0 +1,117 @@
+//! Plans fits: the checks and the sizes that a fit and its plan share.
+
+use super::{PcaOptions, Samples};
+use crate::backend::memory::Charge;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::rsvd::calls;
+use crate::rsvd::info::Info;
+use crate::rsvd::open;
+use crate::rsvd::options::{Centering, Method, Options};
+use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
+use crate::rsvd::session::Rsvd;
+use crate::scalar::with_scalar;
+
+/// A fit resolved to plain numbers before it reads an entry.
+pub(super) struct PlannedFit {
+    /// The session's options, with the centring and scaling of the fit.
+    pub options: Options,
+    /// The decomposition; its oriented problem has the samples as rows.
+    pub plan: Plan,
+    /// Samples, at least 2.
+    pub count: usize,
+    /// Features: numbers of a sample.
+    pub features: usize,
+    /// Numbers in double precision that the result holds.
+    numbers: usize,
+}
+
+impl PlannedFit {
+    /// Charges the numbers in double precision of the result.
+    pub fn charge_numbers(&self, context: &Context) -> Result<Charge> {
+        let bytes = self.numbers.saturating_mul(size_of::<f64>());
+        context.host_budget().charge_host("means and scales of features", bytes)
+    }
+}
+
+/// Whether U diag(s) of a method differs from A V by more than rounding. It does for methods that do not form A W for a
+/// basis W that gives V. One-pass methods are excluded: the data are not read again for them.
+pub(super) fn has_other_scores(method: Method) -> bool {
+    matches!(method, Method::Range | Method::Fused)
+}
+
+impl Rsvd {
+    /// The plan of [`Rsvd::fit_pca`] on `x`, with or without scores: the fields of [`Info`] that are known before it runs.
+    ///
+    /// # Errors
+    /// As [`Rsvd::fit_pca`] for arguments and sizes that do not fit.
+    pub fn plan_pca(&self, x: &Matrix, options: &PcaOptions, with_scores: bool) -> Result<Info> {
+        self.predicted(x, options, with_scores).map_err(|e| e.renamed("a", "x"))
+    }
+
+    /// [`Rsvd::plan_pca`], whose errors call the samples `a`.
+    fn predicted(&self, x: &Matrix, options: &PcaOptions, with_scores: bool) -> Result<Info> {
+        let planned = self.planned_fit(x, options, with_scores)?;
+        let plan = &planned.plan;
+        let mut info = self.planned_info(plan);
+        // A fit allocates its result first, so that the run has less host memory.
+        let components = planned.features.saturating_mul(plan.rank).saturating_mul(plan.dtype.size());
+        let _components = self.context().host_budget().charge_host("matrix", components)?;
+        let _numbers = planned.charge_numbers(self.context())?;
+        with_scalar!(plan.dtype, "dtype", T => {
+            open::check_type::<T>("a", x)?;
+            calls::predict::<T>(self.contexts(), x, plan, &mut info)
+        })?;
+        Ok(info)
+    }
+
+    /// Checks the arguments of a fit and plans its decomposition.
+    pub(super) fn planned_fit(&self, x: &Matrix, options: &PcaOptions, with_scores: bool) -> Result<PlannedFit> {
+        self.check_matrix("x", x)?;
+        let by_columns = options.samples == Samples::Columns;
+        let (count, features) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
+        if count < 2 {
+            return Err(Error::invalid("x", format!("has {count} samples, at least 2 are needed")));
+        }
+        if options.scale && !options.center {
+            return Err(Error::invalid("scale", "is set without center: a deviation is one from the mean"));
+        }
+        self.options().expect_used_by_components()?;
+        let mut own = self.options().clone();
+        if own.restart_path.is_some() {
+            return Err(Error::NotSupported("restart_path: of principal components".into()));
+        }
+        if self.given.is_some() {
+            return Err(Error::NotSupported("omega: a given sketch, of principal components".into()));
+        }
+        if own.tolerance > 0.0 || own.one_pass {
+            return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
+        }
+        own.center = match (options.center, by_columns) {
+            (false, _) => Centering::None,
+            (true, false) => Centering::Columns,
+            (true, true) => Centering::Rows,
+        };
+        own.scale = options.scale;
+        // Means (real and imaginary parts), deviations, indices of constant features, and values.
+        let numbers = features.saturating_mul(4).saturating_add(own.rank);
+        let request = Request {
+            options: &own,
+            contexts: self.contexts(),
+            matrix: x,
+            goal: Goal::Decompose,
+            given: None,
+            transposed: Some(by_columns),
+            wanted: WantedFactors { u: with_scores, v: true },
+            // The result owns a copy of the components.
+            results: Results { elements: features.saturating_mul(own.rank), numbers },
+            excluded: &[],
+        };
+        let mut plan = Plan::new(request)?;
+        if with_scores && has_other_scores(plan.method) {
+            plan.passes = plan.passes.map(|passes| passes + 1);
+        }
+        Ok(PlannedFit { options: own, plan, count, features, numbers })
+    }
+}
