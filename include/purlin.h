@@ -10033,6 +10033,31 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
                                         struct purlin_lanczos_info *info);
 
 /**
+ * Gives the plan of a purlin_lanczos_singular: the method and why, the vectors of its first space, and the memory of
+ * vectors, which holds those of Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`,
+ * `reason`, `host_bytes` and `device_bytes`. O(1); no products.
+ *
+ * The plan refuses the same options and matrices as purlin_lanczos_singular, with the same status and message, and
+ * accepts all others. Entries are not read.
+ *
+ * @param      lanczos  the solver, as for purlin_lanczos_singular.
+ * @param      a        the matrix, as for purlin_lanczos_singular.
+ * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes` and `contexts`, which is 1, are
+ *                      filled in, of a sparse matrix also `part_rows`, `part_entries` and `product_bytes`, of a product with
+ *                      A and one with A^H; the rest is 0. Initialise it with purlin_lanczos_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * options that purlin_lanczos_singular does not use or the matrix is too small for, another kind, several contexts, a
+ * matrix of another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with PURLIN_LANCZOS_AUGMENTED),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
+                                           const struct purlin_matrix *a,
+                                           struct purlin_lanczos_info *info);
+
+/**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
  *
  * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind`
@@ -10063,8 +10088,8 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
  * @param      v          dense, cols x k, as `u`: right vectors.
  * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2,
  *                        computed from the vectors; NULL if not wanted.
- * @param[out] info       report of the call: a product counts one with A and one with A^H, and `norm` is that of A;
- *                        may be NULL.
+ * @param[out] info       report of the call: a product counts one with A and one with A^H, `norm` is that of A, and
+ *                        `basis` is that of Golub-Kahan-Lanczos where that followed; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
  * does not use or the matrix is too small for, another kind, sizes, types, overlap; a start vector that is 0 or not
  * finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first `info->converged` of

@@ -22,6 +22,7 @@ module purlin_lanczos_module
   contains
     procedure :: create => lanczos_create
     procedure :: plan => lanczos_plan
+    procedure :: plan_singular => lanczos_plan_singular
     procedure :: solve => lanczos_solve
     procedure :: singular => lanczos_singular
     procedure :: cancel => lanczos_cancel
@@ -72,6 +73,20 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_lanczos_plan(self%key, a%handle(), matrix_key(known), matrix_key(solve), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The plan of singular for `a`: method, vectors of the space, memory. It fails as singular would for its options and the
+  !> matrix.
+  subroutine lanczos_plan_singular(self, a, info, stat, errmsg)
+    class(purlin_lanczos), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_lanczos_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_lanczos_plan_singular(self%key, a%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 

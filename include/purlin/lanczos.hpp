@@ -144,6 +144,13 @@ class session {
     return report;
   }
 
+  /// The plan of `singular`: the method and why, and the memory. Throws its errors for the options and the matrix.
+  info plan_singular(const matrix& a) const {
+    info report;
+    check(purlin_lanczos_plan_singular(get(), a.get(), &report));
+    return report;
+  }
+
   /// Eigenvalues, and eigenvectors and residuals where there is a place for them, as purlin_lanczos_solve.
   info solve(const matrix& a, const tensor& values, const matrix& vectors = {}, const tensor& residuals = {},
              const given& before = {}, const stream& queue = {}) {
@@ -218,6 +225,11 @@ class session {
 /// The plan of a solve with these options; see `session::plan`.
 inline info plan(const context& on, const matrix& a, const options& settings = {}, const given& before = {}) {
   return session(on, settings).plan(a, before);
+}
+
+/// The plan of a search for singular triplets with these options; see `session::plan_singular`.
+inline info plan_singular(const context& on, const matrix& a, const options& settings = {}) {
+  return session(on, settings).plan_singular(a);
 }
 
 /// At most `steps` steps of the plain recurrence; see `session::tridiagonalize`.

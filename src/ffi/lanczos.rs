@@ -39,6 +39,12 @@ impl LanczosObject {
         Ok((object, lanczos))
     }
 
+    /// The solver of a handle, for a call that only reads it.
+    pub(super) fn shared(handle: *const purlin_lanczos) -> Result<Shared<Lanczos>> {
+        let object = handle::shared::<Self, _>("lanczos", handle)?;
+        handle::lock_shared("lanczos", Arc::clone(&object.inner))
+    }
+
     /// Makes a call that reports its progress.
     pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
         self.report.run(body)
@@ -170,8 +176,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan(
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
-        let object = handle::shared::<LanczosObject, _>("lanczos", lanczos)?;
-        let lanczos = handle::lock_shared("lanczos", Arc::clone(&object.inner))?;
+        let lanczos = LanczosObject::shared(lanczos)?;
         let a = alive("a", a)?;
         let known = input_or_null("known", known)?;
         let solve = input_or_null("solve", solve)?;

@@ -39,6 +39,14 @@ pub enum Choice {
     Plain,
     /// Singular triplets without squares of the matrix.
     Bidiagonal,
+    /// As [`Choice::Whole`], of the operator whose eigenvectors give singular triplets.
+    TripletsWhole,
+    /// As [`Choice::Restarts`], likewise.
+    TripletsRestarts,
+    /// As [`Choice::Filter`], likewise.
+    TripletsFilter,
+    /// As [`Choice::Plain`], likewise.
+    TripletsPlain,
 }
 
 impl Choice {
@@ -50,7 +58,31 @@ impl Choice {
             Self::Filter => "filter is CHEBYSHEV: thick restarts with a polynomial of the operator",
             Self::Nearest => "which is nearest: thick restarts with the given solve, or with a filter without one",
             Self::Plain => "method is plain: a recurrence without restarts",
-            Self::Bidiagonal => "small residuals of both vectors need it: Golub-Kahan-Lanczos with thick restarts",
+            Self::Bidiagonal => {
+                "the smallest values, which squares would lose: Golub-Kahan-Lanczos with thick restarts"
+            }
+            Self::TripletsWhole => {
+                "eigenvectors of a small operator in the whole space; Golub-Kahan-Lanczos if residuals are too large"
+            }
+            Self::TripletsRestarts => {
+                "eigenvectors in a smaller space, thick restarts; Golub-Kahan-Lanczos if residuals are too large"
+            }
+            Self::TripletsFilter => {
+                "filter is CHEBYSHEV: eigenvectors by a polynomial; Golub-Kahan-Lanczos if residuals are too large"
+            }
+            Self::TripletsPlain => {
+                "method is plain: eigenvectors without restarts; Golub-Kahan-Lanczos if residuals are too large"
+            }
+        }
+    }
+
+    /// The reason of a search for singular triplets that begins with eigenvectors, which are chosen for `self`.
+    pub fn of_triplets(self) -> Self {
+        match self {
+            Self::Whole => Self::TripletsWhole,
+            Self::Filter => Self::TripletsFilter,
+            Self::Plain => Self::TripletsPlain,
+            _ => Self::TripletsRestarts,
         }
     }
 }

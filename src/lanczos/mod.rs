@@ -14,6 +14,7 @@
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls, by number type |
+//! | `singular_plan` | the plan of a search for singular triplets |
 //! | [`session`], [`outputs`] | the calls on matrices and tensors of any type, with the checks of their sizes |
 //! | [`shared`] | a matrix whose rows are partitioned over several contexts |
 //! | [`cpu`], [`gpu`] | [`ops::LanczosOps`] on the threads of a context, and on its GPU |
@@ -32,6 +33,7 @@ pub mod session;
 pub mod shared;
 pub mod sides;
 pub mod singular;
+mod singular_plan;
 pub mod solve;
 #[cfg(test)]
 mod tests;

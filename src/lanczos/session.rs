@@ -10,7 +10,8 @@ use super::operator::{self, Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
 use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
-use super::singular::{self, SingularOperator, singular_triplets};
+use super::singular::{self, SingularOperator, triplets_as_planned};
+use super::singular_plan::Planned;
 use super::solve::{SolveInputs, Vectors, eigenpairs_to, tridiagonalize};
 use crate::backend::memory::Memory;
 use crate::choice::{with_defaults, word};
@@ -322,11 +323,25 @@ impl Lanczos {
         Ok(pairs.info)
     }
 
+    /// The plan of [`Lanczos::singular`] for `a`: the first method and why, its vectors, and the memory of the vectors,
+    /// also of Golub-Kahan-Lanczos if it may follow.
+    ///
+    /// # Errors As [`Lanczos::singular`], with the same texts, but for those that depend on entries, on start vectors and
+    /// on outputs.
+    pub fn plan_singular(&self, a: &Matrix) -> Result<Info> {
+        self.expect_alone()?;
+        let through = self.problem.through()?;
+        self.expect_own("a", a)?;
+        let options = &self.problem.options;
+        let planned = with_scalar!(a.dtype(), "a", T => Planned::new::<T>(self.context(), a, through, options))?;
+        Ok(planned.report(a))
+    }
+
     /// k singular triplets of `a`. `start` has min(rows, cols) numbers of the matrix's type. [`Info`] as for
     /// [`Lanczos::solve`].
     ///
     /// # Errors
-    /// As [`singular_triplets`]; [`Error::InvalidArgument`] for several contexts, for an operator that has no singular
+    /// As [`singular::singular_triplets`]; [`Error::InvalidArgument`] for several contexts, for an operator that has no singular
     /// values, and for inputs and outputs that do not fit.
     pub fn singular(
         &self,
@@ -353,11 +368,12 @@ impl Lanczos {
         let progress = self.progress(report);
         let context = self.context();
         let options = &self.problem.options;
+        let planned = Planned::new::<T>(context, a, through, options)?;
         outputs.check::<T>(a, options.count)?;
         let start = read_start::<T>(start, context, a.rows().min(a.cols()))?;
         let vectors = [outputs.u.is_some(), outputs.v.is_some()];
         let request = singular::Request { through, start: start.as_deref(), vectors };
-        let found = singular_triplets::<T>(context, a, request, options, &progress)?;
+        let found = triplets_as_planned::<T>(context, a, request, options, &planned, &progress)?;
         outputs.write(&found)?;
         Ok(found.info)
     }

@@ -7,21 +7,21 @@
 use std::sync::Arc;
 
 use super::algorithm::bidiagonal::{self, SmallSvd};
-use super::algorithm::pairs::memory;
 use super::algorithm::restart::Counts;
 use super::algorithm::scale::{expect_scale_between, put};
 use super::algorithm::triplets::{allowed, complete, deviations, orthonormalize, residuals, rotate};
 use super::algorithm::verify::Solved;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
-use super::info::{Choice, Info, Pairs, Reason, Shares};
+use super::info::{Info, Pairs, Reason};
 use super::operator::{Kind, Symmetric};
-use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
+use super::options::{Options, Settings};
 use super::sides::{Pair, Side, Sides};
+pub use super::singular_plan::SingularOperator;
+use super::singular_plan::{Planned, Shape, WHAT, is_of_eigenpairs, search};
 use super::solve::{SolveInputs, eigenpairs};
 use crate::alloc;
 use crate::backend::Backend;
-use crate::choice::{numbered, word};
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
@@ -31,30 +31,8 @@ use crate::progress::Progress;
 use crate::scalar::Scalar;
 use crate::shape::{product, to_i64};
 
-const WHAT: &str = "singular vectors";
-
-/// Order up to which the smallest values come from a bidiagonalisation of the whole matrix, which misses none.
-const WHOLE: usize = 256;
-
-/// Largest number of elements of the long side's vectors for such a bidiagonalisation.
-const WHOLE_NUMBERS: usize = 1 << 22;
-
 /// A search on the columns of both sides.
 type Work<'a, T> = dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>> + 'a;
-
-/// The Hermitian operator whose eigenvectors are computed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum SingularOperator {
-    /// A^H A or A A^H, whichever is smaller, for the largest values; no operator for the smallest.
-    Auto = 0,
-    /// A^H A or A A^H, whichever is smaller.
-    Gram = 1,
-    /// [0 A; A^H 0], for the largest values only. Its eigenvectors have left and right vectors as parts.
-    Augmented = 2,
-}
-
-numbered!(SingularOperator, Auto, Gram, Augmented);
 
 /// The arguments of a call beside the options.
 #[derive(Debug, Clone, Copy)]
@@ -89,24 +67,6 @@ pub struct Triplets<T> {
     pub info: Info,
 }
 
-/// The sides of a matrix, and which of its singular vectors they hold.
-struct Shape {
-    kind: Kind,
-    /// Numbers of a column on the short and on the long side.
-    lengths: [usize; 2],
-    /// Whether right vectors are on the short side.
-    is_tall: bool,
-}
-
-impl Shape {
-    fn of(a: &Matrix) -> Self {
-        let (rows, cols) = (a.rows(), a.cols());
-        let is_tall = cols <= rows;
-        let kind = if is_tall { Kind::Gram } else { Kind::OuterGram };
-        Self { kind, lengths: [rows.min(cols), rows.max(cols)], is_tall }
-    }
-}
-
 /// The k largest singular triplets of a matrix, or the k smallest. `options` say how; `which` is [`Which::Largest`] or
 /// [`Which::Smallest`].
 ///
@@ -126,26 +86,26 @@ pub fn singular_triplets<T: Scalar>(
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Triplets<T>> {
-    let shape = Shape::of(a);
-    let [short, _] = shape.lengths;
-    if !matches!(options.which, Which::Largest | Which::Smallest) {
-        return Err(Error::invalid("which", format!("is {}, LARGEST or SMALLEST is needed", word(options.which))));
-    }
-    if options.count > short {
-        return Err(Error::invalid("count", format!("is {}, outside 1 to {short}", options.count)));
-    }
-    if options.check_symmetry {
-        return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
-    }
-    if request.through == SingularOperator::Augmented && options.which == Which::Smallest {
-        let problem = "which: the smallest singular values through the augmented matrix, GRAM is needed";
-        return Err(Error::NotSupported(problem.into()));
-    }
+    let planned = Planned::new::<T>(context, a, request.through, options)?;
+    triplets_as_planned(context, a, request, options, &planned, progress)
+}
+
+/// [`singular_triplets`] after its plan.
+pub(super) fn triplets_as_planned<T: Scalar>(
+    context: &Arc<Context>,
+    a: &Matrix,
+    request: Request<'_, T>,
+    options: &Options,
+    planned: &Planned,
+    progress: &Progress<'_>,
+) -> Result<Triplets<T>> {
     if let Some(start) = request.start {
-        check_start(start, short)?;
+        check_start(start, planned.shape.lengths[0])?;
     }
-    let call = Call { context, a, shape: &shape, request, options, progress };
-    let found = call.run()?;
+    let call = Call { context, a, planned, shape: &planned.shape, request, options, progress };
+    let mut found = call.run()?;
+    let Info { method, reason, host_bytes, device_bytes, .. } = planned.info;
+    found.info = Info { method, reason, host_bytes, device_bytes, ..found.info };
     // A search for copies has reported its own triplets since all had converged.
     if found.info.converged == options.count {
         progress.end(to_i64(options.count), found.info.residual)?;
@@ -170,6 +130,7 @@ fn check_start<T: Scalar>(start: &[T], n: usize) -> Result<()> {
 struct Call<'a, T> {
     context: &'a Arc<Context>,
     a: &'a Matrix,
+    planned: &'a Planned,
     shape: &'a Shape,
     request: Request<'a, T>,
     options: &'a Options,
@@ -179,13 +140,9 @@ struct Call<'a, T> {
 impl<T: Scalar> Call<'_, T> {
     /// Triplets by eigenvectors, and where these do not suffice by Golub-Kahan-Lanczos.
     fn run(&self) -> Result<Triplets<T>> {
-        let is_of_eigenpairs = self.options.method != Method::ThickRestart
-            || self.options.filter != Filter::Off
-            || self.options.block > 1
-            || self.options.orthogonalization != Orthogonalization::Full;
         let mut earlier = Info::default();
-        if self.request.through != SingularOperator::Auto || self.options.which == Which::Largest || is_of_eigenpairs {
-            match self.by_eigenvectors() {
+        if let Some(kind) = self.planned.first {
+            match self.by_eigenvectors(kind) {
                 Ok((found, has_ended)) => {
                     if found.info.converged == self.options.count || (self.options.restarts > 0 && !has_ended) {
                         return Ok(found);
@@ -193,7 +150,8 @@ impl<T: Scalar> Call<'_, T> {
                     earlier = found.info;
                 }
                 // The squares of the values may overflow or underflow although the values do not.
-                Err(Error::Numerical(_)) if self.request.through == SingularOperator::Auto && !is_of_eigenpairs => {}
+                Err(Error::Numerical(_))
+                    if self.request.through == SingularOperator::Auto && !is_of_eigenpairs(self.options) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -207,14 +165,11 @@ impl<T: Scalar> Call<'_, T> {
         Ok(found)
     }
 
-    /// Triplets from the eigenvectors of the requested operator, and whether all these eigenvectors had converged.
-    fn by_eigenvectors(&self) -> Result<(Triplets<T>, bool)> {
+    /// Triplets from the eigenvectors of the operator of `kind`, and whether all these eigenvectors had converged.
+    fn by_eigenvectors(&self, kind: Kind) -> Result<(Triplets<T>, bool)> {
         let begin = std::time::Instant::now();
         let [n, long] = self.shape.lengths;
-        let (augmented, kind) = match self.request.through {
-            SingularOperator::Augmented => (true, Kind::Augmented),
-            _ => (false, self.shape.kind),
-        };
+        let augmented = kind == Kind::Augmented;
         let order = if augmented { n + long } else { n };
         // The right vectors are the last numbers of the augmented matrix's vectors.
         let first = if augmented && self.shape.is_tall { long } else { 0 };
@@ -230,7 +185,7 @@ impl<T: Scalar> Call<'_, T> {
         let Pairs { values, vectors, info, .. } = pairs;
         let has_ended = info.converged == self.options.count;
         let count = values.len();
-        let settings = Options { count: count.max(1), ..self.search() }.resolve(n, 0, T::DTYPE)?;
+        let settings = Options { count: count.max(1), ..search(self.options) }.resolve(n, 0, T::DTYPE)?;
         let mut made = self.between(count + 1, &mut |sides| {
             let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
             for (j, x) in vectors.chunks_exact(order).enumerate() {
@@ -245,9 +200,6 @@ impl<T: Scalar> Call<'_, T> {
             self.finish(sides, count, &settings, (info, counts.norm))
         })?;
         made.info.converged = made.info.converged.min(info.converged);
-        let [host_bytes, device_bytes] = self.memory(count + 1, count);
-        made.info.host_bytes = info.host_bytes.max(host_bytes);
-        made.info.device_bytes = info.device_bytes.max(device_bytes);
         made.info.seconds = begin.elapsed().as_secs_f64();
         Ok((made, has_ended))
     }
@@ -255,13 +207,7 @@ impl<T: Scalar> Call<'_, T> {
     /// Triplets by Golub-Kahan-Lanczos, without the square of the matrix.
     fn by_bidiagonalisation(&self) -> Result<Triplets<T>> {
         let begin = std::time::Instant::now();
-        let [n, long] = self.shape.lengths;
-        let mut options = self.search();
-        let numbers = product(WHAT, n, long)?;
-        if options.basis == 0 && options.which == Which::Smallest && n <= WHOLE && numbers <= WHOLE_NUMBERS {
-            options.basis = n;
-        }
-        let settings = options.resolve(n, 0, T::DTYPE)?;
+        let settings = self.planned.settings;
         let mut algebra = CpuAlgebra::new(self.context);
         let mut svd = |order: usize, b: &[f64]| small_svd(&mut algebra, order, b);
         let svd: &mut SmallSvd<'_> = &mut svd;
@@ -271,7 +217,6 @@ impl<T: Scalar> Call<'_, T> {
             self.progress.check()
         };
         let columns = bidiagonal::columns(&settings);
-        let [host_bytes, device_bytes] = self.memory(columns, settings.count);
         let mut made = self.between(columns, &mut |sides| {
             if let Some(start) = self.request.start {
                 let short = sides.side(Side::Short);
@@ -299,12 +244,7 @@ impl<T: Scalar> Call<'_, T> {
                     basis: settings.basis,
                     degree: 0,
                     norm: counts.norm,
-                    seconds: 0.0,
-                    method: Method::ThickRestart,
-                    reason: Choice::Bidiagonal,
-                    host_bytes,
-                    device_bytes,
-                    shares: Shares::default(),
+                    ..Info::default()
                 };
                 orthonormalize(sides, values.len())?;
                 let made = self.finish(sides, values.len(), &settings, (info, counts.norm))?;
@@ -322,26 +262,6 @@ impl<T: Scalar> Call<'_, T> {
         })?;
         made.info.seconds = begin.elapsed().as_secs_f64();
         Ok(made)
-    }
-
-    /// Bytes on the host and on the device of `columns` vectors of both sides, and of `count` that are returned.
-    fn memory(&self, columns: usize, count: usize) -> [usize; 2] {
-        let numbers =
-            |columns: usize| columns.saturating_mul(self.shape.lengths[0].saturating_add(self.shape.lengths[1]));
-        memory::<T>(self.context.backend(), numbers(columns.max(3)), numbers(count))
-    }
-
-    /// The options that apply to a search for triplets; the others have their defaults.
-    fn search(&self) -> Options {
-        Options {
-            method: Method::ThickRestart,
-            filter: Filter::Off,
-            degree: 0,
-            block: 1,
-            orthogonalization: Orthogonalization::Full,
-            basis: if self.options.method == Method::Plain { 0 } else { self.options.basis },
-            ..*self.options
-        }
     }
 
     /// Runs `work` on newly allocated columns of both sides.

@@ -34,7 +34,8 @@ static void graded(int single, double per) {
   purlin_matrix *a = NULL, *mu = NULL, *mv = NULL;
   purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values), *tr = vector_of(context, PURLIN_F64, K, residuals);
   purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
-  purlin_lanczos_info info;
+  purlin_lanczos_info info, plan;
+  purlin_lanczos *planner;
   int i, j, k;
   for (k = 0; k < COLS; k++) {
     for (i = 0; i < ROWS; i++) left[i][k] = sine(ROWS, i, k) * pow(10, -k / per);
@@ -54,6 +55,15 @@ static void graded(int single, double per) {
   OK(purlin_lanczos_info_init(&info, sizeof info));
   OK(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mv, tr, &info));
   CHECK(info.converged == K && near(info.norm, 1, 1e-6));
+  /* Whether Golub-Kahan-Lanczos followed or not, the report is that of the plan. */
+  planner = solver(context, &o);
+  OK(purlin_lanczos_info_init(&plan, sizeof plan));
+  OK(purlin_lanczos_plan_singular(planner, a, &plan));
+  CHECK(plan.method == info.method && plan.method == PURLIN_LANCZOS_METHOD_RESTART && !strcmp(plan.reason, info.reason));
+  CHECK(plan.host_bytes == info.host_bytes && plan.device_bytes == info.device_bytes && plan.products == 0);
+  CHECK(strstr(plan.reason, "Golub-Kahan-Lanczos") && plan.contexts == 1 && plan.part_entries == ROWS * COLS);
+  CHECK(plan.host_bytes + plan.device_bytes >= (ROWS + COLS) * (plan.basis + K) * (single ? 4 : 8));
+  OK(purlin_lanczos_destroy(planner));
   if (single)
     for (k = 0; k < K; k++) {
       for (i = 0; i < ROWS; i++) u[k][i] = us[k][i];
@@ -127,8 +137,47 @@ static void wrong_adjoint(void) {
   OK(purlin_tensor_destroy(tv));
 }
 
+/* A plan refuses what the run refuses. */
+static void plans(void) {
+  purlin_lanczos_options o = lanczos(4, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_MATRIX);
+  purlin_matrix *a = path_graph(context, 20);
+  purlin_lanczos *planner = solver(context, &o);
+  purlin_lanczos_info info, old;
+  double values[4];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, 4, values);
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_lanczos_plan_singular(planner, a, &info));
+  CHECK(info.basis == 20 && info.part_rows == 20 && !strncmp(info.reason, "the smallest values", 19));
+  old = info;
+  old.struct_size = 5;
+  BAD_HANDLE("lanczos: is NULL", purlin_lanczos_plan_singular(NULL, a, &info));
+  BAD_HANDLE("a: is NULL", purlin_lanczos_plan_singular(planner, NULL, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_lanczos_plan_singular(planner, a, NULL));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_lanczos_plan_singular(planner, a, &old));
+  OK(purlin_lanczos_destroy(planner));
+#define REFUSED(fails, text, change)                                                                        \
+  do {                                                                                                      \
+    o = lanczos(4, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);                                          \
+    change;                                                                                                 \
+    planner = solver(context, &o);                                                                          \
+    fails(text, purlin_lanczos_plan_singular(planner, a, &info));                                           \
+    fails(text, purlin_lanczos_singular(planner, NULL, a, NULL, NULL, tv, NULL, NULL, NULL));               \
+    OK(purlin_lanczos_destroy(planner));                                                                    \
+  } while (0)
+  REFUSED(BAD_ARGUMENT, "which: is BOTH_ENDS", o.which = PURLIN_LANCZOS_BOTH_ENDS);
+  REFUSED(BAD_ARGUMENT, "count: is 21, outside 1 to 20", o.count = 21);
+  REFUSED(BAD_ARGUMENT, "basis: is 30", o.basis = 30);
+  REFUSED(BAD_ARGUMENT, "kind: is LAPLACIAN", o.kind = PURLIN_LANCZOS_LAPLACIAN);
+  REFUSED(BAD_ARGUMENT, "shift: is 1", o.shift = 1);
+  REFUSED(UNSUPPORTED, "which: the smallest", (o.which = PURLIN_LANCZOS_SMALLEST, o.kind = PURLIN_LANCZOS_AUGMENTED));
+#undef REFUSED
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(a));
+}
+
 int main(void) {
   context = test_context(2);
+  plans();
   graded(0, 1);
   graded(1, 1);
   graded(1, 2);

@@ -192,7 +192,10 @@ void eigenpairs(const context& on) {
   EXPECT(solver.solve(a, tensor::borrow(on, rest)).converged == 3 && near(rest[0], 2.0 * std::cos(angle), 1e-9));
   EXPECT(seen > 0 && solver.last_info().converged == 3);
   solver.cancel();
-  EXPECT(solver.singular(a, {}, tensor::borrow(on, rest), {}).converged == 3);
+  const purlin::lanczos::info ahead = solver.plan_singular(a);
+  const purlin::lanczos::info triplets = solver.singular(a, {}, tensor::borrow(on, rest), {});
+  EXPECT(triplets.converged == 3 && ahead.method == triplets.method && ahead.host_bytes == triplets.host_bytes);
+  EXPECT(std::string(ahead.reason) == triplets.reason && purlin::lanczos::plan_singular(on, a, wanted).basis == ahead.basis);
   EXPECT(near(rest[0], 2.0 * std::cos(angle), 1e-8));
 
   EXPECT(solver.tridiagonalize(a, 20).alpha.size() == 20);

@@ -483,6 +483,7 @@ fn object(f: &Fixture) -> Call {
             purlin_lanczos_create(context, &raw const o, &raw mut *lanczos),
             purlin_lanczos_plan(*lanczos, *a, no, no, info),
             purlin_lanczos_solve(*lanczos, null(), *a, start, no, no, values, none, left, info),
+            purlin_lanczos_plan_singular(*lanczos, *a, info),
             purlin_lanczos_singular(*lanczos, null(), *a, start, none, values, none, left, info),
             purlin_lanczos_last_info(*lanczos, info),
         );

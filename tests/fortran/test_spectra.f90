@@ -307,7 +307,7 @@ contains
     type(purlin_tensor) :: start, found
     type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options
-    type(purlin_lanczos_info) :: info
+    type(purlin_lanczos_info) :: info, planned
     type(purlin_context) :: another
     type(purlin_group) :: group
     type(purlin_lanczos_accepted) :: accepted(600)
@@ -373,7 +373,10 @@ contains
     call solver%last_info(info)
     call check(abs(rest(2) - 2 * cos(2 * angle)) < 1e-9 .and. info%converged == 2, 'a solver')
     rest = 0
+    call solver%plan_singular(a, planned)
     call solver%singular(a, values=found, start=start, info=info)
+    call check(planned%method == info%method .and. planned%host_bytes == info%host_bytes, 'the plan of singular values')
+    call check(purlin_string(planned%reason) == purlin_string(info%reason), 'and its reason')
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'its singular values')
     call solver%plan(a, info)
     call check(info%basis > 2 .and. info%host_bytes > 0 .and. len(purlin_string(info%reason)) > 0, 'its plan')

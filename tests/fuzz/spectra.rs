@@ -398,6 +398,7 @@ fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let (known, solve) = (given(), given());
             c!(purlin_lanczos_plan(solver, a, known, solve, place))
         }
+        1 if s.once_in(2) => c!(purlin_lanczos_plan_singular(solver, a, place)),
         1 => c!(purlin_lanczos_last_info(solver, place)),
         2 => c!(purlin_lanczos_cancel(solver)),
         n_of if n_of < 5 => {

@@ -40,6 +40,10 @@ function test_spectra(golden)
   check(max(abs(d - e(1:3))) < 1e-9, 'Hermitian');
   W = sparse(random(:, 1:50) + 1i * random(:, 31:80));
   [U, S, V, info] = purlin.lanczos_singular(W, 4);
+  plan = purlin.lanczos_plan_singular(W, 4);
+  check(strcmp(plan.method, info.method) && strcmp(plan.reason, info.reason) && plan.host_bytes == info.host_bytes, 'a plan');
+  check(plan.products == 0 && plan.part_entries == nnz(W) && plan.basis > 4, 'and its sizes');
+  check_error('purlin:invalidArgument', 'which', @() purlin.lanczos_plan_singular(W, 4, 'both'));
   e = svd(full(W));
   check(max(abs(diag(S) - e(1:4))) < 1e-9 && norm(W * V - U * S) < 1e-7, 'singular triplets');
   check(info.converged == 4 && all(info.residuals < 1e-7) && norm(U' * U - eye(4)) < 1e-7, 'their report');

@@ -39,6 +39,26 @@ def test_smallest_singular_values_and_refusals(cpu: purlin.Context) -> None:
         lanczos.singular(a, 3, progress=lambda *_: True)
 
 
+@pytest.mark.parametrize("through", ["auto", "gram", "augmented"])
+def test_a_plan_is_that_of_the_run(cpu: purlin.Context, through: Any) -> None:
+    left, right = (np.linalg.qr(random_dense(n, n, np.float64, n))[0] for n in (80, 60))
+    full = (left[:, :60] * 10.0 ** -np.arange(60)) @ right.T
+    a = sparse.from_dense(full, context=cpu)
+    for which in ("largest", "smallest"):
+        if (through, which) == ("augmented", "smallest"):
+            with pytest.raises(purlin.NotSupported, match="which"):
+                lanczos.plan_singular(a, 9, "smallest", through=through)
+            continue
+        plan = lanczos.plan_singular(a, 9, which, through=through)  # type: ignore[arg-type]
+        info = lanczos.singular(a, 9, which, through=through).info  # type: ignore[arg-type]
+        assert (plan.method, plan.reason, plan.host_bytes) == (info.method, info.reason, info.host_bytes)
+        assert plan.products == 0 and plan.part_entries == 80 * 60 and "Golub-Kahan-Lanczos" in plan.reason
+    with pytest.raises(purlin.InvalidArgument, match="^k: is 61"):
+        lanczos.plan_singular(a, 61)
+    with lanczos.Lanczos(9, kind="gram", context=cpu) as solver:
+        assert solver.plan_singular(a).host_bytes > 8 * (80 + 60) * 9
+
+
 def test_singular_values_below_the_root_of_roundoff(cpu: purlin.Context) -> None:
     left, right = (np.linalg.qr(random_dense(n, n, np.float64, n))[0] for n in (80, 60))
     decades = 10.0 ** -np.arange(60)

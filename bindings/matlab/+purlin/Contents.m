@@ -79,6 +79,7 @@
 %   graph_density_histogram - Shares of a spectrum in parts of an interval, from that.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
 %   graph_operator_of_image - That graph, never formed.
+%   lanczos_plan_singular  - The plan of lanczos_singular: method, memory.
 %   lanczos_plan           - The plan of purlin.lanczos: method, memory, rows of each GPU.
 %   order                  - An order of the vertices that brings neighbours together.
 %   from_coordinates       - A sparse matrix from its entries, several at one place included.

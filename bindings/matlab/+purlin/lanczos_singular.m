@@ -15,7 +15,7 @@ function varargout = lanczos_singular(A, varargin)
 %
 %   Errors: as purlin.lanczos.
 %
-%   See also purlin.lanczos, purlin.rsvd, svds.
+%   See also purlin.lanczos_plan_singular, purlin.lanczos, purlin.rsvd, svds.
 %
 %   Example
 %     A = sprand(300, 200, 0.05);

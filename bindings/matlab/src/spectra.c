@@ -99,6 +99,18 @@ static void lanczos_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   (void)nrhs;
 }
 
+/* info = lanczos_plan_singular(A, k, options) */
+static void lanczos_plan_singular(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_lanczos_info info = fresh_lanczos_info();
+  watch w;
+  purlin_lanczos_options o = lanczos_options_of(prhs[2], integer_argument("k", prhs[1], 1, INT64_MAX), &w);
+  check_watched(&w, purlin_lanczos_plan_singular(solver_of(&o), a, &info));
+  plhs[0] = lanczos_report(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
 static purlin_status run_tridiagonalize(void *a[]) {
   return purlin_lanczos_tridiagonalize(a[1], NULL, a[0], *(int64_t *)a[2], NULL, a[3], a[4], a[5]);
 }
@@ -185,6 +197,7 @@ static void tridiagonal(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve},
   {"lanczos_plan", 5, 5, lanczos_plan},
+  {"lanczos_plan_singular", 3, 3, lanczos_plan_singular},
   {"lanczos_singular", 5, 5, singular},
   {"lanczos_tridiagonalize", 3, 3, tridiagonalize},
   {"lanczos_cullum_willoughby", 4, 4, cullum_willoughby},

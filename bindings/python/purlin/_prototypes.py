@@ -303,6 +303,7 @@ PROTOTYPES = {
     "lanczos_plan": "ppppp",
     "lanczos_solve": "pppppppppp",
     "lanczos_solve_once": "ppppppppppp",
+    "lanczos_plan_singular": "ppp",
     "lanczos_singular": "ppppppppp",
     "lanczos_singular_once": "pppppppppp",
     "lanczos_tridiagonalize": "ppplpppL",

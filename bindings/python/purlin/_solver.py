@@ -61,10 +61,10 @@ class Solver(Handle, Generic[Report]):
         words = self._report.split("_")
         return initialised(getattr(_structs, "".join(map(str.capitalize, words))), self._report)
 
-    def _planned(self, *given: Any, wording: Wording | None = None) -> Report:
-        """The report of the function `plan` on these handles."""
+    def _planned(self, *given: Any, what: str = "plan", wording: Wording | None = None) -> Report:
+        """The report of the function `what` on these handles."""
         raw = self._fresh()
-        self._members.finish(self._function("plan")(self.handle, *given, ctypes.byref(raw)), wording=wording)
+        self._members.finish(self._function(what)(self.handle, *given, ctypes.byref(raw)), wording=wording)
         return self._read(raw)
 
     def _call(self, what: str, *arguments: Any) -> tuple[int, ProgressCall, Any]:

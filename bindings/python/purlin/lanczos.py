@@ -256,6 +256,10 @@ class Lanczos(Solver[Info]):
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
         return self._planned(matrix.handle, *[each.handle if each else None for each in given], wording=wording())
 
+    def plan_singular(self, a: Any) -> Info:
+        """The plan of `singular`: method and why, vectors of the space, memory. Raises its errors for the options and A."""
+        return self._planned(of(a, self.context).handle, what="plan_singular", wording=wording())
+
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
         if known is None:
             return None
@@ -393,6 +397,26 @@ def plan(
         return solver.plan(matrix, known=known, solve=solve)
 
 
+def plan_singular(
+    a: Any,
+    k: int = 6,
+    which: Literal["largest", "smallest"] = "largest",
+    *,
+    through: Literal["auto", "gram", "augmented"] = "auto",
+    context: Context | None = None,
+    **options: Unpack[Options],
+) -> Info:
+    """The plan of the function `singular`: method and why, vectors of the space, memory. Raises its errors for the options and
+    A."""
+    if "kind" in options:
+        raise TypeError("kind: is given, singular values are of the matrix itself; through says how they are found")
+    choice("through", through, THROUGH)
+    matrix = of(a, place(context, options))
+    options["kind"] = "matrix" if through == "auto" else through
+    with Lanczos(k, which, context=matrix.context, **options) as solver:
+        return solver.plan_singular(matrix)
+
+
 def tridiagonalize(
     a: Any,
     steps: int,
@@ -466,6 +490,7 @@ __all__ = [
     "Unfinished",
     "cullum_willoughby",
     "plan",
+    "plan_singular",
     "run",
     "singular",
     "solve",

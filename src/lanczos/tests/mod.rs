@@ -9,6 +9,7 @@ mod plans;
 mod recorded;
 mod scales;
 mod singular;
+mod singular_plans;
 mod sizes;
 
 use std::sync::Arc;
@@ -147,6 +148,9 @@ on_both_backends! {
         values_of_zero_are_found_beside_empty_rows_and_columns
         values_of_zero_of_square_matrices_have_vectors_on_both_sides
         a_looser_tolerance_finds_what_the_default_one_does
+    ;
+    singular_plans:
+        a_plan_counts_the_search_that_may_follow
     ;
 }
 

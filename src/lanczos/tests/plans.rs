@@ -13,14 +13,14 @@ use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 
-const N: usize = 120;
+pub(super) const N: usize = 120;
 
-fn path<T: Scalar>(c: &Arc<Context>) -> Matrix {
+pub(super) fn path<T: Scalar>(c: &Arc<Context>) -> Matrix {
     symmetric(c, N, &(0..N - 1).map(|i| (i, i + 1, T::from_parts(1.0, 0.0))).collect::<Vec<_>>())
 }
 
 /// A third of the identity, which is no inverse of any matrix here.
-struct Scaled;
+pub(super) struct Scaled;
 
 impl Operator<f64> for Scaled {
     fn shape(&self) -> (usize, usize) {
@@ -33,14 +33,14 @@ impl Operator<f64> for Scaled {
     }
 }
 
-fn problem(change: impl FnOnce(&mut Problem)) -> Problem {
+pub(super) fn problem(change: impl FnOnce(&mut Problem)) -> Problem {
     let options = Options { count: 2, basis: 20, ..Options::default() };
     let mut made = Problem { options, kind: Kind::Matrix, shift: 0.0, ordering: None };
     change(&mut made);
     made
 }
 
-fn streamed(c: &Arc<Context>) -> Matrix {
+pub(super) fn streamed(c: &Arc<Context>) -> Matrix {
     let info = ArrayInfo::new(Number::F64, &[N, N]).unwrap();
     let source = CallbackSource::new(info, Box::new(|_, _| Ok(())));
     Matrix::from_source(c, SharedSource::new(Box::new(source)), Order::ColumnMajor).unwrap()

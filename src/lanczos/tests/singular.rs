@@ -89,7 +89,7 @@ pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
 }
 
 /// A = H diag(values) G with reflections H and G; `values` are its singular values up to rounding errors.
-fn of_values<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), values: &[f64]) -> Matrix {
+pub(super) fn of_values<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), values: &[f64]) -> Matrix {
     let unit = |n: usize, of: f64| -> Vec<f64> {
         let raw: Vec<f64> = (0..n).map(|i| (of * (i as f64 + 1.0)).sin()).collect();
         let norm = raw.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -1,0 +1,173 @@
+//! The plan of a search for singular triplets: the checks and the sizes that need no entry of the matrix. A search makes
+//! its plan first.
+
+use std::sync::Arc;
+
+use super::algorithm::bidiagonal;
+use super::algorithm::pairs::{Job, memory};
+use super::info::{Choice, Info, Shares};
+use super::operator::{self, Kind};
+use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
+use crate::backend::Backend;
+use crate::choice::{numbered, word};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, Storage};
+use crate::scalar::Scalar;
+
+pub(super) const WHAT: &str = "singular vectors";
+
+/// Order up to which the smallest values come from a bidiagonalisation of the whole matrix, which misses none.
+const WHOLE: usize = 256;
+
+/// Largest number of elements of the long side's vectors for such a bidiagonalisation.
+const WHOLE_NUMBERS: usize = 1 << 22;
+
+/// The Hermitian operator whose eigenvectors are computed first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum SingularOperator {
+    /// A^H A or A A^H, whichever is smaller, for the largest values; no operator for the smallest.
+    Auto = 0,
+    /// A^H A or A A^H, whichever is smaller.
+    Gram = 1,
+    /// [0 A; A^H 0], for the largest values only. Its eigenvectors have left and right vectors as parts.
+    Augmented = 2,
+}
+
+numbered!(SingularOperator, Auto, Gram, Augmented);
+
+/// The sides of a matrix, and which of its singular vectors they hold.
+pub(super) struct Shape {
+    /// The Gram operator on the short side.
+    pub kind: Kind,
+    /// Numbers of a column on the short and on the long side.
+    pub lengths: [usize; 2],
+    /// Whether right vectors are on the short side.
+    pub is_tall: bool,
+}
+
+impl Shape {
+    fn of(a: &Matrix) -> Self {
+        let (rows, cols) = (a.rows(), a.cols());
+        let is_tall = cols <= rows;
+        let kind = if is_tall { Kind::Gram } else { Kind::OuterGram };
+        Self { kind, lengths: [rows.min(cols), rows.max(cols)], is_tall }
+    }
+}
+
+/// A search for triplets resolved to plain numbers.
+pub(super) struct Planned {
+    /// The sides of the matrix.
+    pub shape: Shape,
+    /// The operator whose eigenvectors are computed first; `None` if the search begins with Golub-Kahan-Lanczos.
+    pub first: Option<Kind>,
+    /// Settings of Golub-Kahan-Lanczos, which follows the eigenvectors where their residuals are too large.
+    pub settings: Settings,
+    /// The fields of the report that are known before the search; the others have their defaults.
+    pub info: Info,
+}
+
+/// Whether an option is set that only eigenvectors use.
+pub(super) fn is_of_eigenpairs(options: &Options) -> bool {
+    options.method != Method::ThickRestart
+        || options.filter != Filter::Off
+        || options.block > 1
+        || options.orthogonalization != Orthogonalization::Full
+}
+
+/// The options that apply to a search on both sides; the others have their defaults.
+pub(super) fn search(options: &Options) -> Options {
+    Options {
+        method: Method::ThickRestart,
+        filter: Filter::Off,
+        degree: 0,
+        block: 1,
+        orthogonalization: Orthogonalization::Full,
+        basis: if options.method == Method::Plain { 0 } else { options.basis },
+        ..*options
+    }
+}
+
+impl Planned {
+    /// Checks the matrix and the options, and plans the search for `options.count` triplets.
+    ///
+    /// # Errors
+    /// As [`super::singular::singular_triplets`], but for those that depend on entries and on the start vector.
+    pub fn new<T: Scalar>(
+        context: &Arc<Context>,
+        a: &Matrix,
+        through: SingularOperator,
+        options: &Options,
+    ) -> Result<Self> {
+        let shape = Shape::of(a);
+        let [n, long] = shape.lengths;
+        if !matches!(options.which, Which::Largest | Which::Smallest) {
+            return Err(Error::invalid("which", format!("is {}, LARGEST or SMALLEST is needed", word(options.which))));
+        }
+        if options.count > n {
+            return Err(Error::invalid("count", format!("is {}, outside 1 to {n}", options.count)));
+        }
+        if options.check_symmetry {
+            return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
+        }
+        if through == SingularOperator::Augmented && options.which == Which::Smallest {
+            let problem = "which: the smallest singular values through the augmented matrix, GRAM is needed";
+            return Err(Error::NotSupported(problem.into()));
+        }
+        let begins = through != SingularOperator::Auto || options.which == Which::Largest || is_of_eigenpairs(options);
+        let kind = if through == SingularOperator::Augmented { Kind::Augmented } else { shape.kind };
+        operator::check::<T>(context, a, kind, 0.0, None)?;
+        let order = kind.order((a.rows(), a.cols()));
+        let job = if begins { Some(Job::<T>::planned(options, order, 0, false)?) } else { None };
+        let mut last = search(options);
+        let is_small = n <= WHOLE && n.saturating_mul(long) <= WHOLE_NUMBERS;
+        if last.basis == 0 && last.which == Which::Smallest && is_small {
+            last.basis = n;
+        }
+        let settings = last.resolve(n, 0, T::DTYPE)?;
+        let (backend, count) = (context.backend(), options.count);
+        let mut bytes = on_both_sides::<T>(backend, &shape, bidiagonal::columns(&settings), count, 0);
+        let (mut reason, mut basis) = (Choice::Bidiagonal, settings.basis);
+        if let Some(job) = &job {
+            (reason, basis) = (job.choice().of_triplets(), job.basis());
+            let vectors = order.saturating_mul(count);
+            // The eigenvectors stay in host memory until they are columns of the short side.
+            for stage in [job.memory(backend, vectors), on_both_sides::<T>(backend, &shape, count + 1, count, vectors)]
+            {
+                bytes = [bytes[0].max(stage[0]), bytes[1].max(stage[1])];
+            }
+        }
+        let info = Info {
+            method: options.method,
+            reason,
+            basis,
+            degree: options.degree,
+            host_bytes: bytes[0],
+            device_bytes: bytes[1],
+            ..Info::default()
+        };
+        Ok(Self { shape, first: begins.then_some(kind), settings, info })
+    }
+
+    /// The report of a plan: one context has the whole matrix, and a product is one with A and one with A^H.
+    pub fn report(&self, a: &Matrix) -> Info {
+        let mut shares = Shares { contexts: 1, ..Shares::default() };
+        if let Storage::Csr(csr) = a.storage() {
+            let (rows, entries, number) = (a.rows(), csr.nnz(), a.dtype().size());
+            let entry = 4 + if csr.parts().values.is_some() { number } else { 0 };
+            // Each product reads the entries and the offsets of its rows, and a vector of either side is read or written.
+            let vectors = (rows + a.cols()).saturating_mul(8 + 2 * number);
+            let product_bytes = entries.saturating_mul(2 * entry).saturating_add(vectors);
+            shares = Shares { rows, entries, product_bytes, ..shares };
+        }
+        Info { shares, ..self.info }
+    }
+}
+
+/// Bytes on the host and on the device of `columns` vectors of both sides, of `count` that are returned, and of `held`
+/// numbers on the host.
+fn on_both_sides<T>(backend: &Backend, shape: &Shape, columns: usize, count: usize, held: usize) -> [usize; 2] {
+    let numbers = |columns: usize| columns.saturating_mul(shape.lengths[0].saturating_add(shape.lengths[1]));
+    memory::<T>(backend, numbers(columns.max(3)), numbers(count).saturating_add(held))
+}
