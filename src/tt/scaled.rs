@@ -1,6 +1,9 @@
 //! Numbers with a separate exponent. Results of long trains may be far beyond the range of their type.
 
+use std::hint::black_box;
+
 use super::info::Outcome;
+use crate::backend::cpu::flags;
 use crate::scalar::{Complex, DType};
 
 /// mantissa * 2^exponent. Either the larger of |re| and |im| is in [0.5, 1), or both and the exponent are 0, or the
@@ -27,21 +30,37 @@ pub fn exponent_of(x: f64) -> i64 {
     }
 }
 
-/// x * 2^e, rounded once: exact unless the result is subnormal or too large.
+/// x * 2^e, rounded once: exact unless the result is subnormal or too large. Sets the processor's underflow flag only if
+/// the result has lost digits.
 pub fn scale(x: f64, e: i64) -> f64 {
-    let power = |e: i64| f64::from_bits(((e + 1023) as u64) << 52);
-    if (-1022..=1023).contains(&e) {
-        return x * power(e);
-    }
+    if (-1022..=1023).contains(&e) { x * power(e) } else { scale_far(x, e) }
+}
+
+/// 2^e in the normal range.
+fn power(e: i64) -> f64 {
+    f64::from_bits(((e + 1023) as u64) << 52)
+}
+
+/// [`scale`] by a power beyond the range.
+#[cold]
+#[inline(never)]
+fn scale_far(x: f64, e: i64) -> f64 {
     // x = m 2^k with |m| in [0.5, 1). Only the last product rounds.
     let k = exponent_of(x);
     let m = x * power(-(k / 2)) * power(-(k - k / 2));
     match k.saturating_add(e) {
         _ if x == 0.0 || !x.is_finite() => x,
         t if t > 1024 => x.signum() * f64::INFINITY,
-        // 0, and the processor's underflow flag.
-        t if t < -1075 => m * power(-1022) * power(-1022),
-        t => m * power(t.div_euclid(2)) * power(t - t.div_euclid(2)),
+        t if t < -1075 => {
+            flags::hand_on(true);
+            0.0f64.copysign(x)
+        }
+        t => {
+            // The compiler takes arithmetic to be without effects. It moved such products before the branch, where they
+            // set the flag for results that lose nothing.
+            let m = black_box(m);
+            m * power(t.div_euclid(2)) * power(t - t.div_euclid(2))
+        }
     }
 }
 
@@ -221,6 +240,27 @@ mod tests {
         assert_eq!(scale(1.0, -1074), 5e-324);
         assert_eq!(scale(0.0, i64::MAX), 0.0);
         assert_eq!(scale(f64::MAX, -2000), scale(scale(f64::MAX, -1000), -1000));
+    }
+
+    #[test]
+    fn only_results_that_lose_digits_set_the_underflow_flag() {
+        let lost = |x: f64, e: i64| flags::watch(|| black_box(scale(black_box(x), black_box(e)))).1;
+        for x in [0.0, 1.0, -3.0, 0.1, f64::MAX, f64::MIN_POSITIVE, 5e-324, f64::INFINITY] {
+            for e in [0, 1, -1, 900, 1024, 3000, 1 << 40] {
+                assert!(x == 5e-324 && e == -1 || !lost(x, e) && !lost(x, -exponent_of(x)), "{x:e} {e}");
+            }
+        }
+        assert!(!lost(0.0, -5000) && !lost(1.0, -1074) && !lost(f64::MAX, -2040));
+        if flags::IS_READABLE {
+            assert!(lost(1.0, -1080) && lost(-1.0, -5000) && lost(0.1, -1060) && lost(5e-324, -1));
+        }
+        // As it is inlined where results are formed.
+        for value in [complex(3.0, -1.0), complex(0.1, 0.0), complex(1e-300, 1e300)] {
+            let ((), is_lost) = flags::watch(|| {
+                black_box(Scaled::new(black_box(value), 7));
+            });
+            assert_eq!(is_lost, value.re == 1e-300, "{value:?}");
+        }
     }
 
     #[test]
