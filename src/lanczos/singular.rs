@@ -55,7 +55,7 @@ impl<T> Default for Request<'_, T> {
 /// Singular triplets A v = s u.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Triplets<T> {
-    /// Singular values, the largest first; with [`Which::Smallest`], the smallest first.
+    /// Singular values, the largest first; with [`Which::Smallest`](super::Which::Smallest), the smallest first.
     pub values: Vec<f64>,
     /// u, rows-by-k, column-major, orthonormal; empty if not asked for.
     pub left: Vec<T>,
@@ -67,8 +67,8 @@ pub struct Triplets<T> {
     pub info: Info,
 }
 
-/// The k largest singular triplets of a matrix, or the k smallest. `options` say how; `which` is [`Which::Largest`] or
-/// [`Which::Smallest`].
+/// The k largest singular triplets of a matrix, or the k smallest. `options` say how; `which` is
+/// [`Which::Largest`](super::Which::Largest) or [`Which::Smallest`](super::Which::Smallest).
 ///
 /// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 16 sqrt(m) eps
 /// ||A|| if that is larger; m is the number of vectors of the space, at least 16. [`Options::block`], `filter`, `method` and

@@ -1,4 +1,4 @@
-//! [`RpcaOps`] on the CPU.
+//! [`RpcaOps`](super::ops::RpcaOps) on the CPU.
 //!
 //! X and Y are stored in blocks of rows, each packed and column-major. A block and its results thus stay in a core's cache
 //! from the first product to the last. Threads process groups of blocks. The sums of the groups are added in their order,

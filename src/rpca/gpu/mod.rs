@@ -1,4 +1,4 @@
-//! [`RpcaOps`] on GPUs.
+//! [`RpcaOps`](super::ops::RpcaOps) on GPUs.
 //!
 //! The rows are divided among the devices. Each device processes its own rows, on a thread of its own. Small matrices are in
 //! the memory of the first device. The factors of a pass are copied from there to the others. The sums of the others are
