@@ -39,11 +39,10 @@ def test_integers_are_computed_with_in_a_type_that_holds_them(tmp_path: Path, dt
     low, sparse = rpca.compute(a)
     assert low.dtype == np.float64 and (low + sparse)[0, 0] == LARGE
     assert pca.PCA(1).fit(a).mean_[0] == LARGE / 2
-    # A session without a type copies an array, too.
-    with rsvd.Rsvd(1) as session:
-        assert session.compute(a).s[0] == LARGE
-    with rpca.Rpca() as session_:
-        assert session_.compute(a).low_rank.dtype == np.float64
+    with rsvd.Rsvd(1) as session, rpca.Rpca() as robust:
+        for value in given[:2] + given[3:]:
+            assert session.compute(value).s[0] == LARGE
+            assert robust.compute(value).low_rank.dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64])
@@ -79,10 +78,11 @@ def test_models_and_their_copies_refuse_integers_that_they_would_round() -> None
             np.testing.assert_allclose(same.transform(given - 1), same.transform((given - 1).astype(np.float32)))
 
 
-def test_integers_of_32_bits_stay_in_place_where_a_type_is_asked_for() -> None:
+def test_integers_of_32_bits_stay_in_place() -> None:
     a = integers(np.int32)
-    assert purlin.Matrix.of(a).dtype == np.float64
-    assert purlin.Matrix.of(a, dtype=np.float64).dtype == np.int32
+    for dtype in (None, np.float64):
+        matrix = purlin.Matrix.of(a, dtype=dtype)
+        assert matrix.dtype == np.int32 and np.shares_memory(matrix.numpy(), a)
     assert purlin.Matrix.of(a - 1, dtype=np.float32).dtype == np.int32
     assert purlin.Matrix.of(a.astype(np.int64), dtype=np.complex128).dtype == np.float64
 

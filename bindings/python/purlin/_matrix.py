@@ -402,11 +402,11 @@ class Matrix(Handle):
     ) -> Matrix:
         """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
         sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
-        memory, or an array in place. Integers of 32 and 64 bits and truth values are copied as float64 and uint8, integers in a
-        sparse matrix as float64; those that it does not hold, beyond 2^53, are refused. `dtype` is the type that a call computes
-        in: it takes the place of float64, and integers of 32 bits stay in place. With `floating` shorter integers and truth values
-        are copied as float64 too, for calls that convert no entries. A linear operator without a type of its own, or with one of
-        integers, computes in float64. `name` is the argument in messages."""
+        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8, integers in a sparse
+        matrix as float64. With `floating` all integers and truth values are copied as float64, for calls that convert no entries.
+        `dtype` is the type that a call computes in and takes the place of float64. Integers that it does not hold are refused. A
+        linear operator without a type of its own, or with one of integers, computes in float64. `name` is the argument in
+        messages."""
         kind = np.float64 if dtype is None else real_type(dtype)
         if isinstance(value, Matrix):
             if value.dtype.kind in "iu" and value.storage == "dense" and value.location == "host":
@@ -433,7 +433,7 @@ class Matrix(Handle):
                 array = array.astype(np.uint8)
             if array.dtype.kind in "iu":
                 memory.expect_held(name, array, kind)
-                if floating or array.dtype.itemsize == 8 or (array.dtype.itemsize == 4 and dtype is None):
+                if floating or array.dtype.itemsize == 8:
                     array = array.astype(kind)
             return cls._around(memory.host_memory(array, value, name), context, name)
         return cls.dense(value, context=context, stream=stream, name=name)

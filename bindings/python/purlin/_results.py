@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _memory as memory
-from ._context import Context, Stream, home
+from ._context import Context, Stream
 from ._matrix import Matrix
 from ._tensor import Tensor
-from .blocks import Source
 
 _COMPUTING = (np.float32, np.float64, np.complex64, np.complex128)
-# Integers that float32 does not hold.
-_WIDE = ("int32", "uint32")
 
 
 def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]:
@@ -26,19 +22,6 @@ def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]
         memory.computing_number(given)
         return np.dtype(given)
     return matrix.dtype if matrix.dtype in _COMPUTING else np.result_type(matrix.dtype, np.float32)
-
-
-def typed(a: Any, options: Any, context: Context | None) -> tuple[Any, Any]:
-    """The data of one call, and its options: those of integers of 32 bits have the type float64 if none is asked for."""
-    if options.get("dtype") is not None:
-        return a, options
-    if isinstance(a, (str, os.PathLike)):
-        a = Source.from_npy(a, context=home(context, options.get("group")))
-    own = a.info.dtype if isinstance(a, Source) else getattr(a, "dtype", None)
-    # Other libraries write the name of theirs before the type.
-    if str(own).rpartition(".")[2] in _WIDE:
-        options = {**options, "dtype": np.float64}
-    return a, options
 
 
 def output(shape: tuple[int, int], dtype: np.dtype[Any], like: Matrix, context: Context) -> tuple[Any, Matrix]:

@@ -26,7 +26,7 @@ from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._pca_copy import Numbers, Transform, taken
-from ._results import computing_type, output, queue_for, typed
+from ._results import computing_type, output, queue_for
 from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
 from .rsvd import CommonOptions, Info, Rsvd
@@ -188,9 +188,8 @@ class PCA:
     def plan(self, X: object, *, with_scores: bool = False) -> Info:
         """The plan of `fit`, or of `fit_transform` if `with_scores`: method, passes, bytes, blocks, memory. No entry of `X` is
         read."""
-        session, X, given = self._session(X)
-        with session:
-            matrix = Matrix.of(X, context=self.context, name="X", dtype=given)
+        with self._session() as session:
+            matrix = Matrix.of(X, context=self.context, name="X", dtype=self._options.get("dtype"))
             return session.plan_fit(matrix, self._model_options(), with_scores)
 
     def fit(self, X: object, y: object = None, *, stream: Stream | None = None) -> PCA:
@@ -278,18 +277,16 @@ class PCA:
         raw.center, raw.scale, raw.whiten = self._flags
         return raw
 
-    def _session(self, X: object) -> tuple[_Session, Any, Any]:
-        """A session for one call on `X`, the data that it takes, and the type that was asked for."""
+    def _session(self) -> _Session:
+        """A session for one call."""
         rank = how_many("n_components", self.n_components)
-        X, options = typed(X, self._options, self.context)
-        session = _Session(rank, progress=self._progress, context=self.context, **options)
-        return session, X, options.get("dtype")
+        return _Session(rank, progress=self._progress, context=self.context, **self._options)
 
     def _fit(self, X: object, wanted: bool, stream: Stream | None) -> Any:
         raw = self._model_options()
-        session, X, given = self._session(X)
-        rank = session._rank
-        with session:
+        given = self._options.get("dtype")
+        with self._session() as session:
+            rank = session._rank
             stream = queue_for(X, stream, self.context)
             matrix = Matrix.of(X, context=self.context, stream=stream, name="X", dtype=given)
             rows, cols = matrix.shape

@@ -23,7 +23,7 @@ from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._numbers import real
-from ._results import computing_type, output, queue_for, typed
+from ._results import computing_type, output, queue_for
 from ._solver import Solver
 from ._structs import RpcaOptions
 from .blocks import Sink
@@ -190,7 +190,6 @@ def plan(
 ) -> Info:
     """The plan of `compute`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the plan
     accepts stays inside the limits of the contexts."""
-    m, options = typed(m, options, context)
     with Rpca(context=context, **options) as rpca:
         return rpca.plan(m, mask=mask)
 
@@ -206,7 +205,6 @@ def run(
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
-    m, options = typed(m, options, context)
     with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
 
@@ -247,7 +245,6 @@ def compute_to_sinks(
 
     Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
     """
-    m, options = typed(m, options, context)
     with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.compute_to_sinks(m, low_rank, sparse, mask=mask)
 

@@ -29,7 +29,7 @@ from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
-from ._results import computing_type, output, queue_for, typed
+from ._results import computing_type, output, queue_for
 from ._solver import Solver
 from ._structs import RsvdOptions
 from ._tensor import Tensor
@@ -273,7 +273,6 @@ def compute(
     **options: Unpack[Options],
 ) -> Factors:
     """U, s, Vt of the `rank` largest singular values; with `tolerance=` of as many as that relative error takes."""
-    a, options = typed(a, options, context)
     with Rsvd(rank, progress=progress, context=context, **options) as session:
         return session.compute(a, left=left, right=right, stream=stream)
 
@@ -288,7 +287,6 @@ def range_finder(
 ) -> Any:
     """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
     than "range", `sign`, `smallest_ratio` and probed errors."""
-    a, options = typed(a, options, context)
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
@@ -302,7 +300,6 @@ def qb(
     **options: Unpack[Options],
 ) -> tuple[Any, Any]:
     """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
-    a, options = typed(a, options, context)
     with Rsvd(columns, context=context, **options) as session:
         return session.qb(a, columns, stream=stream)
 
@@ -318,7 +315,6 @@ def symmetric(
     **options: Unpack[Options],
 ) -> tuple[Array, Any]:
     """The `rank` eigenvalues of largest modulus of a Hermitian matrix, and their vectors (n, rank)."""
-    a, options = typed(a, options, context)
     with Rsvd(rank, progress=progress, context=context, **options) as session:
         return session.symmetric(a, vectors=vectors, stream=stream)
 
