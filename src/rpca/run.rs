@@ -342,7 +342,7 @@ fn reason(fits: bool, memory: &str, elsewhere: &str) -> String {
     if fits {
         format!("X and Y fit in {memory}")
     } else {
-        format!("X and Y do not fit in {memory} beside the rest: they are in {elsewhere}")
+        format!("X and Y do not fit in {memory} beside the other arrays: they are in {elsewhere}")
     }
 }
 

@@ -78,15 +78,13 @@ pub fn probe(run: &mut Run<'_>, relation: Relation, u: &Tall, s: &[f64], v: &Den
     if run.statistics()?.is_estimate {
         run.refined_norm2 = Some(match relation {
             Relation::Projection => s.iter().map(|x| x * x).sum::<f64>() + frobenius * frobenius,
-            Relation::Orthonormal => {
-                let basis = run.head(v, s.len())?;
-                norm2_beside(run, basis, &w)?
-            }
-            Relation::Given => {
+            Relation::Orthonormal | Relation::Given => {
                 // Any orthonormal columns serve; there are at most as many as columns of A.
                 let mut basis = run.head(v, s.len().min(run.ops.columns()))?;
-                run.orthonormalize(&mut basis)?;
-                norm2_beside(run, basis, &w)?
+                if relation == Relation::Given {
+                    run.orthonormalize(&mut basis)?;
+                }
+                norm2_in_two_parts(run, basis, &w)?
             }
         });
     }
@@ -100,15 +98,15 @@ pub fn probe(run: &mut Run<'_>, relation: Relation, u: &Tall, s: &[f64], v: &Den
 
 /// ||A||_F^2 = ||A V||_F^2 + ||A (I - V V^H)||_F^2 for orthonormal columns V: the first term from the products with V, the
 /// second from those with the `probes` less their parts along V. One pass.
-fn norm2_beside(run: &mut Run<'_>, v: Dense, probes: &Dense) -> Result<f64> {
+fn norm2_in_two_parts(run: &mut Run<'_>, v: Dense, probes: &Dense) -> Result<f64> {
     let ((n, count), k) = (run.ops.shape(probes), run.ops.shape(&v).1);
     let along = run.product(&v, Op::Adjoint, probes, Op::Plain)?;
-    let mut beside = run.head(probes, count)?;
-    run.ops.multiply(-1.0, &v, Op::Plain, &along, Op::Plain, 1.0, &mut beside)?;
-    let mut x = run.ops.zeros("probes beside V", n, count + k)?;
-    run.ops.copy_columns(&beside, 0, count, &mut x, 0)?;
+    let mut rest = run.head(probes, count)?;
+    run.ops.multiply(-1.0, &v, Op::Plain, &along, Op::Plain, 1.0, &mut rest)?;
+    let mut x = run.ops.zeros("probes and V", n, count + k)?;
+    run.ops.copy_columns(&rest, 0, count, &mut x, 0)?;
     run.ops.copy_columns(&v, 0, k, &mut x, count)?;
-    drop((along, beside, v));
+    drop((along, rest, v));
     let mut p = run.ops.tall("products with probes", count + k)?;
     run.expect(1);
     run.ops.pass_multiply(&x, &mut p)?;
