@@ -110,12 +110,12 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     echo "soname=$(package_soname)"
 } >"$bundle/BUNDLE"
 
-# Each program contains all kernels. In one archive with a window of 64 MiB they are stored only once.
+# Library and programs contain all kernels. In one archive with a window of 64 MiB they are stored only once.
 "$PYTHON" - "$bundle" <<'PY'
 import shutil, sys, tarfile
 from pathlib import Path
 bundle = Path(sys.argv[1])
-folders = ("tests", "fault", "benches")
+folders = ("lib", "tests", "fault", "benches")
 with tarfile.open(bundle / "programs.tar.xz", "w:xz", preset=9) as archive:
     for folder in folders:
         archive.add(bundle / folder, folder)

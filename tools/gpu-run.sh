@@ -27,16 +27,16 @@ started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 
 value() { sed -n "s/^$1=//p" "$here/BUNDLE"; }
 
+# Library and programs are packed in an archive.
+if [ -e "$here/programs.tar.xz" ]; then
+    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/programs.tar.xz" "$here" || exit 1
+    rm "$here/programs.tar.xz"
+fi
 # Links and executable bits do not survive every way of copying.
 library=$(cd "$here/lib" && ls libpurlin.so.*.*.* | head -n 1)
 soname=$(value soname)
 ln -sfn "$library" "$here/lib/$soname"
 ln -sfn "$soname" "$here/lib/libpurlin.so"
-# The programs are packed in an archive.
-if [ -e "$here/programs.tar.xz" ]; then
-    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/programs.tar.xz" "$here" || exit 1
-    rm "$here/programs.tar.xz"
-fi
 chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
 
 # Programs find their data by cargo's variable, or by the path of the repository they were built in: where that path
