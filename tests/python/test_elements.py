@@ -24,10 +24,10 @@ def test_integers_beside_fractions_in_a_list_are_not_rounded() -> None:
         ("start", lambda: lanczos.solve(np.eye(2), 1, start=[large, half])),
         ("diagonal", lambda: lanczos.tridiagonal_eigenvalues([large, half], [1.0])),
         ("values", lambda: sparse.from_coordinates([0, 1], [0, 1], [large, half], (2, 2))),
-        ("cores: core 0", lambda: tt.full([[[[large], [half]]], ONES])),
+        ("x: core 0", lambda: tt.full([[[[large], [half]]], ONES])),
         ("vectors: vector 1", lambda: tt.product_state([[1, 2], [half, large]])),
         ("values", lambda: tt.svd([[large, half], [1, 1]])),
-        ("operator", lambda: tt.from_terms([2], [(1, [(0, [[large, half], [0, 1]])])])),
+        ("terms: operator of term 0", lambda: tt.from_terms([2], [(1, [(0, [[large, half], [0, 1]])])])),
         ("tensors", lambda: sshopm.solve([large, half] + [1] * 13)),
         ("full", lambda: symmetric.from_full([[large, half], [half, 1]])),
         ("i0", lambda: fdk.log_transform(np.full((1, 1, 2), 5.0), [[large, half]])),
@@ -63,14 +63,14 @@ def test_masks_are_refused_by_the_name_of_the_argument() -> None:
     indices = np.ma.array([0, 0], mask=[1, 0])
     train = tt.Train([ONES, ONES])
     calls: list[tuple[str, Callable[[], Any]]] = [
-        ("cores: core 1", lambda: tt.full([ONES, masked(ONES)])),
+        ("x: core 1", lambda: tt.full([ONES, masked(ONES)])),
         ("core", lambda: train.set_core(0, masked(ONES))),
         ("vectors: vector 0", lambda: tt.product_state([masked([1.0, 2.0])])),
         ("values", lambda: sparse.from_coordinates([0, 0], [0, 1], masked([1.0, 2.0]), (1, 2))),
         ("row", lambda: sparse.from_coordinates(indices, [0, 1], [1.0, 2.0], (1, 2))),
         ("col", lambda: sparse.from_coordinates([0, 1], indices, [1.0, 2.0], (2, 1))),
         ("col_idx", lambda: purlin.Matrix.csr([0, 2], indices, [1.0, 2.0], (1, 2))),
-        ("operator", lambda: tt.from_terms([2], [(1.0, [(0, masked(np.eye(2)))])])),
+        ("terms: operator of term 0", lambda: tt.from_terms([2], [(1.0, [(0, masked(np.eye(2)))])])),
     ]
     for name, call in calls:
         with pytest.raises(ValueError, match=f"^{name}: masks 1 entries"):
@@ -88,7 +88,7 @@ def test_types_that_are_not_computed_in_are_refused_by_the_name_of_the_argument(
         ("start", lambda: lanczos.solve(np.eye(2), 1, start=wide)),
         ("x", lambda: spmv.Plan(np.eye(2)) @ wide),
         ("tensors", lambda: sshopm.solve(np.ones(15, np.longdouble))),
-        ("cores", lambda: tt.full([ONES.astype(np.longdouble), ONES])),
+        ("x", lambda: tt.full([ONES.astype(np.longdouble), ONES])),
     ]
     for name, call in calls:
         with pytest.raises(TypeError, match=f"^{name}: (is|are of type) {wide.dtype}, expected"):

@@ -129,7 +129,7 @@ def test_integers_beyond_single_precision_are_refused_where_it_is_wanted() -> No
     for name, call in calls:
         with pytest.raises(ValueError, match=rf"^{name}: is {large}, which (float32|complex64) does not hold$"):
             call()
-    with pytest.raises(ValueError, match=r"^operator: has 16777217 at index \(0, 0\) \(from 0\), which float32"):
+    with pytest.raises(ValueError, match=r"^terms: operator of term 0: has 16777217 at index \(0, 0\) \(from 0\), which float32"):
         tt.from_terms([2], [(1, [(0, [[large, 0], [0, 1]])])], dtype=np.float32)
     # Those that are held, and fractions, which are rounded as usual.
     assert spmv.Plan(SINGLE).apply(np.ones(2, np.float32), alpha=2**24 + 2)[0] == 2**24 + 2

@@ -89,7 +89,7 @@ def test_matrices(cpu: purlin.Context) -> None:
 
 def test_refusals(cpu: purlin.Context) -> None:
     a, b = random_cores([2, 3], [1, 4, 1])
-    with pytest.raises(ValueError, match="are none"):
+    with pytest.raises(ValueError, match="cores: has no cores"):
         tt.Train([], context=cpu)
     with pytest.raises(ValueError, match="core 1 has left rank 1, the right rank before is 4"):
         tt.Train([a, a], context=cpu)

@@ -26,7 +26,9 @@ class Batch:
         context: Context | None,
         stream: Stream | None,
         dtype: np.dtype[Any] | None = None,
+        name: str = "tensors",
     ) -> None:
+        """`name` is the argument in messages."""
         self.rows: Rows | None = None
         if isinstance(tensors, Tensor):
             self.tensor = tensors
@@ -34,7 +36,7 @@ class Batch:
             info = tensors.info
             self.order, self.dimension = info.symmetric_order, info.symmetric_dimension
             if self.order == 0:
-                raise ValueError("tensors: is a dense Tensor, expected one of Tensor.symmetric or create_symmetric")
+                raise ValueError(f"{name}: is a dense Tensor, expected one of Tensor.symmetric or create_symmetric")
             self.count = tensors.shape[1]
             self.dtype = tensors.dtype
             self.on_device = tensors.location == "device"
@@ -42,7 +44,7 @@ class Batch:
             self.context = context or default_context()
             self.on_device = memory.on_cuda(tensors)
             used_on = stream.cuda_stream if stream else None
-            self.rows, self.order = symmetric_rows(tensors, order, dimension, used_on, dtype)
+            self.rows, self.order = symmetric_rows(tensors, order, dimension, used_on, dtype, name)
             self.dimension = dimension
             self.count = self.rows.count
             self.dtype = memory.dtype_of(self.rows.where.dtype)

@@ -46,6 +46,14 @@ def how_many(name: str, value: Any) -> int:
     return whole(name, value, c_int64)
 
 
+def at_least(name: str, value: Any, least: int) -> int:
+    """A number of things with a lower limit."""
+    found = how_many(name, value)
+    if found < least:
+        raise ValueError(f"{name}: is {found}, at least {least} is needed")
+    return found
+
+
 class Struct(Structure):
     """A C struct whose numbers are checked when they are set."""
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
-from ._error import check
+from ._error import Wording, check
 from ._lib import lib
 from ._memory import Array
 from ._numbers import real_type
@@ -158,10 +158,12 @@ class Matrix(Handle):
         self.context = context
 
     @classmethod
-    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Matrix:
+    def _made(
+        cls, status: int, made: c_void_p, context: Context, *keep: object, wording: Wording | None = None
+    ) -> Matrix:
         # It owns before the call is ended: the log function may have raised.
         owner = cls(made.value, context, *keep)
-        context.finish(status)
+        context.finish(status, wording=wording)
         return owner
 
     def close(self) -> None:

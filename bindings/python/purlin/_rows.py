@@ -10,27 +10,27 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _memory as memory
-from ._error import check
+from ._error import check, renaming
 from ._lib import lib
 from ._memory import Array, Memory
 
 Order = Literal["C", "F"]
 
 
-def entries(order: int, dimension: int) -> int:
-    """Packed entries U of a symmetric tensor: binomial(order + dimension - 1, order)."""
+def entries(order: int, dimension: int, name: str = "order") -> int:
+    """Packed entries U of a symmetric tensor: binomial(order + dimension - 1, order). `name` is that of the order in messages."""
     count = ctypes.c_int64()
-    check(lib.purlin_symmetric_count(order, dimension, ctypes.byref(count)))
+    check(lib.purlin_symmetric_count(order, dimension, ctypes.byref(count)), renaming(order=name))
     return count.value
 
 
-def infer_order(count: int, dimension: int) -> int:
-    """The order whose packed tensors have `count` entries."""
+def infer_order(count: int, dimension: int, name: str = "tensors") -> int:
+    """The order whose packed tensors have `count` entries. `name` is the argument in messages."""
     order = 1
     while dimension > 1 and math.comb(dimension + order - 1, order) < count:
         order += 1
     if dimension < 2 or order < 2 or math.comb(dimension + order - 1, order) != count:
-        raise ValueError(f"order: no symmetric tensors of dimension {dimension} have {count} packed entries")
+        raise ValueError(f"{name}: has {count} entries along the last axis, which no symmetric tensor of dimension {dimension} has")
     return order
 
 
@@ -48,18 +48,19 @@ def _collapse(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[Order, 
 
 class Rows:
     """An array (.., length) as `count` rows with one stride: of voxels, of tensors. A copy is made only of a host
-    array whose leading axes have no common stride."""
+    array whose leading axes have no common stride. `name` is the argument in messages."""
 
-    def __init__(self, where: Memory) -> None:
+    def __init__(self, where: Memory, name: str) -> None:
         if not where.shape:
-            raise ValueError("shape: is (), expected the entries along the last axis")
+            raise ValueError(f"{name}: has shape (), expected the entries along the last axis")
+        self.name = name
         self.lead = where.shape[:-1]
         self.length = where.shape[-1]
         self.count = math.prod(self.lead)
         common = _collapse(self.lead, where.strides[:-1])
         if common is None:
             if where.on_device or not isinstance(where.base, np.ndarray):
-                raise ValueError("strides: the leading axes have no common stride; make the array contiguous")
+                raise ValueError(f"{name}: has leading axes without a common stride; make the array contiguous")
             where = memory.host_memory(np.ascontiguousarray(where.base), where.base)
         walk: tuple[Order, int] = common or ("C", self.length)
         self.order: Order = walk[0]
@@ -86,11 +87,11 @@ class Rows:
             raise ValueError(f"{name}: has shape {array.shape}, expected {self.lead}")
         return array.ravel(order=self.order)
 
-    def flattened_rows(self, array: Array) -> Array:
+    def flattened_rows(self, name: str, array: Array) -> Array:
         """An array (leading axes, ..) as (count, ..) in the order of the rows."""
         lead = len(self.lead)
         if array.shape[:lead] != self.lead:
-            raise ValueError(f"shape: is {array.shape}, expected {self.lead} first")
+            raise ValueError(f"{name}: has shape {array.shape}, expected {self.lead} first, as {self.name}")
         rest = array.shape[lead:]
         if self.order == "F":
             axes = (*range(lead - 1, -1, -1), *range(lead, array.ndim))
@@ -99,19 +100,24 @@ class Rows:
 
 
 def symmetric_rows(
-    tensors: object, order: int | None, dimension: int, cuda_stream: int | None, dtype: np.dtype[Any] | None = None
+    tensors: object,
+    order: int | None,
+    dimension: int,
+    cuda_stream: int | None,
+    dtype: np.dtype[Any] | None = None,
+    name: str = "tensors",
 ) -> tuple[Rows, int]:
     """Packed symmetric tensors (.., entries) as rows, and their order, which follows from the number of entries."""
     if memory.on_cuda(tensors):
-        where = memory.device_memory(tensors, cuda_stream, "tensors")
+        where = memory.device_memory(tensors, cuda_stream, name)
     else:
-        where = memory.host_memory(memory.real_array(tensors, dtype, "tensors"), tensors)
-    rows = Rows(where)
-    found = infer_order(rows.length, dimension) if order is None else order
+        where = memory.host_memory(memory.real_array(tensors, dtype, name), tensors)
+    rows = Rows(where, name)
+    found = infer_order(rows.length, dimension, name) if order is None else order
     expected = entries(found, dimension)
     if rows.length != expected:
         raise ValueError(
-            f"tensors: has {rows.length} entries along the last axis, order {found} and dimension "
+            f"{name}: has {rows.length} entries along the last axis, order {found} and dimension "
             f"{dimension} have {expected}"
         )
     return rows, found

@@ -86,9 +86,9 @@ class PairSolver(Solver[Info]):
         self._lock = threading.RLock()
         super().__init__(Members(context, None), ProgressRelay(progress, options), ctypes.byref(options))
 
-    def _run(self, what: str, *arguments: Any) -> Info:
+    def _run(self, what: str, *arguments: Any, wording: Wording | None = None) -> Info:
         """A call with progress, whose last argument is its report."""
         with self._lock:
             status, running, raw = self._call(what, *arguments)
-            self._members.finish(status, running)
+            self._members.finish(status, running, wording)
         return self._read(raw)

@@ -15,7 +15,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._checked import whole
 from ._context import Context, Handle, Stream, choice, default_context, initialised
-from ._error import check
+from ._error import Wording, check, renaming
 from ._lib import lib
 from ._memory import Array, Memory
 from ._rows import Rows, symmetric_rows
@@ -59,10 +59,12 @@ class Tensor(Handle):
         self.context = context
 
     @classmethod
-    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Tensor:
+    def _made(
+        cls, status: int, made: c_void_p, context: Context, *keep: object, wording: Wording | None = None
+    ) -> Tensor:
         # It owns before the call is ended: the log function may have raised.
         owner = cls(made.value, context, *keep)
-        context.finish(status)
+        context.finish(status, wording=wording)
         return owner
 
     @classmethod
@@ -89,7 +91,7 @@ class Tensor(Handle):
             integers(shape),
             ctypes.byref(made),
         )
-        return cls._made(status, made, context)
+        return cls._made(status, made, context, wording=renaming(dims="shape"))
 
     @classmethod
     def create_symmetric(
@@ -163,10 +165,10 @@ class Tensor(Handle):
         """Packed symmetric tensors (.., entries) in place; the order follows from the number of entries."""
         if isinstance(entries, Tensor):
             if entries.symmetric_order == 0:
-                raise ValueError("tensors: is a dense Tensor, expected one of Tensor.symmetric or create_symmetric")
+                raise ValueError("entries: is a dense Tensor, expected one of Tensor.symmetric or create_symmetric")
             return entries
         context = context or default_context()
-        rows, found = symmetric_rows(entries, order, dimension, stream.cuda_stream if stream else None)
+        rows, found = symmetric_rows(entries, order, dimension, stream.cuda_stream if stream else None, name="entries")
         return cls.from_rows(rows, found, dimension, context)
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
-from ._error import check
+from ._error import InvalidArgument, check
 from ._lib import lib
 from ._memory import Array, Memory
 from ._structs import TtInfo
@@ -41,33 +41,35 @@ def _packed(where: Memory) -> bool:
 Copies = dict[int, tuple[Any, object]]
 
 
-def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[list[Memory], Copies]:
+def _borrowed_cores(
+    cores: Sequence[object], axes: int, stream: Stream | None, name: str
+) -> tuple[list[Memory], Copies]:
     """The cores in place; one that is not packed with the first index fastest, or not of the common type, is copied once.
-    Also the copies."""
+    Also the copies. `name` is the argument in messages."""
     if len(cores) == 0:
-        raise ValueError("cores: are none, at least 1 is needed")
+        raise ValueError(f"{name}: has no cores, at least 1 is needed")
     on_device = [memory.on_cuda(core) for core in cores]
     if any(on_device) != all(on_device):
-        raise ValueError("cores: some are on a device and some are not")
+        raise ValueError(f"{name}: some are on a device and some are not")
     places = []
     copies: Copies = {}
     if all(on_device):
         for k, core in enumerate(cores):
-            where = memory.device_memory(core, stream.cuda_stream if stream else None)
+            where = memory.device_memory(core, stream.cuda_stream if stream else None, f"{name}: core {k}")
             if not _packed(where):
-                raise ValueError(f"cores: core {k} is on a device with another order than the first index fastest")
+                raise ValueError(f"{name}: core {k} is on a device with another order than the first index fastest")
             places.append(where)
     else:
-        arrays = [memory.to_numpy(core, f"cores: core {k}") for k, core in enumerate(cores)]
+        arrays = [memory.to_numpy(core, f"{name}: core {k}") for k, core in enumerate(cores)]
         dtype = np.result_type(*arrays, np.float32 if all(a.dtype in _SCALARS for a in arrays) else np.float64)
         if dtype not in _SCALARS:
-            raise TypeError(f"cores: are of type {dtype}, expected float32, float64, complex64 or complex128")
+            raise TypeError(f"{name}: are of type {dtype}, expected float32, float64, complex64 or complex128")
         seen: dict[int, Memory] = {}
         packed: dict[int, Any] = {}
         for k, (core, array) in enumerate(zip(cores, arrays)):
             # One array at many places stays one: a uniform train.
             if id(array) not in seen:
-                memory.expect_held(f"cores: core {k}", array, dtype)
+                memory.expect_held(f"{name}: core {k}", array, dtype)
                 packed[id(array)] = np.require(array, dtype, ["F", "A"])
                 seen[id(array)] = memory.host_memory(packed[id(array)], core)
             if packed[id(array)] is not array or array is not core:
@@ -75,18 +77,30 @@ def _borrowed_cores(cores: Sequence[object], axes: int, stream: Stream | None) -
             places.append(seen[id(array)])
     for k, where in enumerate(places):
         if len(where.shape) != axes:
-            raise ValueError(f"cores: core {k} has {len(where.shape)} axes, expected {axes}")
+            raise ValueError(f"{name}: core {k} has {len(where.shape)} axes, expected {axes}")
+        if 0 in where.shape:
+            raise ValueError(f"{name}: core {k} has shape {where.shape}, expected sizes of at least 1")
         if where.dtype != places[0].dtype:
-            raise TypeError(f"cores: core {k} is of another type than core 0")
+            raise TypeError(f"{name}: core {k} is of another type than core 0")
         left = places[k - 1].shape[-1] if k else where.shape[0]
         if where.shape[0] != left:
-            raise ValueError(f"cores: core {k} has left rank {where.shape[0]}, the right rank before is {left}")
+            raise ValueError(f"{name}: core {k} has left rank {where.shape[0]}, the right rank before is {left}")
+    first, last = places[0].shape[0], places[-1].shape[-1]
+    if first != last:
+        problem = f"{name}: the first rank is {first} and the last {last}; they must be equal"
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
     return places, copies
 
 
 def _addresses(places: list[Memory]) -> Any:
     kind: Any = c_uint64 if places[0].on_device else c_void_p
     return (kind * len(places))(*[where.address for where in places])
+
+
+def expect_cores(name: str, sizes: Sequence[object]) -> None:
+    """Refuses a list of no cores' sizes."""
+    if len(sizes) == 0:
+        raise ValueError(f"{name}: is empty, at least 1 is needed")
 
 
 T = TypeVar("T", bound="_Cores")
@@ -208,12 +222,17 @@ class Train(_Cores):
     _get_core = lib.purlin_tt_core
 
     def __init__(
-        self, cores: Sequence[object], *, context: Context | None = None, stream: Stream | None = None
+        self,
+        cores: Sequence[object],
+        *,
+        context: Context | None = None,
+        stream: Stream | None = None,
+        name: str = "cores",
     ) -> None:
         """Over arrays (r, n, s): in place where they are in Fortran order and of one type of four, else copied once.
-        The same array at every place makes a uniform train."""
+        The same array at every place makes a uniform train. `name` is the argument in messages."""
         context = context or default_context()
-        places, copies = _borrowed_cores(cores, 3, stream)
+        places, copies = _borrowed_cores(cores, 3, stream, name)
         modes = [where.shape[1] for where in places]
         ranks = [places[0].shape[0], *(where.shape[2] for where in places)]
         flags = c.READ_ONLY if any(where.read_only for where in places) else 0
@@ -246,6 +265,7 @@ class Train(_Cores):
     ) -> Train:
         """A train of given mode sizes (d) and ranks (d + 1) in memory of the library, whose cores have yet to be set."""
         context = context or default_context()
+        expect_cores("modes", modes)
         if len(ranks) != len(modes) + 1:
             raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
         made = c_void_p()
@@ -262,13 +282,13 @@ class Train(_Cores):
         return cls._made(status, made, context)
 
     @classmethod
-    def of(cls, value: object, context: Context) -> Train:
-        """A train as it is, or one over a list of arrays."""
+    def of(cls, value: object, context: Context, name: str = "train") -> Train:
+        """A train as it is, or one over a list of arrays. `name` is the argument in messages."""
         if isinstance(value, Train):
             return value
         if isinstance(value, (list, tuple)):
-            return cls(value, context=context)
-        raise TypeError(f"train: is a {type(value).__name__}, expected a Train or a list of arrays")
+            return cls(value, context=context, name=name)
+        raise TypeError(f"{name}: is a {type(value).__name__}, expected a Train or a list of arrays")
 
     @property
     def modes(self) -> tuple[int, ...]:
@@ -309,12 +329,15 @@ class Trains(Sequence[Train]):
     """Trains whose handles are collected once, for batches and Gram matrices that are computed again and again: to go
     through a list of thousands takes as long as to contract them."""
 
-    def __init__(self, trains: Iterable[object], *, context: Context | None = None) -> None:
+    def __init__(self, trains: Iterable[object], *, context: Context | None = None, name: str = "trains") -> None:
+        """`name` is the argument in messages."""
         given = trains if isinstance(trains, list) else list(trains)
         if set(map(type, given)) <= {Train}:
             self._list = cast("list[Train]", given[:])
         else:
-            self._list = [Train.of(train, context or default_context()) for train in given]
+            self._list = [
+                Train.of(train, context or default_context(), f"{name}[{k}]") for k, train in enumerate(given)
+            ]
         known = set(map(_is_complex, self._list))
         self.is_complex: bool = any(train.is_complex for train in self._list) if None in known else True in known
         # The library refuses those that are closed.
@@ -338,11 +361,17 @@ class TrainMatrix(_Cores):
     _get_core = lib.purlin_tt_matrix_core
 
     def __init__(
-        self, cores: Sequence[object], *, context: Context | None = None, stream: Stream | None = None
+        self,
+        cores: Sequence[object],
+        *,
+        context: Context | None = None,
+        stream: Stream | None = None,
+        name: str = "cores",
     ) -> None:
-        """Over arrays (w, m, n, v): in place where they are in Fortran order and of one type of four, else copied."""
+        """Over arrays (w, m, n, v): in place where they are in Fortran order and of one type of four, else copied.
+        `name` is the argument in messages."""
         context = context or default_context()
-        places, _ = _borrowed_cores(cores, 4, stream)
+        places, _ = _borrowed_cores(cores, 4, stream, name)
         ranks = [places[0].shape[0], *(where.shape[3] for where in places)]
         flags = c.READ_ONLY if any(where.read_only for where in places) else 0
         borrow = lib.purlin_tt_matrix_borrow_device if places[0].on_device else lib.purlin_tt_matrix_borrow
@@ -374,6 +403,7 @@ class TrainMatrix(_Cores):
     ) -> TrainMatrix:
         """A TT-matrix in memory of the library, whose cores have yet to be set."""
         context = context or default_context()
+        expect_cores("rows", rows)
         if len(cols) != len(rows) or len(ranks) != len(rows) + 1:
             raise ValueError(f"rows, cols, ranks: are {len(rows)}, {len(cols)} and {len(ranks)}, expected d, d, d + 1")
         made = c_void_p()
@@ -391,13 +421,13 @@ class TrainMatrix(_Cores):
         return cls._made(status, made, context)
 
     @classmethod
-    def of(cls, value: object, context: Context) -> TrainMatrix:
-        """A TT-matrix as it is, or one over a list of arrays."""
+    def of(cls, value: object, context: Context, name: str = "matrix") -> TrainMatrix:
+        """A TT-matrix as it is, or one over a list of arrays. `name` is the argument in messages."""
         if isinstance(value, TrainMatrix):
             return value
         if isinstance(value, (list, tuple)):
-            return cls(value, context=context)
-        raise TypeError(f"matrix: is a {type(value).__name__}, expected a TrainMatrix or a list of arrays")
+            return cls(value, context=context, name=name)
+        raise TypeError(f"{name}: is a {type(value).__name__}, expected a TrainMatrix or a list of arrays")
 
     def _sizes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         d = len(self)

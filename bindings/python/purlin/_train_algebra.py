@@ -13,12 +13,13 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._context import Context, choice, default_context, initialised
+from ._error import renaming
 from ._lib import lib
 from ._memory import Array
 from ._numbers import scalar
 from ._structs import TtRoundInfo, TtRoundOptions
 from ._tensor import LOCATIONS, Location, Tensor, integers
-from ._train import Train, TrainMatrix
+from ._train import Train, TrainMatrix, expect_cores
 
 _SPREADS = {"auto": c.TT_SPREAD_AUTO, "first": c.TT_SPREAD_FIRST, "even": c.TT_SPREAD_EVEN}
 
@@ -58,7 +59,7 @@ def _on(context: Context | None, *values: object) -> Context:
 def add(x: object, y: object, alpha: complex = 1.0, beta: complex = 1.0, *, context: Context | None = None) -> Train:
     """`alpha` x + `beta` y, exactly: ranks add."""
     context = _on(context, x, y)
-    a, b = Train.of(x, context), Train.of(y, context)
+    a, b = Train.of(x, context, "x"), Train.of(y, context, "y")
     return _made(context, lib.purlin_tt_add, _pair("alpha", alpha, a, b), a, _pair("beta", beta, a, b), b)
 
 
@@ -73,52 +74,52 @@ def scale(
     """`factor` 2**`exponent` x; `spread` says which cores the factor goes to."""
     context = _on(context, x)
     where = choice("spread", spread, _SPREADS)
-    train = Train.of(x, context)
+    train = Train.of(x, context, "x")
     return _made(context, lib.purlin_tt_scale, train, _pair("factor", factor, train), exponent, where)
 
 
 def conj(x: object, *, context: Context | None = None) -> Train:
     """The complex conjugate, of the same ranks."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_conj, Train.of(x, context))
+    return _made(context, lib.purlin_tt_conj, Train.of(x, context, "x"))
 
 
 def hadamard(x: object, y: object, *, context: Context | None = None) -> Train:
     """The product entry by entry: ranks multiply."""
     context = _on(context, x, y)
-    a, b = Train.of(x, context), Train.of(y, context)
+    a, b = Train.of(x, context, "x"), Train.of(y, context, "y")
     return _made(context, lib.purlin_tt_hadamard, a, b)
 
 
 def apply(h: object, x: object, *, context: Context | None = None) -> Train:
     """The train H x: its ranks are the products of those of H and x."""
     context = _on(context, h, x)
-    operator, train = TrainMatrix.of(h, context), Train.of(x, context)
+    operator, train = TrainMatrix.of(h, context, "h"), Train.of(x, context, "x")
     return _made(context, lib.purlin_tt_apply, operator, train)
 
 
 def reverse(x: object, *, context: Context | None = None) -> Train:
     """The train read backwards: entry (i, j, ..) is that of x at (.., j, i)."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_reverse, Train.of(x, context))
+    return _made(context, lib.purlin_tt_reverse, Train.of(x, context, "x"))
 
 
 def rotate(x: object, first: int, *, context: Context | None = None) -> Train:
     """The ring that begins with core `first`."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_rotate, Train.of(x, context), first)
+    return _made(context, lib.purlin_tt_rotate, Train.of(x, context, "x"), first)
 
 
 def to_open(x: object, *, context: Context | None = None) -> Train:
     """The open train of a ring, exactly: ranks multiply by that of the boundary."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_to_open, Train.of(x, context))
+    return _made(context, lib.purlin_tt_to_open, Train.of(x, context, "x"))
 
 
 def cast(x: object, dtype: npt.DTypeLike, *, context: Context | None = None) -> Train:
     """A copy of another type."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_cast, Train.of(x, context), memory.computing_number(dtype))
+    return _made(context, lib.purlin_tt_cast, Train.of(x, context, "x"), memory.computing_number(dtype))
 
 
 def canonicalize(x: object, centre: int, *, context: Context | None = None) -> tuple[Train, int]:
@@ -126,7 +127,7 @@ def canonicalize(x: object, centre: int, *, context: Context | None = None) -> t
     leave the range of its type."""
     context = _on(context, x)
     exponent = c_int64()
-    train = Train.of(x, context)
+    train = Train.of(x, context, "x")
     made = _made(context, lib.purlin_tt_canonicalize, train, centre, ctypes.byref(exponent))
     return made, exponent.value
 
@@ -143,7 +144,7 @@ def round(
     """The train of smallest ranks with ||x - TT|| <= `epsilon` ||x||, or `epsilon` if `absolute`; 0 drops rounding noise alone,
     and `absolute` is then refused."""
     context = _on(context, x)
-    train, options = Train.of(x, context), _truncation(epsilon, max_rank, absolute)
+    train, options = Train.of(x, context, "x"), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(len(train) - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_round(
@@ -169,7 +170,7 @@ def apply_round(
 ) -> Truncated:
     """H x, truncated without its cores together in memory. `discarded` is empty."""
     context = _on(context, h, x)
-    operator, train = TrainMatrix.of(h, context), Train.of(x, context)
+    operator, train = TrainMatrix.of(h, context, "h"), Train.of(x, context, "x")
     return _product(context, lib.purlin_tt_apply_round, operator, train, _truncation(epsilon, max_rank, absolute))
 
 
@@ -184,7 +185,7 @@ def hadamard_round(
 ) -> Truncated:
     """The product entry by entry of open trains, truncated without its cores together in memory. `discarded` is empty."""
     context = _on(context, x, y)
-    a, b = Train.of(x, context), Train.of(y, context)
+    a, b = Train.of(x, context, "x"), Train.of(y, context, "y")
     return _product(context, lib.purlin_tt_hadamard_round, a, b, _truncation(epsilon, max_rank, absolute))
 
 
@@ -216,8 +217,10 @@ def svd(
     if array.dtype.kind not in "fc":
         array = memory.converted("values", array, np.float64)
     memory.computing_number(array.dtype, "values")
+    if array.size == 0 or array.ndim == 0:
+        raise ValueError(f"values: has shape {array.shape}, expected at least 1 axis and sizes of at least 1")
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
-    discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    discarded, info, made = np.zeros(array.ndim - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_svd(
         context.handle,
@@ -244,6 +247,7 @@ def random(
 ) -> Train:
     """A train of normally distributed cores, whose squared norm is 1 in the mean."""
     context = context or default_context()
+    expect_cores("modes", modes)
     if len(ranks) != len(modes) + 1:
         raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
     made = c_void_p()
@@ -286,6 +290,7 @@ def _constant(
     call: Any, modes: Sequence[int], dtype: npt.DTypeLike, location: Location, context: Context | None
 ) -> Train:
     context = context or default_context()
+    expect_cores("modes", modes)
     made = c_void_p()
     where = choice("location", location, LOCATIONS)
     status = call(context.handle, memory.computing_number(dtype), where, len(modes), integers(modes), ctypes.byref(made))
@@ -295,14 +300,17 @@ def _constant(
 def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None = None) -> Train:
     """The train of rank 1 whose entry at (i, j, ..) is vectors[0][i] vectors[1][j] .."""
     context = context or default_context()
+    expect_cores("vectors", vectors)
     arrays = [memory.to_numpy(vector, f"vectors: vector {k}") for k, vector in enumerate(vectors)]
     for k, array in enumerate(arrays):
         if array.ndim != 1:
             raise ValueError(f"vectors: vector {k} has {array.ndim} axes, expected 1")
-    kind = np.result_type(*arrays, np.float32) if arrays else np.dtype(np.float64)
+        if not array.size:
+            raise ValueError(f"vectors: vector {k} is empty, at least 1 number is needed")
+    kind = np.result_type(*arrays, np.float32)
     for k, array in enumerate(arrays):
         memory.expect_held(f"vectors: vector {k}", array, kind)
-    whole = np.concatenate(arrays) if arrays else np.zeros(0)
+    whole = np.concatenate(arrays)
     if whole.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         whole = memory.converted("vectors", whole, np.float64)
     given, made = Tensor.borrow(whole, context=context), c_void_p()
@@ -314,17 +322,18 @@ def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None =
 def element(x: object, index: Sequence[int], *, context: Context | None = None) -> Any:
     """The entry at an index tuple."""
     context = _on(context, x)
-    train, parts = Train.of(x, context), (c_double * 2)()
+    train, parts = Train.of(x, context, "x"), (c_double * 2)()
     if len(index) != len(train):
         raise ValueError(f"index: has {len(index)} numbers, the train has {len(train)} cores")
-    context.finish(lib.purlin_tt_element(context.handle, None, train.handle, integers(index, "index"), parts))
+    status = lib.purlin_tt_element(context.handle, None, train.handle, integers(index, "index"), parts)
+    context.finish(status, wording=renaming(indices="index"))
     return complex(*parts) if train.dtype.kind == "c" else parts[0]
 
 
 def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = None) -> Array:
     """The entries at the rows of an array (count, d) of indices."""
     context = _on(context, x)
-    train = Train.of(x, context)
+    train = Train.of(x, context, "x")
     tuples = memory.converted("indices", indices, np.int64)
     if tuples.ndim != 2 or tuples.shape[1] != len(train):
         raise ValueError(f"indices: have shape {tuples.shape}, expected (count, {len(train)})")
@@ -339,7 +348,7 @@ def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = Non
 def full(x: object, *, context: Context | None = None) -> Array:
     """The dense array of a train, in Fortran order. Entries far below the largest one may be 0: see `elements`."""
     context = _on(context, x)
-    train = Train.of(x, context)
+    train = Train.of(x, context, "x")
     values = np.zeros(train.modes, train.dtype, order="F")
     out = Tensor.borrow(values, context=context)
     context.finish(lib.purlin_tt_full(context.handle, None, train.handle, out.handle))

@@ -15,14 +15,14 @@ from ._lib import lib
 from ._memory import Array
 from ._numbers import real, real_type, scalar
 from ._tensor import Tensor, integers
-from ._train import TrainMatrix
+from ._train import TrainMatrix, expect_cores
 
 
-def operator_array(value: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> Array:
+def operator_array(name: str, value: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> Array:
     """A matrix of real or complex numbers of double precision, of which `kind` has the integers."""
-    array = memory.to_numpy(value, "operator")
-    memory.expect_held("operator", array, kind)
-    return memory.converted("operator", array, np.complex128 if array.dtype.kind == "c" else np.float64)
+    array = memory.to_numpy(value, name)
+    memory.expect_held(name, array, kind)
+    return memory.converted(name, array, np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 def ising(
@@ -76,6 +76,7 @@ def heisenberg(
 def identity(modes: Sequence[int], *, dtype: npt.DTypeLike = np.float64, context: Context | None = None) -> TrainMatrix:
     """The identity as a TT-matrix."""
     context = context or default_context()
+    expect_cores("modes", modes)
     made = c_void_p()
     status = lib.purlin_tt_matrix_identity(
         context.handle, memory.computing_number(dtype), len(modes), integers(modes), ctypes.byref(made)
@@ -96,14 +97,15 @@ def from_terms(
 ) -> TrainMatrix:
     """A sum of products of operators at single sites: terms are (coefficient, [(site, operator), ..])."""
     context = context or default_context()
+    expect_cores("modes", modes)
     number = memory.computing_number(dtype)
     kind = real_type(dtype)
     borrowed: dict[int, Tensor] = {}
     keep = []
-    for _, factors in terms:
+    for t, (_, factors) in enumerate(terms):
         for _, op in factors:
             if id(op) not in borrowed:
-                borrowed[id(op)] = Tensor.borrow(operator_array(op, kind), context=context)
+                borrowed[id(op)] = Tensor.borrow(operator_array(f"terms: operator of term {t}", op, kind), context=context)
                 keep.append(op)
     handles = [borrowed[id(op)].handle for _, factors in terms for _, op in factors]
     sites = [site for _, factors in terms for site, _ in factors]

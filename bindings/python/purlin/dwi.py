@@ -7,17 +7,21 @@ function. Directions are in the frame of the gradients.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from . import _choices as w
+from . import _constants as c
 from . import _memory as memory
 from . import _options
 from ._batch import Batch, Outputs
 from ._callback import Progress
+from ._checked import at_least
 from ._context import Context, Stream, choice, default_context, initialised
+from ._error import InvalidArgument, Wording, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
@@ -111,7 +115,7 @@ class _Volume:
             host = memory.to_numpy(array, name)
             taken = dtype is None and host.dtype.name in _SIGNALS
             where = memory.host_memory(host if taken else memory.real_array(host, dtype, name), name=name)
-        self.rows = Rows(where)
+        self.rows = Rows(where, name)
         self.count = self.rows.count
         self.dtype = memory.dtype_of(where.dtype)
         self.tensor = Tensor.from_memory(self.rows.flat(), context)
@@ -184,7 +188,7 @@ class _Scan:
             return None
         volume = _Volume("weights", array, self.real, self.volume.context, self.stream)
         if (volume.rows.lead, volume.rows.order) != (self.volume.rows.lead, self.volume.rows.order):
-            rows = np.ascontiguousarray(self.volume.rows.flattened_rows(memory.real_array(array, self.real, "weights")))
+            rows = np.ascontiguousarray(self.volume.rows.flattened_rows("weights", memory.real_array(array, self.real, "weights")))
             volume = _Volume("weights", rows, self.real, self.volume.context, self.stream)
         return volume
 
@@ -226,7 +230,7 @@ class Dwi(PairSolver):
         weighting = scan.like_the_volume(weights)
         given = weighting.tensor.handle if weighting else None
         outputs = (tensors.handle, s0.handle, state.handle)
-        info = self._run("fit", out.queue, *scan.handles, given, *outputs)
+        info = self._run("fit", out.queue, *scan.handles, given, *outputs, wording=_of_order)
         out.collect()
         shaped = scan.volume.shaped
         return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array), info=info)
@@ -245,17 +249,18 @@ class Dwi(PairSolver):
         """As the function `csa`, with the options of this object."""
         scan = _Scan(signals, bvals, bvecs, mask, self.context, stream)
         out = Outputs(scan.volume)
-        sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
+        sh, sh_array = out.add((scan.volume.count, entries(degree, 3, "degree")), scan.real)
         state, status_array = out.add((scan.volume.count,), np.int32)
         number = choice("basis", basis, BASES)
-        info = self._run("csa", out.queue, *scan.handles, number, sh.handle, state.handle)
+        given = (number, sh.handle, state.handle)
+        info = self._run("csa", out.queue, *scan.handles, *given, wording=_of_degree(degree))
         out.collect()
         return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array), info=info)
 
     def plan(self, source: object) -> Info:
         """The plan of `peaks`: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
         volume = self._voxels(source, None)
-        return self._planned(volume.tensor.handle)
+        return self._planned(volume.tensor.handle, wording=renaming(input="source"))
 
     def peaks_into(
         self,
@@ -270,13 +275,14 @@ class Dwi(PairSolver):
         """`peaks` on tensors of the library, host or device, as in C."""
         outputs = (peaks.handle, count.handle if count else None, status.handle if status else None)
         queue, inside = stream.handle if stream else None, mask.handle if mask else None
-        return self._run("peaks", queue, source.handle, inside, *outputs)
+        return self._run("peaks", queue, source.handle, inside, *outputs, wording=renaming(input="source"))
 
     def peaks(
         self, source: object, count: int = 5, *, mask: object | None = None, stream: Stream | None = None
     ) -> Peaks:
         """As the function `peaks`, with the `basis` of the options."""
         volume = self._voxels(source, stream)
+        count = at_least("count", count, 1)
         out = Outputs(volume)
         found, peak_array = out.add((volume.count, count, self._components), volume.dtype)
         counts, count_array = out.add((volume.count,), np.int32)
@@ -305,8 +311,24 @@ def _voxels(
             + ", ".join(repr(name) for name in BASES)
         )
     if basis is None or basis == "tensor":
-        return Batch(source, None, 3, context, stream)
+        return Batch(source, None, 3, context, stream, name="source")
     return _Volume("source", _real("source", source), None, context or default_context(), stream)
+
+
+def _of_order(text: str) -> str:
+    """A message about the order of fitted tensors, as one about the argument `order`."""
+    return _of_scheme(re.sub(r"^tensors: has (?:the odd )?order (\d+)", r"order: is \1", text))
+
+
+def _of_scheme(text: str) -> str:
+    """A message about a gradient, which is a row here."""
+    return re.sub(r"^bvecs: column (?=\d)", "bvecs: row ", text)
+
+
+def _of_degree(degree: int) -> Wording:
+    """Messages about the number of coefficients, as ones about the argument `degree`."""
+    counts = re.compile(r"^sh: has \d+ coefficients, .* with even L up to (\d+).*")
+    return lambda text: _of_scheme(counts.sub(rf"degree: is {degree}, an even number from 2 to \1 is needed", text))
 
 
 def _once(context: Context | None, progress: Progress | None, options: Any, known: Known) -> Dwi:
@@ -360,8 +382,12 @@ def sh_to_tensor(sh: object, basis: Basis, *, context: Context | None = None, st
     """Packed tensors (.., U) of order L from coefficients (.., U) of even degree up to L."""
     volume = _Volume("sh", _real("sh", sh), None, context or default_context(), stream)
     out = Outputs(volume)
+    order = infer_order(volume.rows.length, 3, "sh")
+    if order % 2:
+        problem = f"sh: has {volume.rows.length} coefficients, those of an even degree are 6, 15, 28, 45, .."
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
     packed = np.empty((volume.count, volume.rows.length), volume.dtype)
-    tensors = out.add_symmetric(packed, infer_order(volume.rows.length, 3), 3)
+    tensors = out.add_symmetric(packed, order, 3)
     volume.context.finish(
         lib.purlin_dwi_sh_to_tensor(
             volume.context.handle,

@@ -20,8 +20,9 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
+from ._checked import at_least
 from ._context import Context, Group, Members, Stream, default_context, initialised
-from ._error import InvalidArgument, Wording, in_numpy_order
+from ._error import InvalidArgument, Wording, in_numpy_order, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
@@ -118,6 +119,11 @@ def _wording(**arrays: object) -> Wording:
     return wording
 
 
+_FIELDS = {"size": ("nx", "ny", "nz"), "spacing": ("dx", "dy", "dz"), "origin": ("x0", "y0", "z0")}
+# The fields of the C struct as those of `Grid`.
+_GRID = renaming(**{name: f"{field}[{k}]" for field, names in _FIELDS.items() for k, name in enumerate(names)})
+
+
 def _read_info(raw: Any) -> Info:
     grid = Grid((raw.nx, raw.ny, raw.nz), (raw.dx, raw.dy, raw.dz), (raw.x0, raw.y0, raw.z0))
     return report(Info, raw, grid=grid)
@@ -145,15 +151,15 @@ class Reconstruction(Solver[Info]):
         raw_geometry, keep = geometry._raw()
         raw_grid = initialised(FdkGrid, "fdk_grid")
         if grid is not None:
-            raw_grid.nx, raw_grid.ny, raw_grid.nz = grid.size
-            raw_grid.dx, raw_grid.dy, raw_grid.dz = grid.spacing
-            raw_grid.x0, raw_grid.y0, raw_grid.z0 = grid.origin
+            raw_grid.nx, raw_grid.ny, raw_grid.nz = (at_least(f"size[{k}]", n, 1) for k, n in enumerate(grid.size))
+            raw_grid.dx, raw_grid.dy, raw_grid.dz = (real(f"spacing[{k}]", step) for k, step in enumerate(grid.spacing))
+            raw_grid.x0, raw_grid.y0, raw_grid.z0 = (real(f"origin[{k}]", at) for k, at in enumerate(grid.origin))
         raw_options = initialised(FdkOptions, "fdk_options")
         apply(raw_options, "fdk_options", _OPTIONS, given)
         if group is not None:
             raw_options.group = group.handle
         structs = ctypes.byref(raw_geometry), ctypes.byref(raw_grid), ctypes.byref(raw_options)
-        super().__init__(members, ProgressRelay(progress, raw_options), *structs)
+        super().__init__(members, ProgressRelay(progress, raw_options), *structs, wording=_GRID)
         del keep
 
     def plan(self) -> Info:

@@ -21,6 +21,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._choices import ORDERING
 from ._context import Context, choice, default_context
+from ._error import Wording, renaming
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -47,6 +48,9 @@ _SYMMETRIES = {
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
+# The size of the matrix is one argument here.
+_COORDINATES = renaming(row_idx="row", col_idx="col", rows="shape[0]", cols="shape[1]")
+
 _ORDERS = {name: ORDERING[name] for name in ("degree", "cuthill_mckee")}
 
 
@@ -58,9 +62,9 @@ def of(value: Any, context: Context | None = None, *, name: str = "a") -> Matrix
     return matrix
 
 
-def _made(function: Any, context: Context, *arguments: Any) -> Matrix:
+def _made(function: Any, context: Context, *arguments: Any, wording: Wording | None = None) -> Matrix:
     made = c_void_p()
-    return Matrix._made(function(*arguments, ctypes.byref(made)), made, context)
+    return Matrix._made(function(*arguments, ctypes.byref(made)), made, context, wording=wording)
 
 
 def _indices(name: str, values: npt.ArrayLike) -> Array:
@@ -115,6 +119,7 @@ def from_coordinates(
         cols.ctypes.data,
         None if held is None else held.address,
         choice("duplicates", duplicates, _DUPLICATES),
+        wording=_COORDINATES,
     )
 
 

@@ -8,18 +8,18 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_int64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _choices as w
+from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress
-from ._checked import whole
+from ._checked import at_least
 from ._context import Context, Stream, choice, default_context, initialised
-from ._error import check
+from ._error import InvalidArgument, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
@@ -190,6 +190,20 @@ def solve_all_into(
 def _starts(batch: Batch, starts: object) -> Tensor:
     """Start vectors (V, n) as the tensor [n, V] where the batch is."""
     array = np.atleast_2d(memory.real_array(starts, batch.dtype, "starts"))
+    _expect_vectors("starts", array, batch, "(V, n)", array.ndim == 2)
+    return _placed(batch, array)
+
+
+def _expect_vectors(name: str, array: Array, batch: Batch, shapes: str, has_rank: bool) -> None:
+    """Refuses vectors that are not of the batch's dimension n, or of none of the `shapes`."""
+    n = batch.dimension
+    if not has_rank or array.shape[-1] != n or (array.ndim > 1 and array.shape[-2] == 0):
+        problem = f"{name}: has shape {array.shape}, expected {shapes} with n = {n} and at least 1 vector"
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
+
+
+def _placed(batch: Batch, array: Array) -> Tensor:
+    """A host array with its axes the other way round, where the batch is."""
     host = Tensor.from_memory(memory.host_memory(array).reversed(), batch.context)
     if not batch.on_device:
         return host
@@ -224,9 +238,7 @@ def _pair_results(batch: Batch, out: Outputs, kept: int) -> tuple[Results, dict[
 
 def _some(pairs: int) -> int:
     """The number of pairs to list, at least one."""
-    if whole("pairs", pairs, c_int64) < 1:
-        raise ValueError(f"pairs: is {pairs}, at least 1 is needed")
-    return int(pairs)
+    return at_least("pairs", pairs, 1)
 
 
 def solve(
@@ -358,9 +370,12 @@ def product(
     out = Outputs(batch)
     array = memory.real_array(vectors, batch.dtype, "vectors")
     single = array.ndim == 1
+    lead = (batch.count,) if batch.rows is None else batch.rows.lead
+    shapes = "(n,) or (V, n)" if not lead else f"(n,), (V, n) or ({', '.join(map(str, lead))}, V, n)"
+    _expect_vectors("vectors", array, batch, shapes, array.ndim in (1, 2, len(lead) + 2))
     if array.ndim > 2:
-        array = _with_rows(batch, array)
-    given = _starts(batch, array)
+        array = _with_rows("vectors", batch, array)
+    given = _placed(batch, np.atleast_2d(array))
     shape = (batch.count, given.shape[1], *(batch.dimension,) * max(batch.order - power, 0))
     products, result = out.add(shape, batch.dtype)
     batch.context.finish(
@@ -372,11 +387,13 @@ def product(
     return batch.shaped(result[:, 0] if single else result)
 
 
-def _with_rows(batch: Batch, array: Array) -> Array:
+def _with_rows(name: str, batch: Batch, array: Array) -> Array:
     """An array (.., V, n) of the batch's leading axes as (T, V, n), in the order of the batch's rows."""
-    if batch.rows is None:
-        return array
-    return batch.rows.flattened_rows(array)
+    if batch.rows is not None:
+        return batch.rows.flattened_rows(name, array)
+    if array.shape[0] != batch.count:
+        raise ValueError(f"{name}: has shape {array.shape}, expected ({batch.count},) first, as tensors")
+    return array
 
 
 def starts(
@@ -396,10 +413,12 @@ def starts(
     context = context or default_context()
     if kind is None:
         kind = "fibonacci_hemisphere" if dimension == 3 else "random"
-    vectors = np.empty((count, dimension), dtype)
+    memory.dtype_number(dtype, ("float32", "float64"))
+    vectors = np.empty((at_least("count", count, 0), at_least("dimension", dimension, 1)), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
     number = choice("kind", kind, w.STARTS)
-    context.finish(lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle))
+    status = lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle)
+    context.finish(status, wording=renaming(start_kind="kind", starts="count"))
     return vectors
 
 
@@ -422,9 +441,9 @@ def classify(
     if value_array.shape[:-1] != lead or value_array.ndim != len(lead) + 1:
         raise ValueError(f"values: has shape {value_array.shape}, expected {lead} and the pairs")
     pairs = value_array.shape[-1]
-    flat_values = np.ascontiguousarray(_with_rows(batch, value_array))
+    flat_values = np.ascontiguousarray(_with_rows("values", batch, value_array))
     vector_array = memory.real_array(vectors, batch.dtype, "vectors")
-    flat_vectors = np.ascontiguousarray(_with_rows(batch, vector_array))
+    flat_vectors = np.ascontiguousarray(_with_rows("vectors", batch, vector_array))
     if flat_vectors.shape != (batch.count, pairs, batch.dimension):
         raise ValueError(f"vectors: has shape {vector_array.shape}, expected {(*lead, pairs, batch.dimension)}")
     residuals, residual_array = out.add((batch.count, pairs), batch.dtype)
@@ -432,7 +451,7 @@ def classify(
     hessian, hessian_array = None, np.empty((batch.count, pairs, 0), batch.dtype)
     if batch.dimension > 1:
         hessian, hessian_array = out.add((batch.count, pairs, batch.dimension - 1), batch.dtype)
-    given = (_starts(batch, flat_values), _starts(batch, flat_vectors))
+    given = (_placed(batch, flat_values), _placed(batch, flat_vectors))
     batch.context.finish(
         lib.purlin_sshopm_classify(
             batch.context.handle,

@@ -15,7 +15,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._context import Context, Stream, choice, default_context
-from ._error import check
+from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
 from ._memory import Array
 from ._numbers import real
@@ -123,7 +123,8 @@ def from_full(
             int(symmetrize),
             real("check_tolerance", check_tolerance),
             target.handle,
-        )
+        ),
+        wording=in_numpy_order,
     )
     return packed.reshape(lead + packed.shape[1:])
 
@@ -179,7 +180,10 @@ def identity(
 ) -> Array:
     """The packed tensor with A x^m = scale |x|^m; the order is even."""
     context = context or default_context()
+    memory.dtype_number(dtype, ("float32", "float64"))
     packed = np.empty(entries(order, dimension), dtype)
+    if order % 2:
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"order: is {order}, an even order is needed")
     factor = real("scale", scale, packed.dtype)
     target = Tensor.symmetric(packed, order, dimension, context=context)
     context.finish(lib.purlin_symmetric_identity(context.handle, None, factor, target.handle))

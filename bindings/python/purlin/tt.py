@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressCall, ProgressRelay
+from ._checked import whole
 from ._context import Context, Group, Handle, Stream, home, initialised
-from ._error import check
+from ._error import InvalidArgument, Wording, check, renaming
 from ._keywords import apply as set_options
 from ._keywords import known
 from ._lib import lib
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
 
 _OPTIONS = known(Options)
 _Parts = c_double * 2
+# Of one list with itself, or of a quotient of one train, there is no argument y.
+_ONE_LIST = renaming(y="x")
 
 
 def _raw_options(context: Context | None, options: Options) -> tuple[Context, Any, Group | None]:
@@ -79,9 +83,9 @@ def _is_complex(*trains: Train | TrainMatrix) -> bool:
     return any(train.is_complex for train in trains)
 
 
-def _pair(x: object, y: object, context: Context) -> tuple[Train, Train]:
-    first = Train.of(x, context)
-    return first, first if y is x else Train.of(y, context)
+def _pair(x: object, y: object, context: Context, names: str = "xy") -> tuple[Train, Train]:
+    first = Train.of(x, context, names[0])
+    return first, first if y is x else Train.of(y, context, names[1])
 
 
 class Contraction(Handle):
@@ -121,7 +125,7 @@ class Contraction(Handle):
 
     def plan_norm(self, x: object) -> Info:
         """The plan of `norm`, by the method that the options ask for."""
-        train = Train.of(x, self.context)
+        train = Train.of(x, self.context, "x")
         return self._foresee(lib.purlin_tt_plan_norm, train.handle)
 
     def plan_distance(self, x: object, y: object) -> Info:
@@ -133,30 +137,30 @@ class Contraction(Handle):
         """The plan of `inner_batch`: method and kernel of the first pair, the rest of all together."""
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
-        bras, kets = self._trains(x), self._trains(y)
+        bras, kets = self._trains(x, "x"), self._trains(y, "y")
         return self._foresee(lib.purlin_tt_plan_batch, len(bras), bras._handles, kets._handles)
 
     def plan_gram(self, x: Sequence[object], y: Sequence[object] | None = None) -> Info:
         """The plan of `gram`, as `plan_batch` has it."""
-        bras = self._trains(x)
-        kets = bras if y is None else self._trains(y)
-        second = None if y is None else kets._handles
-        return self._foresee(lib.purlin_tt_plan_gram, len(bras), bras._handles, len(kets), second)
+        bras = self._trains(x, "x")
+        kets = bras if y is None else self._trains(y, "y")
+        given = (len(bras), bras._handles, len(kets), None if y is None else kets._handles)
+        return self._foresee(lib.purlin_tt_plan_gram, *given, wording=_ONE_LIST if y is None else None)
 
     def plan_sandwich(self, y: object, h: object, x: object) -> Info:
         """The plan of `sandwich`: method and cost. Nothing is computed."""
-        bra, ket = self._pair(y, x)
-        operator = TrainMatrix.of(h, self.context)
+        bra, ket = self._pair(y, x, "yx")
+        operator = TrainMatrix.of(h, self.context, "h")
         return self._foresee(lib.purlin_tt_plan_sandwich, bra.handle, operator.handle, ket.handle)
 
     def plan_rayleigh(self, h: object, x: object) -> Info:
         """The plan of `rayleigh`: method and cost. Nothing is computed."""
-        operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
-        return self._foresee(lib.purlin_tt_plan_rayleigh, operator.handle, train.handle)
+        operator, train = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x")
+        return self._foresee(lib.purlin_tt_plan_rayleigh, operator.handle, train.handle, wording=_ONE_LIST)
 
-    def _foresee(self, call: Any, *given: Any) -> Info:
+    def _foresee(self, call: Any, *given: Any, wording: Wording | None = None) -> Info:
         raw = initialised(TtContractionInfo, "tt_contraction_info")
-        self.context.finish(call(self.handle, *given, ctypes.byref(raw)))
+        self.context.finish(call(self.handle, *given, ctypes.byref(raw)), wording=wording)
         return info_of(raw)
 
     def inner(self, x: object, y: object, *, stream: Stream | None = None) -> Any:
@@ -190,7 +194,7 @@ class Contraction(Handle):
 
     def enqueue_norm(self, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues the norm of a train, as `enqueue_inner` does the product."""
-        train = Train.of(x, self.context)
+        train = Train.of(x, self.context, "x")
         out = self._place(result)
         self._run(lib.purlin_tt_norm_enqueue, *self._queue(stream), train.handle, None if out is None else out.handle)
 
@@ -203,16 +207,16 @@ class Contraction(Handle):
 
     def enqueue_sandwich(self, y: object, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <y|H|x>, as `enqueue_inner` does the product; a graph keeps the operator's numbers that it captured."""
-        bra, ket = self._pair(y, x)
-        operator, out = TrainMatrix.of(h, self.context), self._place(result)
+        bra, ket = self._pair(y, x, "yx")
+        operator, out = TrainMatrix.of(h, self.context, "h"), self._place(result)
         given = (bra.handle, operator.handle, ket.handle, None if out is None else out.handle)
         self._run(lib.purlin_tt_sandwich_enqueue, *self._queue(stream), *given)
 
     def enqueue_rayleigh(self, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <x|H|x> / <x|x>, likewise."""
-        operator, train, out = TrainMatrix.of(h, self.context), Train.of(x, self.context), self._place(result)
+        operator, train, out = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x"), self._place(result)
         given = (operator.handle, train.handle, None if out is None else out.handle)
-        self._run(lib.purlin_tt_rayleigh_enqueue, *self._queue(stream), *given)
+        self._run(lib.purlin_tt_rayleigh_enqueue, *self._queue(stream), *given, wording=_ONE_LIST)
 
     def _place(self, result: object) -> Tensor | None:
         """The tensor that a result goes to; `None` for a number that is returned."""
@@ -223,11 +227,11 @@ class Contraction(Handle):
 
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""
-        train = Train.of(x, self.context)
+        train = Train.of(x, self.context, "x")
         return self._real(lib.purlin_tt_norm, *self._queue(stream), train.handle)
 
     def norm_scaled(self, x: object, *, stream: Stream | None = None) -> Scaled:
-        train = Train.of(x, self.context)
+        train = Train.of(x, self.context, "x")
         return self._scaled(lib.purlin_tt_norm_scaled, *self._queue(stream), train.handle)
 
     def distance(self, x: object, y: object, *, stream: Stream | None = None) -> float:
@@ -252,7 +256,7 @@ class Contraction(Handle):
     def _batch(self, x: Sequence[object], y: Sequence[object], stream: Stream | None, scaled: bool) -> ScaledArray:
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
-        bras, kets = self._trains(x), self._trains(y)
+        bras, kets = self._trains(x, "x"), self._trains(y, "y")
         numbers = bras.is_complex or kets.is_complex
         result, out, powers = self._outputs((len(bras),), numbers, scaled)
         queue = stream.handle if stream else None
@@ -273,13 +277,14 @@ class Contraction(Handle):
     def _gram(
         self, x: Sequence[object], y: Sequence[object] | None, stream: Stream | None, scaled: bool
     ) -> ScaledArray:
-        bras = self._trains(x)
-        kets = bras if y is None else self._trains(y)
+        bras = self._trains(x, "x")
+        kets = bras if y is None else self._trains(y, "y")
         numbers = bras.is_complex or kets.is_complex
         result, out, powers = self._outputs((len(bras), len(kets)), numbers, scaled)
         queue, second = stream.handle if stream else None, None if y is None else kets._handles
         third = powers.handle if powers else None
-        self._run(lib.purlin_tt_gram, queue, len(bras), bras._handles, len(kets), second, out.handle, third)
+        given = (queue, len(bras), bras._handles, len(kets), second, out.handle, third)
+        self._run(lib.purlin_tt_gram, *given, wording=_ONE_LIST if y is None else None)
         return result
 
     def _outputs(
@@ -294,29 +299,29 @@ class Contraction(Handle):
 
     def sandwich(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Any:
         """<y|H|x>, y conjugated unless `conjugate` is "none"."""
-        bra, ket = self._pair(y, x)
-        operator = TrainMatrix.of(h, self.context)
+        bra, ket = self._pair(y, x, "yx")
+        operator = TrainMatrix.of(h, self.context, "h")
         numbers, given = _is_complex(bra, operator, ket), (bra.handle, operator.handle, ket.handle)
         return self._number(numbers, lib.purlin_tt_sandwich, *self._queue(stream), *given)
 
     def sandwich_scaled(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Scaled:
-        bra, ket = self._pair(y, x)
-        operator = TrainMatrix.of(h, self.context)
+        bra, ket = self._pair(y, x, "yx")
+        operator = TrainMatrix.of(h, self.context, "h")
         given = (bra.handle, operator.handle, ket.handle)
         return self._scaled(lib.purlin_tt_sandwich_scaled, *self._queue(stream), *given)
 
     def rayleigh(self, h: object, x: object, *, stream: Stream | None = None) -> Any:
         """<x|H|x> / <x|x>. The imaginary part, of complex numbers, is a check of the operator."""
-        operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
+        operator, train = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x")
         parts = (c_double * 2)()
-        self._run(lib.purlin_tt_rayleigh, *self._queue(stream), operator.handle, train.handle, parts, None, None)
+        self._run(lib.purlin_tt_rayleigh, *self._queue(stream), operator.handle, train.handle, parts, None, None, wording=_ONE_LIST)
         return complex(*parts) if _is_complex(operator, train) else parts[0]
 
     def expect_local(
         self, x: object, op: npt.ArrayLike, sites: Sequence[int] | None = None, *, stream: Stream | None = None
     ) -> Array:
         """<x|A_k|x> / <x|x> with `op` (n, n) at each of `sites`, by default all."""
-        train, matrix = Train.of(x, self.context), operator_array(op)
+        train, matrix = Train.of(x, self.context, "x"), operator_array("op", op)
         places = list(range(len(train))) if sites is None else list(sites)
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
@@ -328,7 +333,7 @@ class Contraction(Handle):
         self, x: object, a: npt.ArrayLike, b: npt.ArrayLike, *, stream: Stream | None = None
     ) -> Array:
         """<x|A_k B_l|x> / <x|x> for all k and l."""
-        train, left, right = Train.of(x, self.context), operator_array(a), operator_array(b)
+        train, left, right = Train.of(x, self.context, "x"), operator_array("a", a), operator_array("b", b)
         d = len(train)
         values = np.zeros((d, d), np.complex128)
         borrowed = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
@@ -337,24 +342,24 @@ class Contraction(Handle):
         numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
         return values if numbers else values.real.copy()
 
-    def _pair(self, x: object, y: object) -> tuple[Train, Train]:
-        return _pair(x, y, self.context)
+    def _pair(self, x: object, y: object, names: str = "xy") -> tuple[Train, Train]:
+        return _pair(x, y, self.context, names)
 
-    def _trains(self, given: Sequence[object]) -> Trains:
-        return given if isinstance(given, Trains) else Trains(given, context=self.context)
+    def _trains(self, given: Sequence[object], name: str) -> Trains:
+        return given if isinstance(given, Trains) else Trains(given, context=self.context, name=name)
 
     @staticmethod
     def _queue(stream: Stream | None) -> tuple[int | None]:
         return (stream.handle if stream else None,)
 
-    def _run(self, call: Any, *arguments: Any) -> None:
+    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
         running: ProgressCall | None = None
         if self._relay is None:
             status = call(self.handle, *arguments, None)
         else:
             with self._relay.call() as running:
                 status = call(self.handle, *arguments, None)
-        self.context.finish(status, running)
+        self.context.finish(status, running, wording)
 
     def _number(self, is_complex: bool, call: Any, *arguments: Any) -> Any:
         parts = _Parts()
@@ -392,9 +397,9 @@ class Environments(Handle):
         **options: Unpack[Options],
     ) -> None:
         self.context = home(context, options.get("group"))
-        self.bra = Train.of(y, self.context)
-        self.ket = self.bra if x is y else Train.of(x, self.context)
-        self.operator = None if h is None else TrainMatrix.of(h, self.context)
+        self.bra = Train.of(y, self.context, "y")
+        self.ket = self.bra if x is y else Train.of(x, self.context, "x")
+        self.operator = None if h is None else TrainMatrix.of(h, self.context, "h")
         made = c_void_p()
         with Contraction(context=self.context, **options) as with_options:
             status = lib.purlin_tt_environments_create(
@@ -422,8 +427,8 @@ class Environments(Handle):
     def set_trains(self, y: object, x: object, first: int, last: int) -> None:
         """Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a
         two-site step. Environments that depend on none of these cores are kept."""
-        bra = Train.of(y, self.context)
-        ket = bra if x is y else Train.of(x, self.context)
+        bra = Train.of(y, self.context, "y")
+        ket = bra if x is y else Train.of(x, self.context, "x")
         status = lib.purlin_tt_environments_set_trains(self.handle, bra.handle, ket.handle, first, last)
         self.context.finish(status)
         self.bra, self.ket = bra, ket
@@ -451,12 +456,12 @@ class Environments(Handle):
     def apply(self, k: int, v: npt.ArrayLike, *, stream: Stream | None = None) -> tuple[Array, int]:
         """The effective operator at sites from `k` on times `v`, and a power of two. `v` has the ket's ranks at both ends
         and between them the mode sizes of no, one or two sites."""
+        sites = self._sites(k, np.shape(v))
         dims, dtype = self._shape(k)
         vector = np.asfortranarray(memory.converted("v", v, dtype))
-        sites = self._sites(k, vector.shape)
         rows = self.bra.modes if self.operator is None else self.operator.rows
-        right = self._shape(k + sites)[0] if 0 <= sites <= 2 else dims
-        out = np.zeros((dims[0], *rows[k : k + max(sites, 0)], right[0]), dtype, order="F")
+        right = self._shape(k + sites)[0]
+        out = np.zeros((dims[0], *rows[k : k + sites], right[0]), dtype, order="F")
         return out, self._apply(k, sites, vector, out, stream)
 
     def apply_to(self, k: int, v: Any, out: Any, *, stream: Stream | None = None) -> int:
@@ -469,10 +474,16 @@ class Environments(Handle):
     def _sites(self, k: int, shape: Sequence[int]) -> int:
         """The number of sites of a vector of this shape, which must be that of the ket there."""
         shape, sites = tuple(shape), len(shape) - 2
-        if 0 <= sites <= 2 and 0 <= k <= len(self.ket) - sites:
-            needed = (self.ket.ranks[k], *self.ket.modes[k : k + sites], self.ket.ranks[k + sites])
-            if shape != needed:
-                raise ValueError(f"v: has shape {shape}, {needed} is needed")
+        most = min(2, len(self.ket))
+        if not 0 <= sites <= most:
+            problem = f"v: has {len(shape)} axes, 2 to {most + 2} are needed: two ranks and a mode size for each site"
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
+        last = len(self.ket) - sites
+        if not 0 <= whole("k", k, c_int64) <= last:
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"k: is {k}, outside 0 to {last}")
+        needed = (self.ket.ranks[k], *self.ket.modes[k : k + sites], self.ket.ranks[k + sites])
+        if shape != needed:
+            raise ValueError(f"v: has shape {shape}, {needed} is needed")
         return sites
 
     def _apply(self, k: int, sites: int, v: Any, out: Any, stream: Stream | None) -> int:
@@ -490,7 +501,7 @@ class Environments(Handle):
 
     def local(self, k: int, op: npt.ArrayLike, *, stream: Stream | None = None) -> Scaled:
         """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
-        given, raw = Tensor.borrow(operator_array(op), context=self.context), TtScaled()
+        given, raw = Tensor.borrow(operator_array("op", op), context=self.context), TtScaled()
         rest = (k, given.handle, ctypes.byref(raw))
         self.context.finish(lib.purlin_tt_environments_local(self.handle, _queue(stream), *rest))
         return scaled_of(raw)
@@ -508,7 +519,7 @@ def inner(x: object, y: object, *, context: Context | None = None, **options: Un
 def norm(x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
     """The norm of a train. Options without effect are refused, as by `inner`."""
     at, raw, _group = _raw_options(context, options)
-    train, value, given = Train.of(x, at), c_double(), ctypes.byref(raw)
+    train, value, given = Train.of(x, at, "x"), c_double(), ctypes.byref(raw)
     at.finish(lib.purlin_tt_norm_once(at.handle, None, train.handle, given, ctypes.byref(value), None))
     return value.value
 
@@ -525,8 +536,8 @@ def distance(x: object, y: object, *, context: Context | None = None, **options:
 def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<y|H|x>, y conjugated unless `conjugate` is "none". Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
-        bra, ket = contraction._pair(y, x)
-        operator = TrainMatrix.of(h, contraction.context)
+        bra, ket = contraction._pair(y, x, "yx")
+        operator = TrainMatrix.of(h, contraction.context, "h")
         refuse_idle(options, "a sandwich", ["norm_method", "kernel"], any(t.cyclic for t in (bra, operator, ket)))
         return contraction.sandwich(bra, operator, ket)
 
@@ -534,7 +545,7 @@ def sandwich(y: object, h: object, x: object, *, context: Context | None = None,
 def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<x|H|x> / <x|x>, with x conjugated in both. Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
-        operator, train = TrainMatrix.of(h, contraction.context), Train.of(x, contraction.context)
+        operator, train = TrainMatrix.of(h, contraction.context, "h"), Train.of(x, contraction.context, "x")
         refuse_idle(options, "a Rayleigh quotient", ["conjugate", "norm_method", "kernel"], operator.cyclic or train.cyclic)
         return contraction.rayleigh(operator, train)
 

@@ -1,0 +1,103 @@
+"""Messages name the argument as Python's caller knows it, with shapes and indices in the order of NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import purlin
+import pytest
+from purlin import dwi, fdk, sparse, sshopm, symmetric, tt
+
+TENSORS = np.random.default_rng(3).standard_normal((5, 15))
+CORES = [np.ones((1 if k == 0 else 2, 3, 1 if k == 3 else 2)) for k in range(4)]
+SHORT = [np.ones((1, 3, 1))] * 2
+SIGNALS, BVALS = np.ones((2, 4)), [0, 1000, 1000, 1000]
+SKEW = np.array([[1.0, 2.0, 5.0], [2.0, 1.0, 0.0], [4.0, 0.0, 1.0]])
+
+
+def environments() -> tt.Environments:
+    train = tt.Train(CORES)
+    return tt.Environments(train, train)
+
+
+def grid(size: Any, spacing: Any = (1.0, 1.0, 1.0)) -> fdk.Reconstruction:
+    panel = fdk.Geometry(8, 6, 2.0, 2.0, 500.0, 1000.0, angles=np.arange(0, 6.2, 0.5))
+    return fdk.Reconstruction(panel, fdk.Grid(size, spacing, (0.0, 0.0, 0.0)))
+
+
+CALLS: list[tuple[str, Callable[[], object]]] = [
+    # Indices and shapes in the order of NumPy.
+    ("full: tensor 0 is not symmetric: 5e0 at (0, 2), 4e0 at (2, 0)", lambda: symmetric.from_full(SKEW)),
+    ("starts: has shape (4, 2), expected (V, n) with n = 3", lambda: sshopm.solve(TENSORS, starts=np.ones((4, 2)))),
+    ("starts: has shape (2, 4, 3), expected (V, n)", lambda: sshopm.solve(TENSORS, starts=np.ones((2, 4, 3)))),
+    ("starts: has shape (0, 3), expected (V, n)", lambda: sshopm.runs(TENSORS, np.ones((0, 3)))),
+    ("vectors: has shape (4, 2), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones((4, 2)), 3)),
+    ("vectors: has shape (2,), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones(2), 3)),
+    ("vectors: has shape (4, 4, 3), expected (5,) first", lambda: sshopm.product(TENSORS, np.ones((4, 4, 3)), 3)),
+    ("bvecs: row 3 has norm 0", lambda: dwi.fit(SIGNALS, BVALS, np.eye(4, 3), 2)),
+    # Names of arguments.
+    ("k: is 9, outside 0 to 3", lambda: environments().apply(9, np.ones((1, 3, 2)))),
+    ("k: is 3, outside 0 to 2", lambda: environments().apply(3, np.ones((1, 3, 3, 2)))),
+    ("v: has 5 axes, 2 to 4 are needed", lambda: environments().apply(0, np.ones((1, 3, 3, 3, 2)))),
+    ("v: has 1 axes, 2 to 4 are needed", lambda: environments().apply(0, np.ones(3))),
+    ("count: is 0, at least 1", lambda: dwi.peaks(TENSORS, 0, basis="tensor")),
+    ("count: is -1, at least 1", lambda: dwi.peaks(TENSORS, -1, basis="mrtrix3")),
+    ("source: has the odd order 3", lambda: dwi.peaks(np.ones((5, 10)), 2, basis="tensor")),
+    ("source: has 7 entries", lambda: dwi.peaks(np.ones((5, 7)), 2, basis="tensor")),
+    ("order: is 3; functions of diffusion are even", lambda: dwi.fit(SIGNALS, BVALS, np.eye(4, 3), 3)),
+    ("order: is 20, outside 2 .. 16", lambda: dwi.fit(SIGNALS, BVALS, np.eye(4, 3), 20)),
+    ("degree: is 3, an even number from 2 to 16", lambda: dwi.csa(SIGNALS, BVALS, np.eye(4, 3), 3, "mrtrix3")),
+    ("degree: is 0, less than 2", lambda: dwi.csa(SIGNALS, BVALS, np.eye(4, 3), 0, "mrtrix3")),
+    ("sh: has 10 coefficients", lambda: dwi.sh_to_tensor(np.ones((2, 10)), "mrtrix3")),
+    ("sh: has 7 entries", lambda: dwi.sh_to_tensor(np.ones((2, 7)), "mrtrix3")),
+    ("order: is 3, an even order", lambda: symmetric.identity(3)),
+    ("dtype: is int32, expected one of float32, float64", lambda: symmetric.identity(2, dtype=np.int32)),
+    ("tensors: has 7 entries along the last axis", lambda: symmetric.norm(np.ones((2, 7)))),
+    ("kind: FIBONACCI_HEMISPHERE is for dimension 3", lambda: sshopm.starts(5, 4, "fibonacci_hemisphere")),
+    ("count: is 7; an icosahedral set has", lambda: sshopm.starts(7, 3, "icosahedral")),
+    ("count: is -1, at least 0", lambda: sshopm.starts(-1)),
+    ("dimension: is 0, at least 1", lambda: sshopm.starts(2, 0)),
+    ("y: the first rank is 1 and the last 2", lambda: tt.inner(CORES, CORES[:2])),
+    ("y: core 1 has left rank 2, the right rank before is 1", lambda: tt.distance(CORES, [CORES[0][:, :, :1], CORES[3]])),
+    ("x: has no cores", lambda: tt.norm([])),
+    ("h: core 0 has 3 axes, expected 4", lambda: tt.sandwich(CORES, CORES, CORES)),
+    ("y: is a int", lambda: tt.inner(CORES, 5)),
+    ("x: core 0 has mode size 3", lambda: tt.rayleigh(tt.ising(4, 1.0, 1.0), CORES)),
+    ("x: core 0 has mode size 3", lambda: tt.Contraction().plan_rayleigh(tt.ising(4, 1.0, 1.0), CORES)),
+    ("x[1]: has 2 cores, x[0] has 4", lambda: tt.Contraction().gram([CORES, SHORT])),
+    ("x[1]: has 2 cores, x[0] has 4", lambda: tt.Contraction().gram_scaled([CORES, SHORT])),
+    ("x[1]: has 2 cores, x[0] has 4", lambda: tt.Contraction().plan_gram([CORES, SHORT])),
+    ("y[1]: has 2 cores, x[0] has 4", lambda: tt.Contraction().gram([CORES], [CORES, SHORT])),
+    ("y[1]: is a str", lambda: tt.Contraction().gram([CORES], [CORES, "a"])),
+    ("op: is object, expected", lambda: tt.Contraction().expect_local(CORES, np.full((3, 3), "a", object))),
+    ("index: element 3 is 9, outside 0 to 2", lambda: tt.element(CORES, (0, 0, 0, 9))),
+    ("vectors: is empty", lambda: tt.product_state([])),
+    ("vectors: vector 1 is empty", lambda: tt.product_state([[1.0, 2.0], []])),
+    ("modes: is empty", lambda: tt.random([], [1])),
+    ("modes: is empty", lambda: tt.zeros([])),
+    ("rows: is empty", lambda: tt.TrainMatrix.create([], [], [1])),
+    ("values: has shape (3, 0)", lambda: tt.svd(np.zeros((3, 0)))),
+    ("values: has shape ()", lambda: tt.svd(np.array(3.0))),
+    ("size[2]: is 0, at least 1", lambda: grid((4, 4, 0))),
+    ("spacing[1]: is -1, ", lambda: grid((4, 4, 4), (1.0, -1.0, 1.0))),
+    ("row: element 1 is 7, outside 0 to 2", lambda: sparse.from_coordinates([0, 7], [0, 1], None, (3, 3))),
+    ("col: element 0 is -1, outside 0 to 2", lambda: sparse.from_coordinates([0, 1], [-1, 1], None, (3, 3))),
+    ("shape[1]: is -3, ", lambda: sparse.from_coordinates([0], [0], None, (3, -3))),
+    ("shape: element 1 is -1, negative", lambda: purlin.Tensor.create((3, -1))),
+]
+
+
+@pytest.mark.parametrize(("text", "call"), CALLS, ids=[text for text, _ in CALLS])
+def test_the_argument_has_its_name_in_python(text: str, call: Callable[[], object]) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    assert str(caught.value).startswith(text), str(caught.value)
+
+
+def test_a_batch_of_the_library_takes_vectors_of_its_own_size_alone() -> None:
+    batch = purlin.Tensor.symmetric(TENSORS)
+    assert sshopm.product(batch, np.ones((5, 4, 3)), 3).shape == (5, 4, 3)
+    with pytest.raises(ValueError, match=r"^vectors: has shape \(4, 4, 3\), expected \(5,\) first, as tensors"):
+        sshopm.product(batch, np.ones((4, 4, 3)), 3)
