@@ -7,6 +7,7 @@ function run_tests(golden, volume)
   test_options(golden);
   test_option_values();
   test_arguments();
+  test_messages();
   test_diffusion(golden, volume);
   test_fdk(golden);
   test_rsvd();

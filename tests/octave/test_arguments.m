@@ -175,7 +175,7 @@ function counting()
   check_error('purlin:invalidArgument', 'views: element 1 is 3, which was pushed before', @() push(f, 3, zeros(16, 12)));
   check_error('purlin:invalidArgument', 'views: name view 5 twice', @() push(f, [5 5], zeros(16, 12, 2)));
   delete(f);
-  check_error('purlin:invalidArgument', 'modes: number 2 is 0, less than 1', @() purlin.tt_ones([2 0]));
+  check_error('purlin:invalidArgument', 'modes: element 2 is 0, expected at least 1', @() purlin.tt_ones([2 0]));
   check_error('purlin:invalidArgument', 'indices: tuple 2: element 1 is 2, outside 1 to 1', @() purlin.tt_elements(purlin.tt_ones([1 3]), [1 2; 3 1]));
   check_error('purlin:invalidArgument', 'core 2 has mode size 3, that of x is 2', @() purlin.tt_inner(x, {rand(1, 2, 3), rand(3, 3)}));
   r = {rand(2, 2, 3), rand(3, 2, 2)};

@@ -71,7 +71,7 @@ function test_rsvd()
 
   check_error('purlin:invalidArgument', 'devices: has 1, the context in use is on the CPU: rows', @() purlin.rsvd(A, 2, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices', @() purlin.rsvd(A, 2, 'devices', 0.5));
-  check_error('purlin:invalidArgument', 'rank', @() purlin.rsvd(A, 0));
+  check_error('purlin:invalidArgument', 'k', @() purlin.rsvd(A, 0));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rsvd(A, 2, 'colour', 1));
   check_error('purlin:invalidArgument', 'method', @() purlin.rsvd(A, 2, 'method', 'guess'));
   check_error('purlin:cancelled', '', @() purlin.rsvd(A, 4, 'progress', @(step, steps, measure) true));

@@ -21,7 +21,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %     labels = purlin.graph_cluster(W, 3, 'seed', 1);
   purlin.internal.at_least(nargin, 2, 'graph_cluster');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'assignment', 'starts', 'devices'});
+  opts = purlin.internal.lanczos_options(varargin, {'assignment', 'starts', 'devices'}, {'shift'});
   if isfield(opts, 'starts') && isfield(opts, 'assignment') && strcmp(opts.assignment, 'pivoted_qr')
     error('purlin:invalidArgument', 'starts: is set, pivoted QR has none');
   end

@@ -19,7 +19,7 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %     X = purlin.graph_embed(W, 3);   % plot(X(:, 2), X(:, 3), '.') shows it
   purlin.internal.at_least(nargin, 2, 'graph_embed');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'scaling', 'devices'});
+  opts = purlin.internal.lanczos_options(varargin, {'scaling', 'devices'}, {'shift'});
   [X, values, info] = purlin_mex('graph_embed', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_embed');
   X = X(:, 1:info.count);

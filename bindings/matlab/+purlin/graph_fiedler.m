@@ -16,7 +16,7 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %     W(21, 20) = 1;
 %     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
   purlin.internal.at_least(nargin, 1, 'graph_fiedler');
-  opts = purlin.internal.lanczos_options(varargin, {'normalized', 'devices'});
+  opts = purlin.internal.lanczos_options(varargin, {'normalized', 'devices'}, {'shift'});
   normalized = isfield(opts, 'normalized') && opts.normalized;
   [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalized, opts);
   purlin.internal.solved(info, 'graph_fiedler');

@@ -31,15 +31,23 @@ static int is_long(const mxArray *value) {
   return (mxIsInt64(value) || mxIsUint64(value)) && !mxIsComplex(value) && mxGetNumberOfElements(value) == 1;
 }
 
+/* Refuses a number that is outside of the limits, of which one that is the type's own is none. */
+static void fail_outside(const char *name, const char *found, int64_t least, int64_t most) {
+  if (most == INT64_MAX && least != INT64_MIN)
+    fail("invalidArgument", "%s: is %s, expected at least %lld", name, found, (long long)least);
+  fail("invalidArgument", "%s: is %s, expected %lld to %lld", name, found, (long long)least, (long long)most);
+}
+
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most) {
   double number;
+  char found[32];
   if (is_long(value)) {
     int64_t whole = *(const int64_t *)mxGetData(value);
     if (mxIsUint64(value) && whole < 0)
       fail("invalidArgument", "%s: is %llu, expected %lld to %lld", name, (unsigned long long)whole, (long long)least,
            (long long)most);
-    if (whole < least || whole > most)
-      fail("invalidArgument", "%s: is %lld, expected %lld to %lld", name, (long long)whole, (long long)least, (long long)most);
+    (void)snprintf(found, sizeof found, "%lld", (long long)whole);
+    if (whole < least || whole > most) fail_outside(name, found, least, most);
     return whole;
   }
   number = scalar_argument(name, value);
@@ -48,8 +56,8 @@ int64_t integer_argument(const char *name, const mxArray *value, int64_t least, 
   if (fabs(number) > 9007199254740992.0)
     fail("invalidArgument", "%s: is %g, beyond 2^53, from where a double does not hold every whole number: give an int64 or uint64",
          name, number);
-  if (number < (double)least || number > (double)most)
-    fail("invalidArgument", "%s: is %.0f, expected %lld to %lld", name, number, (long long)least, (long long)most);
+  (void)snprintf(found, sizeof found, "%.0f", number);
+  if (number < (double)least || number > (double)most) fail_outside(name, found, least, most);
   return (int64_t)number;
 }
 
@@ -70,6 +78,30 @@ int64_t *integers_argument(const char *name, const mxArray *value, int64_t least
   }
   *count = (int64_t)n;
   return list;
+}
+
+int64_t *modes_argument(const char *name, const mxArray *value, int64_t *count) {
+  if (mxIsEmpty(value)) fail("invalidArgument", "%s: is empty, at least 1 is needed", name);
+  return integers_argument(name, value, 1, 0, count);
+}
+
+void name_order(int64_t order) {
+  static const char *const places[] = {"tensors", "input", "packed", "sh"};
+  static char found[96];
+  char from[32];
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    (void)snprintf(from, sizeof from, "%s: has order ", places[i]);
+    reword(from, "order: is ");
+    (void)snprintf(from, sizeof from, "%s: has the odd order ", places[i]);
+    reword(from, "order: is ");
+  }
+  if (order < 0 || order > 999) return;
+  const long long count = (order + 1) * (order + 2) / 2;
+  (void)snprintf(found, sizeof found, "order: is %lld, which has %lld coefficients", (long long)order, count);
+  (void)snprintf(from, sizeof from, "sh: has %lld coefficients", count);
+  reword(from, found);
+  (void)snprintf(from, sizeof from, "input: has %lld coefficients", count);
+  reword(from, found);
 }
 
 uint64_t seed_argument(const char *name, const mxArray *value) {

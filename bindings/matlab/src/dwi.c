@@ -2,7 +2,9 @@
 #include "gateway.h"
 
 static int64_t order_argument(const mxArray *value) {
-  return integer_argument("order", value, INT64_MIN, INT64_MAX);
+  int64_t order = integer_argument("order", value, INT64_MIN, INT64_MAX);
+  name_order(order);
+  return order;
 }
 
 static int64_t entries_of(int64_t order) {
@@ -127,7 +129,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   check(purlin_sshopm_info_init(&info, sizeof info));
   READ_DWI_OPTIONS(options, &o);
   read_int64(options, "peaks", &count);
-  if (count < 0) fail("invalidArgument", "peaks: is negative");
+  if (count < 1) fail("invalidArgument", "peaks: is %lld, at least 1 is needed", (long long)count);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   b = peaks_input(prhs[0], order, &o, last);

@@ -28,8 +28,8 @@ SINGLE_OBJECTS(KEPT)
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
 static void (*released)(void);
-/* What arguments of the command are called: the start of the library's messages about one, and its name in MATLAB. */
-static struct { char from[16]; const char *to; } called[8];
+/* Starts of the library's messages about arguments of the command, and those in MATLAB: a name and what is `behind` it. */
+static struct { char from[32]; const char *to, *behind; } called[24];
 static size_t called_count;
 
 void release_temporaries(void) {
@@ -53,7 +53,15 @@ void at_release(void (*what)(void)) { released = what; }
 void name_argument(const char *library, const char *name) {
   if (called_count == sizeof called / sizeof *called) return;
   (void)snprintf(called[called_count].from, sizeof called->from, "%s:", library);
+  called[called_count].behind = ":";
   called[called_count++].to = name;
+}
+
+void reword(const char *from, const char *to) {
+  if (called_count == sizeof called / sizeof *called) return;
+  (void)snprintf(called[called_count].from, sizeof called->from, "%s", from);
+  called[called_count].behind = "";
+  called[called_count++].to = to;
 }
 
 void name_capital(const char *name) {
@@ -220,8 +228,9 @@ static const char *renamed(const char *message) {
   const size_t all = sizeof names / sizeof names[0];
   for (size_t i = 0; i < all + called_count; i++) {
     const char *from = i < all ? names[i].from : called[i - all].from, *to = i < all ? names[i].to : called[i - all].to;
+    const char *behind = i < all ? ":" : called[i - all].behind;
     if (strncmp(message + before, from, strlen(from)) != 0) continue;
-    (void)snprintf(text, sizeof text, "%.*s%s:%s", (int)before, message, to, message + before + strlen(from));
+    (void)snprintf(text, sizeof text, "%.*s%s%s%s", (int)before, message, to, behind, message + before + strlen(from));
     return text;
   }
   return message;

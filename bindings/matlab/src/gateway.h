@@ -26,6 +26,8 @@ void check(purlin_status status);
 const char *counted_from_one(const char *text);
 /* Says that an argument of this command, which the library calls otherwise, has this name in MATLAB. */
 void name_argument(const char *library, const char *name);
+/* Says that messages of the library that begin with `from` begin with `to` in this command. */
+void reword(const char *from, const char *to);
 /* The same for one whose name is a single capital, if it is: the library's is the small letter. */
 void name_capital(const char *name);
 /* Raises the error of a status with a message of the library that was kept, with its indices counted from 1. */
@@ -86,6 +88,10 @@ double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
 /* A list of whole numbers of at least `least`, `less` subtracted from each, in memory that MATLAB frees. */
 int64_t *integers_argument(const char *name, const mxArray *value, int64_t least, int64_t less, int64_t *count);
+/* The sizes of a train's cores, of which there is at least one. */
+int64_t *modes_argument(const char *name, const mxArray *value, int64_t *count);
+/* Says that messages about the sizes of tensors or harmonics of this order are about the argument `order`. */
+void name_order(int64_t order);
 uint64_t seed_argument(const char *name, const mxArray *value);
 /* Refuses a text of several rows. */
 void expect_row(const char *name, const mxArray *value);
@@ -198,7 +204,7 @@ int sizes_of(const char *name, const mxArray *value, int most, int64_t *dims);
 /* ---- rsvd.c ---- */
 
 /* A session with the options of every call, for the time of the command; `w` watches it. */
-purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w);
+purlin_rsvd *session_of(const char *name, const mxArray *options, int64_t rank, int32_t dtype, watch *w);
 mxArray *rsvd_report(const purlin_rsvd_info *info);
 /* A new column of `count` real numbers. */
 mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor);

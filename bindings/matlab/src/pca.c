@@ -38,7 +38,7 @@ static void pca_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   purlin_pca_options o = model_options(prhs[3]);
   purlin_rsvd_info info;
   watch w;
-  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  purlin_rsvd *rsvd = session_of("k", prhs[2], rank, dtype, &w);
   check(purlin_rsvd_info_init(&info, sizeof info));
   check(purlin_pca_plan(rsvd, x, &o, with_scores, &info));
   plhs[0] = rsvd_report(&info);
@@ -62,7 +62,7 @@ static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_rsvd *rsvd;
   check(purlin_rsvd_info_init(&info, sizeof info));
   by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
-  rsvd = session_of(prhs[2], rank, dtype, &w);
+  rsvd = session_of("k", prhs[2], rank, dtype, &w);
   if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
   check_watched(&w, call_library(&w, run_fit, (void *[]){rsvd, x, &o, scores.matrix, &made, &info}));
   plhs[0] = key_of(made);

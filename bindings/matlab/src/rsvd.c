@@ -17,10 +17,11 @@ static purlin_tensor *borrow_column(const char *name, const mxArray *array) {
   return borrow_array(name, array, real_dtype(name, array), 1, &count);
 }
 
-purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
+purlin_rsvd *session_of(const char *name, const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
   purlin_rsvd_options o;
   purlin_rsvd *made = NULL;
   const mxArray *path = option(options, "restart_path"), *omega = option(options, "omega");
+  name_argument("rank", name);
   check(purlin_rsvd_options_init(&o, sizeof o));
   o.rank = rank;
   o.dtype = dtype;
@@ -74,7 +75,7 @@ static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
   purlin_status status;
   watch w;
-  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  purlin_rsvd *rsvd = session_of("k", prhs[2], rank, dtype, &w);
   plhs[0] = new_column(real_of(dtype), width, &values);
   if (left) u = new_matrix(dtype, shape.rows, width);
   if (right) v = new_matrix(dtype, shape.cols, width);
@@ -93,7 +94,7 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_rsvd_info info = fresh_info();
   watch w;
   int32_t dtype = computing_dtype(prhs[2], matrix_properties_of(a).dtype);
-  purlin_rsvd *rsvd = session_of(prhs[2], integer_argument("k", prhs[1], 0, INT64_MAX), dtype, &w);
+  purlin_rsvd *rsvd = session_of("k", prhs[2], integer_argument("k", prhs[1], 0, INT64_MAX), dtype, &w);
   check(purlin_rsvd_plan(rsvd, a, &info));
   plhs[0] = rsvd_report(&info);
   (void)nlhs;
@@ -106,12 +107,14 @@ static purlin_status run_range(void *a[]) { return purlin_rsvd_range(a[0], NULL,
 static void range(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   purlin_matrix_info shape = matrix_properties_of(a);
-  int64_t columns = integer_argument("l", prhs[1], 1, INT64_MAX);
+  int64_t columns = integer_argument("columns", prhs[1], 1, INT64_MAX), most = shape.rows < shape.cols ? shape.rows : shape.cols;
   int32_t dtype = computing_dtype(prhs[2], shape.dtype);
   purlin_rsvd_info info = fresh_info();
   output q, b = {NULL, NULL, NULL, 0};
   watch w;
-  purlin_rsvd *rsvd = session_of(prhs[2], columns, dtype, &w);
+  if (columns > most)
+    fail("invalidArgument", "columns: is %.0f, more than min(m, n) = %.0f", (double)columns, (double)most);
+  purlin_rsvd *rsvd = session_of("columns", prhs[2], columns, dtype, &w);
   q = new_matrix(dtype, shape.rows, columns);
   if (nlhs > 1) b = new_matrix(dtype, columns, shape.cols);
   check_watched(&w, call_library(&w, run_range, (void *[]){rsvd, a, q.matrix, b.matrix, &info}));
@@ -133,7 +136,7 @@ static void symmetric(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_tensor *values = NULL;
   output v = {NULL, NULL, NULL, 0};
   watch w;
-  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  purlin_rsvd *rsvd = session_of("k", prhs[2], rank, dtype, &w);
   plhs[0] = new_column(real_of(dtype), rank, &values);
   if (nlhs > 1) v = new_matrix(dtype, shape.rows, rank);
   check_watched(&w, call_library(&w, run_symmetric, (void *[]){rsvd, a, values, v.matrix, &info}));
@@ -153,7 +156,7 @@ static void error_of(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   double frobenius = 0, spectral = 0;
   watch w;
   int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
-  purlin_rsvd *rsvd = session_of(prhs[4], (int64_t)mxGetNumberOfElements(prhs[2]), dtype, &w);
+  purlin_rsvd *rsvd = session_of("S", prhs[4], (int64_t)mxGetNumberOfElements(prhs[2]), dtype, &w);
   check_watched(&w, call_library(&w, run_error, (void *[]){rsvd, a, u, s, v, &frobenius, &spectral}));
   plhs[0] = mxCreateDoubleScalar(frobenius);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(spectral);
@@ -172,7 +175,7 @@ static void residuals(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   mxArray *second;
   watch w;
   int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
-  purlin_rsvd *rsvd = session_of(prhs[4], count, dtype, &w);
+  purlin_rsvd *rsvd = session_of("S", prhs[4], count, dtype, &w);
   plhs[0] = new_column(PURLIN_F64, count, &left);
   second = new_column(PURLIN_F64, count, &right);
   check_watched(&w, call_library(&w, run_residuals, (void *[]){rsvd, a, u, s, v, left, right}));

@@ -43,6 +43,8 @@ static void from_coordinates(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   }
   if (!pattern && (mxIsSparse(prhs[2]) || (int64_t)mxGetNumberOfElements(prhs[2]) != count))
     fail("invalidArgument", "values: is not a list of %.0f numbers", (double)count);
+  name_argument("row_idx", "i");
+  name_argument("col_idx", "j");
   check(purlin_matrix_from_coordinates(gateway_context(), dtype, 1, integer_argument("m", prhs[3], 0, INT64_MAX),
                                        integer_argument("n", prhs[4], 0, INT64_MAX), count, PURLIN_I64, lists[0], lists[1],
                                        pattern ? NULL : elements_of(prhs[2], dtype),

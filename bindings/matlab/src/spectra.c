@@ -3,6 +3,7 @@
 
 purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w) {
   purlin_lanczos_options o;
+  name_argument("count", "k");
   check(purlin_lanczos_options_init(&o, sizeof o));
   o.count = count;
   READ_LANCZOS_OPTIONS(options, &o);

@@ -69,7 +69,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_int64(options, "trace", &trace);
   read_flag(options, "full", &full);
   if (pairs < 1) fail("invalidArgument", "pairs: is %lld, at least 1 is needed", (long long)pairs);
-  if (trace < 0) fail("invalidArgument", "trace: is negative");
+  if (trace < 0) fail("invalidArgument", "trace: is %lld, at least 0 is needed", (long long)trace);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   v = o.starts;
@@ -202,6 +202,8 @@ static void starts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
                         integer_argument("count", prhs[2], 0, INT64_MAX));
   purlin_tensor *list;
   if (n < 1) fail("invalidArgument", "dimension: is %.0f, expected at least 1", (double)n);
+  name_argument("start_kind", "kind");
+  name_argument("starts", "count");
   plhs[0] = new_output(&b, b.dtype, 1, &n, &list);
   check(purlin_sshopm_starts(gateway_context(), NULL, kind, seed_argument("seed", prhs[3]), list));
   (void)nlhs;

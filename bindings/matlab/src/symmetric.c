@@ -129,7 +129,9 @@ static void identity(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   batch b = plain_batch(is_true("single", prhs[4]) ? PURLIN_F32 : PURLIN_F64,
                         integer_argument("count", prhs[3], 0, INT64_MAX));
   purlin_tensor *result;
-  plhs[0] = new_symmetric(&b, order_argument(prhs[0]), dimension_argument(prhs[1]), &result);
+  int64_t order = order_argument(prhs[0]);
+  name_order(order);
+  plhs[0] = new_symmetric(&b, order, dimension_argument(prhs[1]), &result);
   check(purlin_symmetric_identity(gateway_context(), NULL, scalar_argument("scale", prhs[2]), result));
   (void)nlhs;
   (void)nrhs;

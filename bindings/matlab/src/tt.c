@@ -56,9 +56,15 @@ static cores read_cores(const char *name, const mxArray *cell, int axes) {
     single_elements = single;
     complex_elements |= mxIsComplex(core);
     for (int i = 0; i < 4; i++) c.dims[4 * k + i] = i < ndim ? (int64_t)mxGetDimensions(core)[i] : 1;
+    if (mxIsEmpty(core)) fail("invalidArgument", "%s: core %d is empty, sizes of at least 1 are needed", name, (int)k + 1);
     if (k > 0 && c.dims[4 * k] != c.dims[4 * k - 4 + axes - 1])
       fail("invalidArgument", "%s: core %d has left rank %.0f, the right rank before is %.0f", name, (int)k + 1,
            (double)c.dims[4 * k], (double)c.dims[4 * k - 4 + axes - 1]);
+  }
+  {
+    double first = (double)c.dims[0], last = (double)c.dims[4 * c.length - 4 + axes - 1];
+    if (first != last)
+      fail("invalidArgument", "%s: the first rank is %.0f and the last %.0f; they must be equal", name, first, last);
   }
   c.dtype = single_elements ? (complex_elements ? PURLIN_CF32 : PURLIN_F32) : complex_elements ? PURLIN_CF64 : PURLIN_F64;
   for (int64_t k = 0; k < c.length; k++) {

@@ -14,9 +14,15 @@ static void factor_of(const char *name, const mxArray *value, double *parts) {
   if (!mxIsComplex(value)) parts[1] = 0;
 }
 
+/* Indices, or sizes, of at least 1. */
 static int64_t *integers(const char *name, const mxArray *array, int64_t less) {
   int64_t count;
-  return integers_argument(name, array, less, less, &count);
+  return integers_argument(name, array, 1, less, &count);
+}
+
+static int64_t *extents_of(const char *name, const mxArray *array) {
+  int64_t count;
+  return modes_argument(name, array, &count);
 }
 
 /* key = tt_add(alpha, x, beta, y) */
@@ -180,6 +186,7 @@ static void tt_svd(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t length = (int64_t)mxGetNumberOfElements(prhs[2]), *modes = integers("modes", prhs[2], 0);
   check(purlin_tt_round_info_init(&info, sizeof info));
   name_argument("values", "A");
+  if (mxIsEmpty(prhs[0])) fail("invalidArgument", "A: is empty, sizes of at least 1 are needed");
   check(purlin_tt_svd(gateway_context(), NULL, array_of("A", prhs[0]), length, modes, &o, &made, NULL, &info));
   plhs[0] = key_of(made);
   if (nlhs > 1) plhs[1] = report(&info);
@@ -192,8 +199,9 @@ static void tt_random(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[4])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
-  if ((int64_t)mxGetNumberOfElements(prhs[1]) != d + 1) fail("invalidArgument", "ranks: are not one more than modes");
-  check(purlin_tt_random(gateway_context(), dtype, PURLIN_HOST, d, integers("modes", prhs[0], 0),
+  if ((int64_t)mxGetNumberOfElements(prhs[1]) != d + 1)
+    fail("invalidArgument", "ranks: has %.0f numbers, expected %.0f", (double)mxGetNumberOfElements(prhs[1]), (double)d + 1);
+  check(purlin_tt_random(gateway_context(), dtype, PURLIN_HOST, d, extents_of("modes", prhs[0]),
                          integers("ranks", prhs[1], 0), seed_argument("seed", prhs[2]), &made));
   plhs[0] = key_of(made);
   (void)nlhs;
@@ -203,7 +211,7 @@ static void tt_random(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 /* key = tt_constant(modes, dtype, complex, ones): all entries 1, or 0 */
 static void tt_constant(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t dtype = choice_argument("dtype", prhs[1], precisions);
-  int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]), *modes = integers("modes", prhs[0], 0);
+  int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]), *modes = extents_of("modes", prhs[0]);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[2])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
   check(is_true("ones", prhs[3]) ? purlin_tt_ones(gateway_context(), dtype, PURLIN_HOST, d, modes, &made)
@@ -216,7 +224,7 @@ static void tt_constant(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 /* key = tt_product_state(modes, vectors): the vectors one after another in a column */
 static void tt_product_state(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt *made = NULL;
-  check(purlin_tt_product_state(gateway_context(), (int64_t)mxGetNumberOfElements(prhs[0]), integers("modes", prhs[0], 0),
+  check(purlin_tt_product_state(gateway_context(), (int64_t)mxGetNumberOfElements(prhs[0]), extents_of("vectors", prhs[0]),
                                 array_of("vectors", prhs[1]), &made));
   plhs[0] = key_of(made);
   (void)nlhs;

@@ -1,5 +1,6 @@
 /* Commands of contractions of tensor trains. Each call has a contraction of its own, which ends with the command, or one
  * that a purlin.TTContraction keeps. */
+#include <stdio.h>
 #include <string.h>
 
 #include "gateway.h"
@@ -184,11 +185,13 @@ static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers) {
   const purlin_tt **list;
+  char place[32];
   if (!mxIsCell(cell)) fail("invalidArgument", "%s: is not a cell array of trains", name);
   *count = (int64_t)mxGetNumberOfElements(cell);
   list = mxMalloc((size_t)(*count + 1) * sizeof *list);
   for (int64_t k = 0; k < *count; k++) {
-    list[k] = train_of(name, mxGetCell(cell, (mwIndex)k));
+    (void)snprintf(place, sizeof place, "%s[%lld]", name, (long long)k + 1);
+    list[k] = train_of(place, mxGetCell(cell, (mwIndex)k));
     *numbers |= is_complex(train_dtype(list[k]));
   }
   return list;
@@ -208,6 +211,7 @@ static void tt_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   cols = rows;
   if (!same) y = trains_of("y", prhs[1], &cols, &numbers);
+  else reword("y[", "x[");
   if (pairs && cols != rows) fail("invalidArgument", "y: has %.0f trains, x has %.0f", (double)cols, (double)rows);
   expect_rings(prhs[2], have_rings(x, rows, y, cols));
   dtype = numbers ? PURLIN_CF64 : PURLIN_F64;
@@ -266,6 +270,7 @@ static void tt_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   expect_rings(prhs[2], train_is_ring(x) || train_matrix_is_ring(h));
+  name_argument("y", "x");
   check_number(&w, purlin_tt_rayleigh(c, NULL, h, x, parts, &numerator, &denominator, &info), &info);
   plhs[0] = new_number(parts[0], parts[1], numbers);
   if (nlhs > 1) plhs[1] = contraction_report(&info);
@@ -385,7 +390,7 @@ static int64_t *integers(const char *name, const mxArray *array, int64_t *count)
 /* key = tt_identity(modes, options) */
 static void tt_identity(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_matrix *made = NULL;
-  int64_t d, *modes = integers("modes", prhs[0], &d);
+  int64_t d, *modes = modes_argument("modes", prhs[0], &d);
   check(purlin_tt_matrix_identity(gateway_context(), wanted_dtype(prhs[1]), d, modes, &made));
   plhs[0] = key_of(made);
   (void)nlhs;
@@ -395,7 +400,7 @@ static void tt_identity(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 /* key = tt_from_terms(modes, coefficients, factors, sites, operators, options): operators in a cell, one a factor */
 static void tt_from_terms(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_matrix *made = NULL;
-  int64_t d, terms, all, total = 0, *modes = integers("modes", prhs[0], &d), *factors = integers("factors", prhs[2], &terms);
+  int64_t d, terms, all, total = 0, *modes = modes_argument("modes", prhs[0], &d), *factors = integers("factors", prhs[2], &terms);
   int64_t *sites = integers("sites", prhs[3], &all);
   int32_t dtype = dtype_of(prhs[1]);
   double *coefficients = mxCalloc((size_t)(2 * terms + 1), sizeof *coefficients);
@@ -471,10 +476,11 @@ static void environments_set_trains(int nlhs, mxArray *plhs[], int nrhs, const m
 /* s = environments_value(key, bond), with an operator at a site environments_value(key, k, op) */
 static void environments_value(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_environments *e = environments_argument(prhs[0]);
-  int64_t place = integer_argument("bond", prhs[1], 1, INT64_MAX) - 1, dims[4];
+  int64_t place = integer_argument(nrhs > 2 ? "k" : "bond", prhs[1], 1, INT64_MAX) - 1, dims[4];
   int32_t dtype = PURLIN_F64;
   purlin_tt_scaled s;
-  check(purlin_tt_environments_shape(e, place, dims, &dtype));
+  /* The type is that of all bonds. */
+  check(purlin_tt_environments_shape(e, nrhs > 2 ? 0 : place, dims, &dtype));
   if (nrhs > 2) check(purlin_tt_environments_local(e, NULL, place, operator_of("op", prhs[2]), &s));
   else check(purlin_tt_environments_value(e, NULL, place, &s));
   plhs[0] = new_scaled(&s, is_complex(dtype));

@@ -47,6 +47,7 @@ static void tt_plan_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   cols = rows;
   if (!same) y = trains_of("y", prhs[1], &cols, &numbers);
+  else reword("y[", "x[");
   if (pairs && cols != rows) fail("invalidArgument", "y: has %.0f trains, x has %.0f", (double)cols, (double)rows);
   expect_rings(prhs[2], have_rings(x, rows, y, cols));
   check(pairs ? purlin_tt_plan_batch(c, rows, x, y, &info)
@@ -76,6 +77,7 @@ static void tt_plan_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   const purlin_tt_matrix *h = train_matrix_of("H", prhs[0]);
   const purlin_tt *x = train_of("x", prhs[1]);
   expect_rings(prhs[2], train_is_ring(x) || train_matrix_is_ring(h));
+  name_argument("y", "x");
   check(purlin_tt_plan_rayleigh(contraction_of(prhs[2], &w), h, x, &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
