@@ -236,27 +236,27 @@ static void not_finite(void) {
 }
 
 /* One NaN among the stored values: the message names it, whichever call uses the matrix. */
-static void stored_nan(void) {
+static void stored_nan(const purlin_context *on) {
   static const int64_t row[5] = {0, 1, 1, 2, 2}, col[5] = {1, 0, 2, 1, 2};
   const double values[5] = {1, 1, NAN, NAN, 1};
   double found[1], vector[3];
-  purlin_matrix *a = coordinates(context, 3, 3, 5, row, col, values), *u = NULL;
-  purlin_tensor *list = vector_of(context, PURLIN_F64, 1, found), *tv = vector_of(context, PURLIN_F64, 3, vector);
+  purlin_matrix *a = coordinates(on, 3, 3, 5, row, col, values), *u = NULL;
+  purlin_tensor *list = vector_of(on, PURLIN_F64, 1, found), *tv = vector_of(on, PURLIN_F64, 3, vector);
   purlin_lanczos_options o = wanted(1, PURLIN_LANCZOS_LARGEST);
   purlin_lanczos *plain;
   o.basis = 0;
-  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 1, &u));
+  OK(purlin_matrix_create(on, PURLIN_F64, PURLIN_HOST, 0, 3, 1, &u));
 #define IS_NAN(call) BAD_ARGUMENT("has NaN in row 1, column 2 (from 0)", call)
-  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
-  IS_NAN(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, u, list, NULL, NULL, NULL));
-  plain = solver(context, NULL);
+  IS_NAN(purlin_lanczos_solve_once(on, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_singular_once(on, NULL, a, NULL, &o, u, list, NULL, NULL, NULL));
+  plain = solver(on, NULL);
   /* For values on a device only the row is reported. */
   BAD_ARGUMENT("NaN in row 1", purlin_graph_fiedler(plain, NULL, a, 0, NULL, tv, NULL));
   OK(purlin_lanczos_destroy(plain));
   o.block = 2;
-  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(on, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   o.block = 1, o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(on, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
 #undef IS_NAN
   OK(purlin_matrix_destroy(u));
   OK(purlin_matrix_destroy(a));
@@ -499,16 +499,18 @@ static void checks(void) {
 }
 
 int main(void) {
+  purlin_context *on = test_context(2);
   context = cpu_context(2);
   checks();
   orders();
   methods();
   not_finite();
-  stored_nan();
+  stored_nan(on);
   zero_in_blocks();
   promises();
   several();
   pixels();
+  OK(purlin_context_destroy(on));
   OK(purlin_context_destroy(context));
   return finish();
 }

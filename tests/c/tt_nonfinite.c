@@ -1,5 +1,5 @@
-/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN with the flag NONFINITE. The dense tensor has them
-   where it depends on them alone. */
+/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN with the flag NONFINITE, those of calls with
+   operators too. The dense tensor has them where it depends on them alone. */
 #include "tt.h"
 
 enum { CORES = 4 };
@@ -110,6 +110,73 @@ static void check_dense(purlin_dtype dtype, int64_t bad, double value) {
   OK(purlin_tensor_destroy(t));
 }
 
+/* Calls with operators and the environments, which run on the processor that holds the train: `x` is not finite. */
+static void check_operators(purlin_tt_contraction *c, const purlin_tt *x) {
+  const int64_t sites[1] = {0}, pair[2] = {2, 2};
+  const purlin_tt *list[2];
+  double z[4] = {1, 0, 0, -1}, gram[4] = {0}, correlations[CORES * CORES] = {0}, local[1] = {0}, energy[2] = {0};
+  int64_t powers[4] = {7, 7, 7, 7};
+  purlin_tensor *values = array2(context, PURLIN_F64, 2, 2, gram), *exponents = array2(context, PURLIN_I64, 2, 2, powers);
+  purlin_tensor *square = array2(context, PURLIN_F64, CORES, CORES, correlations);
+  purlin_tensor *one = vector_of(context, PURLIN_F64, 1, local), *op = dense(context, PURLIN_F64, 2, pair, z);
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_environments *e = NULL;
+  purlin_tt_matrix *ising = NULL;
+  purlin_tt_scaled s, t;
+  int k;
+  list[0] = list[1] = x;
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, CORES, 0, 1.5, 0.5, &ising));
+#define IS_NAN(number) CHECK(isnan(number) && info.outcome == PURLIN_TT_RESULT_NONFINITE), info.outcome = 0
+  OK(purlin_tt_sandwich_scaled(c, NULL, x, ising, x, &s, &info));
+  IS_NAN(s.re);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_rayleigh(c, NULL, ising, x, energy, &s, &t, &info));
+  IS_NAN(energy[0]);
+  CHECK(isnan(s.re) && isnan(t.re));
+  OK(purlin_tt_gram(c, NULL, 2, list, 2, list, values, exponents, &info));
+  IS_NAN(gram[0]);
+  for (k = 0; k < 4; k++) CHECK(isnan(gram[k]) && powers[k] == 0);
+  memset(gram, 0, sizeof gram);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_gram(c, NULL, 2, list, 2, list, values, NULL, &info));
+  IS_NAN(gram[0]);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_correlation(c, NULL, x, op, op, square, &info));
+  IS_NAN(correlations[0]);
+  for (k = 0; k < CORES * CORES; k++) CHECK(isnan(correlations[k]));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_expect_local(c, NULL, x, op, 1, sites, one, &info));
+  IS_NAN(local[0]);
+#undef IS_NAN
+  OK(purlin_tt_environments_create(c, x, NULL, x, &e));
+  OK(purlin_tt_environments_value(e, NULL, 1, &s));
+  CHECK(isnan(s.re));
+  OK(purlin_tt_environments_local(e, NULL, 0, op, &s));
+  CHECK(isnan(s.re));
+  OK(purlin_tt_environments_destroy(e));
+  OK(purlin_tt_matrix_destroy(ising));
+  OK(purlin_tensor_destroy(op));
+  OK(purlin_tensor_destroy(one));
+  OK(purlin_tensor_destroy(square));
+  OK(purlin_tensor_destroy(exponents));
+  OK(purlin_tensor_destroy(values));
+}
+
+/* The same for a train on the host, and on a GPU for its copy there. */
+static void check_places(int64_t bad, double value) {
+  static made x;
+  purlin_tt_contraction *c = NULL;
+  purlin_tt *there = NULL;
+  make_train(context, &x, CORES, 2, 3, 1, 1);
+  ((double *)x.cores[bad])[0] = value;
+  OK(purlin_tt_contraction_create(context, NULL, &c));
+  check_operators(c, x.tt);
+  if (!is_on_cpu()) {
+    OK(purlin_tt_create(context, PURLIN_F64, PURLIN_DEVICE, 0, CORES, x.modes, x.ranks, &there));
+    OK(purlin_tt_copy(context, NULL, x.tt, there));
+    check_operators(c, there);
+    OK(purlin_tt_destroy(there));
+  }
+  OK(purlin_tt_contraction_destroy(c));
+  OK(purlin_tt_destroy(x.tt));
+}
+
 int main(void) {
   const double values[3] = {NAN, INFINITY, -INFINITY};
   int64_t edge, bad, zero;
@@ -127,6 +194,8 @@ int main(void) {
       check_dense(PURLIN_F32, bad, values[v]);
       check_dense(PURLIN_F64, bad, values[v]);
     }
+  for (bad = 0; bad < CORES; bad++)
+    for (v = 0; v < 2; v++) check_places(bad, values[v]);
   OK(purlin_context_destroy(context));
   return finish();
 }
