@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lays everything that a GPU machine without cargo needs into target/gpu-bundle (under 60 MiB): library and headers,
 # test and bench executables, GPU benches built by nvcc, the Python package with its tests, the peers' scripts, data,
-# and run.sh, which runs it all there. That machine needs a driver, gcc and python3 (NumPy, for peers CuPy, PyTorch).
+# and run.sh, which runs it all there. That machine needs a driver, gcc, g++ and python3 (NumPy, for peers CuPy, PyTorch).
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT"
@@ -91,7 +91,7 @@ copy() {
     done
 }
 copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c benches/data Cargo.toml \
-    tests/c/*.h tests/c/*.c
+    tests/c/*.h tests/c/*.c tests/cpp/*.hpp tests/cpp/*.cpp
 cp -R bindings/python/purlin "$bundle/python/purlin"
 find "$bundle" -name __pycache__ -prune -exec rm -rf {} +
 

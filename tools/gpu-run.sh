@@ -163,10 +163,20 @@ c_program() { # NAME
     gcc -std=c99 -I"$here/include" "tests/c/$1.c" $more -DPURLIN_GOLDEN='"tests/golden"' -DPURLIN_DATA='"examples-c/data"' \
         -L"$here/lib" -lpurlin -lpthread -lm -o "$work/$1" && PURLIN_TEST_BACKEND=cuda "$work/$1"
 }
+# Those in C++, by the same rule.
+cpp_program() { # NAME
+    command -v g++ >/dev/null || { echo "no g++"; exit 77; }
+    g++ -std=c++17 -I"$here/include" "tests/cpp/$1.cpp" -L"$here/lib" -lpurlin -lpthread -o "$work/cpp_$1" &&
+        PURLIN_TEST_BACKEND=cuda "$work/cpp_$1"
+}
 if has c; then
     export work
     for name in $(c_programs); do
         step "c $name" bash -c "here='$here'; $(declare -f c_program); c_program $name"
+    done
+    for path in $(grep -l test_backend tests/cpp/*.cpp); do
+        name=$(basename "$path" .cpp)
+        step "c++ $name" bash -c "here='$here'; $(declare -f cpp_program); cpp_program $name"
     done
 fi
 

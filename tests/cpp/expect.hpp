@@ -3,8 +3,10 @@
 #define PURLIN_TESTS_EXPECT_HPP
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <purlin.hpp>
 
 [[noreturn]] inline void fail(const char* file, int line, const char* what) {
@@ -32,6 +34,13 @@
   } while (false)
 
 inline bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; }
+
+/// The backend of the programs that run on either: a GPU for PURLIN_TEST_BACKEND=cuda, else the CPU. The step `c` of
+/// tools/gpu-run.sh runs each program that calls it.
+inline std::int32_t test_backend() {
+  const char* wanted = std::getenv("PURLIN_TEST_BACKEND");
+  return wanted && std::strcmp(wanted, "cuda") == 0 ? PURLIN_BACKEND_CUDA : PURLIN_BACKEND_CPU;
+}
 
 /// Runs the tests and checks that nothing of the library is left.
 inline int run(void (*tests)()) {
