@@ -196,7 +196,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The geometry with the caller's views.
+  !> The geometry with the caller's views; its own number of them is 0, or that of the array.
   subroutine complete(geometry, angles, matrices, whole, o)
     type(purlin_fdk_geometry), intent(in) :: geometry
     real(c_double), intent(in), contiguous, target, optional :: angles(:), matrices(:, :, :)
@@ -204,14 +204,29 @@ contains
     type(outcome), intent(inout) :: o
     whole = geometry
     if (present(angles)) then
+      call expect_views(o, geometry, 'angles', size(angles, kind=c_int64_t))
       whole%angles = c_loc(angles)
       whole%views = size(angles, kind=c_int64_t)
     end if
     if (present(matrices)) then
       if (size(matrices, 1) /= 4 .or. size(matrices, 2) /= 3) call refuse(o, 'matrices: is not (4, 3, views)')
+      call expect_views(o, geometry, 'matrices', size(matrices, 3, kind=c_int64_t))
       whole%matrices = c_loc(matrices)
       whole%views = size(matrices, 3, kind=c_int64_t)
     end if
+  end subroutine
+
+  !> Refuses a number of views in the geometry beside an array of another number of them.
+  subroutine expect_views(o, geometry, name, views)
+    type(outcome), intent(inout) :: o
+    type(purlin_fdk_geometry), intent(in) :: geometry
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: views
+    character(24) :: given, needed
+    if (geometry%views == 0 .or. geometry%views == views) return
+    write (given, '(i0)') geometry%views
+    write (needed, '(i0)') views
+    call refuse(o, 'views: is ' // trim(given) // ', ' // name // ' has ' // trim(needed))
   end subroutine
 
   !> The same from a source into a sink, neither of which need fit in memory.

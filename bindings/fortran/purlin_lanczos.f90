@@ -202,6 +202,7 @@ contains
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve_once(context%handle(), stream_key(stream), &
       a%handle(), tensor_key(start), matrix_key(known), matrix_key(solve), settings, found%handle(), matrix_key(places), &
       left%handle(), info))
+    call name_argument(o, 'count', 'size(values)')
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -319,6 +320,7 @@ contains
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular_once(context%handle(), stream_key(stream), &
       a%handle(), tensor_key(start), settings, matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
+    call name_argument(o, 'count', 'size(values)')
     call finish(o, stat, errmsg)
   end subroutine
 

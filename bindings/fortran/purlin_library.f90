@@ -13,7 +13,7 @@ module purlin_library
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
   public :: purlin_string, purlin_device_count, purlin_device_properties, purlin_init
-  public :: outcome, absorb, refuse, refuse_null, finish, counted_from_one
+  public :: outcome, absorb, refuse, refuse_null, finish, counted_from_one, name_argument
 
   !> Defaults into an option, info or result struct: `call purlin_init(options)`. Always the first thing done to one.
   interface purlin_init
@@ -311,6 +311,14 @@ contains
     if (o%status /= PURLIN_SUCCESS) return
     o%status = PURLIN_ERROR_INVALID_ARGUMENT
     o%message = message
+  end subroutine
+
+  !> Gives an argument, which the library calls otherwise, the name in this module in the message about it.
+  subroutine name_argument(o, library, name)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: library, name
+    if (o%status == PURLIN_SUCCESS) return
+    if (index(o%message, library // ':') == 1) o%message = name // o%message(len(library) + 1:)
   end subroutine
 
   !> Refuses a path with a null character before its end, where C would end it: another file would be meant.

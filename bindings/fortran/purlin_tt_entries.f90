@@ -204,6 +204,7 @@ contains
     call one_index_a_core(o, x, size(index))
     parts = 0
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_element(tt_context(x), stream_key(stream), x%handle(), index - 1, parts))
+    call name_argument(o, 'indices', 'index')
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
@@ -220,6 +221,7 @@ contains
     call one_index_a_core(o, x, size(index))
     parts = 0
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_element(tt_context(x), stream_key(stream), x%handle(), index - 1, parts))
+    call name_argument(o, 'indices', 'index')
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine

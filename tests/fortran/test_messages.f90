@@ -1,0 +1,97 @@
+! Messages name the argument as Fortran's caller knows it, its value and the limit.
+program test_messages
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_c_binding
+  use purlin
+  use checks
+  implicit none
+  type(purlin_context) :: context
+  integer(c_int32_t) :: stat
+  character(512) :: text
+
+  call context%create(backend=PURLIN_BACKEND_CPU)
+  call trains()
+  call eigenpairs()
+  call views()
+  call context%destroy()
+  call check_none_live()
+
+contains
+
+  subroutine refused(expected)
+    character(*), intent(in) :: expected
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == expected, trim(text) // ', expected ' // expected)
+  end subroutine
+
+  subroutine trains()
+    real(real64), target :: cores(2, 3, 2, 4)
+    type(purlin_tt_core) :: parts(4)
+    type(purlin_tt) :: x
+    type(purlin_tt_contraction) :: c
+    type(purlin_tt_environments) :: e
+    real(real64) :: entry, values(1), out(2, 3, 2)
+    integer(int64) :: exponent
+    integer :: k
+    call random_number(cores)
+    do k = 1, 4
+      call parts(k)%borrow(cores(:, :, :, k))
+    end do
+    call x%borrow(context, parts)
+    call purlin_tt_element(x, [1_int64, 1_int64, 4_int64, 1_int64], entry, stat=stat, errmsg=text)
+    call refused('index: element 3 is 4, outside 1 to 3')
+    call purlin_tt_element(x, [0, 1, 1, 1], entry, stat=stat, errmsg=text)
+    call refused('index: element 1 is 0, outside 1 to 3')
+    call purlin_tt_elements(x, reshape([1_int64, 1_int64, 4_int64, 1_int64], [4, 1]), values, stat=stat, errmsg=text)
+    call refused('indices: tuple 1: element 3 is 4, outside 1 to 3')
+    call c%create(context)
+    call e%create(c, x, x)
+    call e%apply(3_int64, 3_int64, cores(:, :, :, 1), out, exponent, stat=stat, errmsg=text)
+    call refused('sites: is 3, outside 0 to 2')
+    call e%apply(5_int64, 1_int64, cores(:, :, :, 1), out, exponent, stat=stat, errmsg=text)
+    call refused('k: is 5, outside 1 to 4')
+    call e%destroy()
+    call c%destroy()
+    call x%destroy()
+  end subroutine
+
+  subroutine eigenpairs()
+    type(purlin_matrix) :: a
+    integer(c_int32_t), target :: row_ptr(6) = [1, 2, 3, 4, 5, 6], col_idx(5) = [1, 2, 3, 4, 5]
+    real(real64), target :: diagonal(5) = [1, 2, 3, 4, 5], vectors(5, 6)
+    real(c_double), target :: values(6)
+    call a%csr(context, 5_int64, row_ptr, col_idx, diagonal)
+    call purlin_lanczos_solve_once(context, a, values, stat=stat, errmsg=text)
+    call refused('size(values): is 6, outside 1 to n = 5')
+    call purlin_lanczos_solve_once(context, a, values, vectors, stat=stat, errmsg=text)
+    call refused('size(values): is 6, outside 1 to n = 5')
+    call purlin_lanczos_solve_once(context, a, values(:0), stat=stat, errmsg=text)
+    call refused('size(values): is 0, less than 1')
+    call purlin_lanczos_singular_once(context, a, values, stat=stat, errmsg=text)
+    call refused('size(values): is 6, outside 1 to 5')
+    call a%destroy()
+  end subroutine
+
+  subroutine views()
+    type(purlin_fdk_geometry) :: geometry
+    type(purlin_fdk) :: plan
+    real(c_double) :: angles(20), matrices(4, 3, 20)
+    integer :: k
+    angles = [(0.1_c_double * acos(-1.0_c_double) * (k - 1), k = 1, 20)]
+    matrices = 0
+    call purlin_init(geometry)
+    geometry%source_to_axis = 500
+    geometry%source_to_detector = 1000
+    geometry%column_pitch = 3
+    geometry%row_pitch = 3
+    geometry%detector_columns = 16
+    geometry%detector_rows = 12
+    geometry%views = 7
+    call plan%create(context, geometry, angles=angles, stat=stat, errmsg=text)
+    call refused('views: is 7, angles has 20')
+    call plan%create(context, geometry, matrices=matrices, stat=stat, errmsg=text)
+    call refused('views: is 7, matrices has 20')
+    geometry%views = 20
+    call plan%create(context, geometry, angles=angles)
+    call plan%destroy()
+  end subroutine
+end program test_messages
