@@ -311,6 +311,18 @@ static void files(void) {
   OK(purlin_matrix_destroy(b));
   FAILS(PURLIN_ERROR_IO, "line 2: has no weight",
         purlin_matrix_read_edges(context, edges, PURLIN_F64, 1, 0, &b, NULL));
+  /* A vertex that is no row is refused by its number and line, not by the memory of all rows up to it. */
+  put_file(edges, "0 1\n9223372036854775806 1\n");
+  FAILS(PURLIN_ERROR_IO, "line 2: vertex 9223372036854775806 is outside 0 to 576460752303423486",
+        purlin_matrix_read_edges(context, edges, PURLIN_F64, 0, 0, &b, NULL));
+  put_file(edges, "9223372036854775808 1\n");
+  FAILS(PURLIN_ERROR_IO, "line 1: vertex 9223372036854775808 is outside 0 to 576460752303423486",
+        purlin_matrix_read_edges(context, edges, PURLIN_F64, 0, 0, &b, NULL));
+  FAILS(PURLIN_ERROR_IO, "line 1: vertex 9223372036854775808 is outside -9223372036854775808 to 9223372036854775807",
+        purlin_matrix_read_edges(context, edges, PURLIN_F64, 0, 0, &b, &vertices));
+  put_file(edges, "0 -1\n");
+  FAILS(PURLIN_ERROR_IO, "line 1: vertex -1 is outside 0 to 576460752303423486",
+        purlin_matrix_read_edges(context, edges, PURLIN_F64, 0, 0, &b, NULL));
   BAD_ARGUMENT("weighted: is 7", purlin_matrix_read_edges(context, edges, PURLIN_F64, 7, 0, &b, NULL));
   remove(edges);
   remove(market);

@@ -1,6 +1,7 @@
 //! Edge lists: each line has two vertices, and optionally a weight.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +20,9 @@ use crate::matrix::Matrix;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::to_i64;
 
+/// The largest vertex that can be a row: the bytes of all rows up to it, at most 16 each, are a number below 2^63.
+const LAST_ROW: i64 = i64::MAX / 16 - 1;
+
 /// How an edge list is read.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeList {
@@ -28,8 +32,8 @@ pub struct EdgeList {
     pub weighted: bool,
     /// How edges that occur several times are combined.
     pub duplicates: Duplicates,
-    /// Whether vertices are renumbered in the order in which they first occur. Otherwise a vertex's number, which must
-    /// not be negative, is its row, and the largest number determines the size.
+    /// Whether vertices are renumbered in the order in which they first occur. Otherwise a vertex's number, from 0 to
+    /// 2^59 - 2, is its row, and the largest number determines the size.
     pub relabel: bool,
 }
 
@@ -50,6 +54,7 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     let mut places: HashMap<i64, i64> = HashMap::new();
     let mut places_charge = None;
     let mut largest = -1i64;
+    let allowed = if how.relabel { i64::MIN..=i64::MAX } else { 0..=LAST_ROW };
     let mut vertex = |id: i64| -> Result<i64> {
         if !how.relabel {
             largest = largest.max(id);
@@ -80,12 +85,11 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
                 return Err(lines.bad("is a Matrix Market file, not a list of edges"));
             }
             Some(line) if line.is_empty() || line.starts_with(['#', '%']) => continue,
-            Some(line) => edge(line).ok_or_else(|| no_edge(line)),
+            Some(line) => edge(line).ok_or_else(|| no_edge(line, &allowed)),
         };
         let (from, to, weight) = parsed.map_err(|problem| lines.wrong(problem))?;
-        if !how.relabel && (from < 0 || to < 0 || from.max(to) == i64::MAX) {
-            let wrong = if from.min(to) < 0 { from.min(to) } else { i64::MAX };
-            return Err(lines.wrong(format!("vertex {wrong} cannot be a row")));
+        if let Some(wrong) = [from, to].iter().find(|vertex| !allowed.contains(vertex)) {
+            return Err(lines.wrong(outside(i128::from(*wrong), &allowed)));
         }
         let (from, to) = (vertex(from)?, vertex(to)?);
         row_idx.push(from).map_err(total)?;
@@ -188,13 +192,17 @@ fn edge(line: &str) -> Option<(i64, i64, Option<Weight>)> {
 }
 
 /// The problem of a line that [`edge`] does not understand.
-fn no_edge(line: &str) -> String {
+fn no_edge(line: &str, allowed: &RangeInclusive<i64>) -> String {
     let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).take(2);
     let mut large = words.filter_map(|word| word.parse::<i128>().ok()).filter(|vertex| i64::try_from(*vertex).is_err());
     match large.next() {
-        Some(vertex) => format!("vertex {vertex} is outside {} to {}", i64::MIN, i64::MAX),
+        Some(vertex) => outside(vertex, allowed),
         None => "is not two vertices".into(),
     }
+}
+
+fn outside(vertex: i128, allowed: &RangeInclusive<i64>) -> String {
+    format!("vertex {vertex} is outside {} to {}", allowed.start(), allowed.end())
 }
 
 /// Whether a field before a comma is empty; later fields would be taken for earlier columns. An empty last field is

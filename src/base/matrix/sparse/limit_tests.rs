@@ -208,8 +208,11 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
         ("0 1 1e39\n", "line 1: 1e39 is beyond the range of F32"),
         ("0 1 1\n0 1 1e400\n", "line 2: a weight is beyond the range of F32"),
         ("0 1 -1e400\n", "line 1: a weight is beyond the range of F32"),
-        ("-1 9223372036854775807 1\n", "line 1: vertex -1 cannot be a row"),
-        ("0 9223372036854775807 1\n", "line 1: vertex 9223372036854775807 cannot be a row"),
+        ("-1 9223372036854775807 1\n", "line 1: vertex -1 is outside 0 to 576460752303423486"),
+        ("0 9223372036854775807 1\n", "line 1: vertex 9223372036854775807 is outside 0 to 576460752303423486"),
+        ("0 1 1\n9223372036854775806 1 1\n", "line 2: vertex 9223372036854775806 is outside 0 to 576460752303423486"),
+        ("576460752303423487 1 1\n", "line 1: vertex 576460752303423487 is outside 0 to 576460752303423486"),
+        ("0 9223372036854775808 1\n", "line 1: vertex 9223372036854775808 is outside 0 to 576460752303423486"),
         ("%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n", "is a Matrix Market file"),
     ] {
         let path = folder.file("e", text.as_bytes());
@@ -231,6 +234,13 @@ fn rows_beyond_the_free_memory_are_refused_before_they_are_allocated() {
     let unlimited = tests::context(1);
     let market = "%%MatrixMarket matrix coordinate pattern general\n1099511627777 1099511627777 1\n1 1\n";
     let how = EdgeList { dtype: DType::F32, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    // The largest vertex is a matter of memory, whose bytes are a true number.
+    let far =
+        read_edges(&unlimited, &folder.file("f", b"0 576460752303423486"), how).map(|_| ()).unwrap_err().to_string();
+    assert!(far.contains("6917529027641081844 bytes"), "{far}");
+    let small = limited(LIMIT);
+    let (needed, _) = refused(&small, read_edges(&small, &folder.file("g", b"0 576460752303423486"), how));
+    assert!((4611686018427387904..1 << 63).contains(&needed), "{needed}");
     let found = [
         read_edges(&unlimited, &folder.file("e", b"0 1099511627776"), how).map(|_| ()),
         read_market(&unlimited, &folder.file("m", market.as_bytes()), None).map(|_| ()),

@@ -504,7 +504,7 @@ fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
         ("1\n", "line 1: is not two vertices"),
         ("1 2 x\n", "line 1: is not two vertices"),
         ("0 1 1\n1 2\n", "line 2: has no weight"),
-        ("-1 2 1\n", "line 1: vertex -1 cannot be a row"),
+        ("-1 2 1\n", "line 1: vertex -1 is outside 0 to 576460752303423486"),
         ("0 1\r1 2\r2 3\r", "line 1: has a carriage return in it"),
         ("# a comment\r0 1 1\r\n", "line 1: has a carriage return in it"),
         ("0,1,1\n0,,1\n", "line 2: is not two vertices"),
