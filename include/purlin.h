@@ -4213,8 +4213,16 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
  * Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
  * and frees its memory. Later calls are not touched. May be called from any thread and from a progress function.
  *
- * Calls that do not list `PURLIN_ERROR_CANCELLED` run to their end. They take a few passes over their data: copies of tensors
- * and sparse matrices, products with sparse matrices.
+ * A call is cancelled if the list of its statuses has `PURLIN_ERROR_CANCELLED`, or refers to a function whose list does. All
+ * other calls run to their end. These of them go over all of their data:
+ *
+ * - copies of tensors, matrices and trains, and purlin_tt_set_core;
+ * - purlin_spmv_apply and purlin_spmv_apply_block;
+ * - functions that create, convert or examine sparse matrices (purlin_matrix_*), but those that read, write and order them;
+ * - purlin_graph_components, purlin_graph_component and purlin_graph_bisect;
+ * - purlin_symmetric_*, purlin_sshopm_product, purlin_sshopm_starts and purlin_sshopm_classify;
+ * - purlin_rsvd_sketch, purlin_fdk_weights and purlin_fdk_shepp_logan;
+ * - purlin_lanczos_cullum_willoughby and purlin_tridiagonal_eigenvalues, which have no context.
  *
  * @param context  the context.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
@@ -7031,8 +7039,8 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
  *                (complete on return) or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
  * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
- * sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
- * `PURLIN_ERROR_CUDA`.
+ * sample beyond the range of the type), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,

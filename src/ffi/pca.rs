@@ -343,8 +343,8 @@ pub unsafe extern "C" fn purlin_pca_transform(
 ///                (complete on return) or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
 /// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_NUMERICAL` (a
-/// sample beyond the range of the type), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
-/// `PURLIN_ERROR_CUDA`.
+/// sample beyond the range of the type), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_inverse_transform(
