@@ -333,10 +333,8 @@ pub(super) fn copies_of_zero_are_as_accurate_as_the_pairs_before_them(c: &Arc<Co
 }
 
 pub(super) fn all_pairs_of_a_cluster_as_wide_as_rounding_are_found(c: &Arc<Context>) {
-    if !matches!(c.backend(), crate::backend::Backend::Cpu) {
-        // Its deferred steps have two passes whatever remains.
-        return;
-    }
+    // The deferred steps of a GPU have two passes whatever remains. Their basis may be lost, which the report must say.
+    let may_fall_short = !matches!(c.backend(), crate::backend::Backend::Cpu);
     for n in [64, 100] {
         for seed in 0..3 {
             let spread = |i: usize| ((i * i + 5 * i + 17 * seed) as f64).sin();
@@ -344,9 +342,25 @@ pub(super) fn all_pairs_of_a_cluster_as_wide_as_rounding_are_found(c: &Arc<Conte
                 (0..n).map(|i| if i < n / 2 { 1.0 + 1e-14 * spread(i) } else { 2.0 * spread(i) }).collect();
             let a = symmetric(c, n, &want.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>());
             want = descending(want);
-            let found = solve(c, &a, Kind::Matrix, &Options { count: n, seed: seed as u64, ..Options::default() });
-            assert_eq!(found.info.converged, n, "order {n}, seed {seed}: {:?}", found.info);
-            near(&found.values, &want, 1e-11, "a diagonal");
+            let options = Options { count: n, seed: seed as u64, ..Options::default() };
+            let found = if may_fall_short {
+                // `solve` needs vectors that are all orthogonal.
+                let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+                eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap()
+            } else {
+                solve(c, &a, Kind::Matrix, &options)
+            };
+            let what = format!("order {n}, seed {seed}: {:?}", found.info);
+            // A pair that counts as converged is one of the matrix.
+            for (value, residual) in found.values.iter().zip(&found.residuals).take(found.info.converged) {
+                let distance = want.iter().fold(f64::INFINITY, |least, w| least.min((w - value).abs()));
+                assert!(distance <= 1.001 * residual + 1e-13, "{what}: {value} is off by {distance}");
+            }
+            if !may_fall_short || found.info.verified {
+                assert_eq!(found.info.converged, n, "{what}");
+                // A verified solve has missed nothing that is 1e-9 of the norm away.
+                near(&found.values, &want, if may_fall_short { 2e-9 } else { 1e-11 }, "a diagonal");
+            }
         }
     }
 }
