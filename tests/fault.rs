@@ -102,6 +102,21 @@ impl Trial<'_> {
         self.count(&self.sites(call), |n| self.fails(n, objects, call))
     }
 
+    /// Fails the first operation of each of the first sites, `most` of them, on one set of objects. Returns the number of
+    /// operations.
+    fn on_first_sites(&self, most: usize, objects: &Fixture, call: &Call) -> i64 {
+        let sites = self.sites(call);
+        let mut seen: Vec<Site> = Vec::new();
+        for (n, site) in (0i64..).zip(&sites) {
+            if seen.len() < most && !seen.contains(site) {
+                seen.push(*site);
+                let is_there = self.fails(n, objects, call);
+                assert!(is_there || n > 0, "{}: the first of {} operations is gone", self.case.name, sites.len());
+            }
+        }
+        sites.len() as i64
+    }
+
     /// The operations of a call that succeeds.
     fn sites(&self, call: &Call) -> Vec<Site> {
         fault::record(self.kinds);
@@ -397,7 +412,20 @@ const ANSWERS: [(Kind, &[purlin_status]); 6] = [
     (Kind::Thread, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, purlin_status::PURLIN_SUCCESS]),
 ];
 
-/// Fails every operation of a case, kind by kind; prints the number of operations of each kind.
+/// Sites of a case on a GPU whose check for a cancellation finds one. The checks are those of the CPU, where the test
+/// `every_check_for_a_cancellation_finds_one` tries nearly all. A cancellation behaves differently only in the device work that
+/// it leaves in flight.
+const CANCELLED_SITES: usize = 4;
+
+/// Cases on a GPU that check for a cancellation, as on the CPU.
+const CHECKING: [&str; 4] = [
+    "purlin_tt_add, apply, full",
+    "purlin_tt_round, svd, canonicalize",
+    "purlin_graph_density, of_image",
+    "purlin_spmv_create, purlin_lanczos_solve_once, order",
+];
+
+/// Fails every operation of a case, kind by kind, and cancels it at a few checks; prints the number of operations of each kind.
 fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
     let OnGpu { case, work, count } = given;
     let place = if is_resident { "device" } else { "host" };
@@ -412,10 +440,15 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
             (*points, _) = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
         }
     }
+    announce("  Cancel");
+    let allowed = &[purlin_status::PURLIN_ERROR_CANCELLED];
+    let trial = Trial { case, kinds: Kind::Cancel as u32, allowed, sticky: false };
+    let checks = trial.on_first_sites(CANCELLED_SITES, &objects, &call);
+    assert!(checks > 0 || !CHECKING.contains(&case.name), "{}: no check for a cancellation", case.name);
     let [host, memory, copies, launches, libraries, threads] = points;
     println!(
         "{:<38} {place:<6} tensors: {host:>4} host and {memory:>3} device allocations, {copies:>3} copies, \
-         {launches:>2} launches of {loads} modules, {libraries:>2} calls of libraries, {threads} threads",
+         {launches:>2} launches of {loads} modules, {libraries:>2} calls of libraries, {threads} threads, {checks} checks",
         case.name
     );
     let is_used = memory + copies + launches > 0;
