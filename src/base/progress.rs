@@ -1,6 +1,7 @@
 //! Rate-limited progress reports and cancellation.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,18 +55,22 @@ impl CancelFlag {
     }
 }
 
-/// Cancellation of a call that reports no progress: the counter of its context, and the value when the call began. The threads
-/// of the call may share it.
+/// Cancellation of a call that reports no progress: the counter of its context, and with [`CancelWatch::and`] that of an
+/// object, with their values when the call began. The threads of the call may share it.
 #[derive(Debug, Clone, Copy)]
 pub struct CancelWatch<'a> {
     epoch: &'a AtomicU64,
     start: u64,
+    object: Option<(&'a AtomicU64, u64)>,
 }
+
+/// Steps of a loop between two checks for a cancellation: some milliseconds where each step reads memory at random.
+pub const UNCHECKED: usize = 1 << 16;
 
 impl<'a> CancelWatch<'a> {
     /// The watch of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &'a AtomicU64) -> Self {
-        Self { epoch, start: epoch.load(Ordering::Relaxed) }
+        Self { epoch, start: epoch.load(Ordering::Relaxed), object: None }
     }
 
     /// The watch of a call that nothing cancels.
@@ -74,7 +79,13 @@ impl<'a> CancelWatch<'a> {
         CancelWatch::new(&NEVER)
     }
 
-    /// `Err(Cancelled)` if the context was cancelled since the call began. A fault point: a test can end the call here.
+    /// The same watch, also cancelled when `epoch` changes from its current value. `epoch` is an object's own counter.
+    #[must_use]
+    pub fn and(self, epoch: &'a AtomicU64) -> Self {
+        Self { object: Some((epoch, epoch.load(Ordering::Relaxed))), ..self }
+    }
+
+    /// `Err(Cancelled)` if the call was cancelled since it began. A fault point: a test can end the call here.
     #[inline]
     #[track_caller]
     pub fn check(self) -> Result<()> {
@@ -82,7 +93,47 @@ impl<'a> CancelWatch<'a> {
         if crate::fault::fails(crate::fault::Kind::Cancel, "cancellation") {
             return Err(Error::Cancelled);
         }
-        if self.epoch.load(Ordering::Relaxed) == self.start { Ok(()) } else { Err(Error::Cancelled) }
+        let is_at = |(epoch, start): (&AtomicU64, u64)| epoch.load(Ordering::Relaxed) == start;
+        let goes_on = is_at((self.epoch, self.start)) && self.object.is_none_or(is_at);
+        if goes_on { Ok(()) } else { Err(Error::Cancelled) }
+    }
+
+    /// The steps of a loop in blocks of at most [`UNCHECKED`], with a check before each block. After an error the caller
+    /// ends the loop.
+    pub fn blocks(self, steps: Range<usize>) -> impl Iterator<Item = Result<Range<usize>>> + 'a {
+        let end = steps.end;
+        steps.step_by(UNCHECKED).map(move |first| {
+            self.check()?;
+            Ok(first..end.min(first.saturating_add(UNCHECKED)))
+        })
+    }
+
+    /// Checks in a loop whose steps differ in length.
+    pub fn paced(self) -> PacedWatch<'a> {
+        PacedWatch { watch: self, left: 0 }
+    }
+}
+
+/// A watch that checks once in about [`UNCHECKED`] units of work, and before the first.
+#[derive(Debug)]
+pub struct PacedWatch<'a> {
+    watch: CancelWatch<'a>,
+    left: usize,
+}
+
+impl PacedWatch<'_> {
+    /// Counts `work` units that follow, and one for the step itself.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], if it is time for a check.
+    #[inline]
+    pub fn step(&mut self, work: usize) -> Result<()> {
+        if self.left <= work {
+            self.watch.check()?;
+            self.left = UNCHECKED;
+        }
+        self.left = self.left.saturating_sub(work).saturating_sub(1);
+        Ok(())
     }
 }
 
@@ -276,5 +327,51 @@ mod tests {
         epoch.fetch_add(1, Ordering::Relaxed);
         assert_eq!(watch.check(), Err(Error::Cancelled));
         assert!(CancelWatch::new(&epoch).check().is_ok());
+    }
+    #[test]
+    fn a_watch_hears_its_context_and_its_object() {
+        let (context, object) = (AtomicU64::new(3), AtomicU64::new(7));
+        let begin = || CancelWatch::new(&context).and(&object);
+        for epoch in [&context, &object] {
+            let watch = begin();
+            assert!(watch.check().is_ok());
+            epoch.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(watch.check(), Err(Error::Cancelled));
+            assert!(begin().check().is_ok());
+        }
+    }
+
+    #[test]
+    fn a_loop_of_blocks_has_every_step_and_ends_soon_after_a_cancellation() {
+        let epoch = AtomicU64::new(0);
+        for steps in [0..0, 5..6, 3..UNCHECKED + 3, 3..UNCHECKED + 4, 0..5 * UNCHECKED - 1] {
+            let blocks: Vec<_> = CancelWatch::new(&epoch).blocks(steps.clone()).map(Result::unwrap).collect();
+            assert_eq!(blocks.len(), steps.len().div_ceil(UNCHECKED));
+            assert!(blocks.into_iter().flatten().eq(steps));
+        }
+        let mut done = 0;
+        let end = CancelWatch::new(&epoch).blocks(0..100 * UNCHECKED).try_for_each(|block| {
+            done += block?.len();
+            epoch.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        assert_eq!((end, done), (Err(Error::Cancelled), UNCHECKED));
+    }
+
+    #[test]
+    fn a_paced_watch_checks_first_and_then_by_the_work() {
+        let epoch = AtomicU64::new(0);
+        let steps_after = |work: usize| {
+            let mut paced = CancelWatch::new(&epoch).paced();
+            assert!(paced.step(work).is_ok());
+            epoch.fetch_add(1, Ordering::Relaxed);
+            (0..).take_while(|_| paced.step(work).is_ok()).count()
+        };
+        assert_eq!(steps_after(0), UNCHECKED - 1);
+        assert_eq!(steps_after(UNCHECKED / 4 - 1), 3);
+        assert_eq!(steps_after(usize::MAX - 1), 0);
+        let mut paced = CancelWatch::new(&epoch).paced();
+        epoch.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(paced.step(0), Err(Error::Cancelled));
     }
 }

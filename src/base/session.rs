@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::backend::fork;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::{CancelWatch, Progress, ProgressFn};
 
 /// Cancels the calls of an object, from any thread and without waiting for them.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,11 @@ impl CancelHandle {
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// The watch of a call that starts now, cancelled by its context and by this handle.
+    pub fn watch<'a>(&'a self, context: &'a Context) -> CancelWatch<'a> {
+        context.cancel_watch().and(&self.0)
     }
 
     /// Progress of a call on `contexts`, cancelled by any of them, and by this handle if its counter is no longer `start`.

@@ -1,5 +1,6 @@
 //! Fixtures of the tests of several families.
 
+pub mod cancel;
 pub mod checksums;
 pub mod sparse;
 
