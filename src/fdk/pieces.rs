@@ -213,7 +213,7 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let (cancel, views) = (context.cancel_watch(), self.views(views)?);
+        let (cancel, views) = (self.watch(), self.views(views)?);
         let dims = [d.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, projections)? {
             weighted.check_writable("weighted")?;
@@ -240,6 +240,7 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
+        let flag = self.progress(None, self.epoch()).flag();
         let views = self.views(views)?;
         let (from, to) = ([d.columns, d.rows, views.len()], [plan.columns, d.rows, views.len()]);
         if let Some(site) = site(context, stream, weighted)? {
@@ -253,7 +254,7 @@ impl Fdk {
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
         let _charge = Filter::charge(context, plan)?;
-        let (filter, flag) = (Filter::ramp_only(context.isa(), plan)?, context.progress(None).flag());
+        let filter = Filter::ramp_only(context.isa(), plan)?;
         let mut unwatched = Watch { flag: &flag, wait: &mut || Ok(()) };
         let not_finite = filter.run(context.pool(), plan, batch, input, (Layout::Rows, out), &mut unwatched)?;
         let mut defects = PixelDefects { not_finite, ..PixelDefects::default() };
@@ -279,7 +280,7 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let (cancel, views) = (context.cancel_watch(), self.views(views)?);
+        let (cancel, views) = (self.watch(), self.views(views)?);
         let dims = [plan.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, filtered)? {
             volume.check_writable("volume")?;
@@ -327,7 +328,7 @@ impl Fdk {
     pub fn ellipsoids(&self, stream: Option<&Stream>, list: &Tensor, projections: &mut Tensor) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let (cancel, list) = (context.cancel_watch(), ellipsoids(list)?);
+        let (cancel, list) = (self.watch(), ellipsoids(list)?);
         let dims = [d.columns, d.rows, plan.views.len()];
         if let Some(site) = site(context, stream, projections)? {
             projections.check_writable("projections")?;
@@ -344,7 +345,7 @@ impl Fdk {
     /// As for [`Fdk::ellipsoids`].
     pub fn ellipsoid_volume(&self, list: &Tensor, volume: &mut Tensor) -> Result<()> {
         let context = self.context();
-        let (cancel, list) = (context.cancel_watch(), ellipsoids(list)?);
+        let (cancel, list) = (self.watch(), ellipsoids(list)?);
         let grid = self.plan().volume_grid();
         let out = packed_mut::<f32>("volume", volume, context, &grid.size)?;
         phantom::sample(context.pool(), grid, &list, out, cancel)

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::log::Level;
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::{CancelWatch, Progress, ProgressFn};
 use crate::scalar::DType;
 use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
@@ -169,6 +169,11 @@ impl Fdk {
     /// Progress of a call that begins now, or of a scan; `start` is the value of the cancel counter at its begin.
     pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>, start: u64) -> Progress<'p> {
         self.cancel.progress(&self.setting.contexts, report, start)
+    }
+
+    /// The watch of a single step that begins now, which runs on the first context.
+    pub(super) fn watch(&self) -> CancelWatch<'_> {
+        self.cancel.watch(self.context())
     }
 
     pub(super) fn epoch(&self) -> u64 {

@@ -1,35 +1,18 @@
-//! Weights and conversions of counts on their own: a cancel of the context ends them, and each pixel keeps to itself.
+//! Single steps and conversions of counts: a cancel of the context or of the object ends them. Weights of a pixel depend on
+//! no other pixel.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::device::{gpu, moved};
 use super::session::{cpu, scan, tensor, values};
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::fdk::counts::{Counts, PixelDefects};
 use crate::fdk::options::Options;
 use crate::fdk::pieces;
 use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-
-/// Cancels from another thread until a call ends by it, and then makes the same call without that.
-fn is_cancelled(context: &Arc<Context>, name: &str, mut call: impl FnMut() -> Result<()>) {
-    let has_ended = AtomicBool::new(false);
-    let was_cancelled = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !has_ended.load(Ordering::Relaxed) {
-                context.cancel();
-            }
-        });
-        let was_cancelled = (0..2000).any(|_| call() == Err(Error::Cancelled));
-        has_ended.store(true, Ordering::Relaxed);
-        was_cancelled
-    });
-    assert!(was_cancelled, "{name}");
-    assert_eq!(call(), Ok(()), "{name}, later");
-}
+use crate::testing::cancel::is_cancelled;
 
 #[test]
 fn weights_and_conversions_of_counts_end_within_a_view() {
@@ -38,11 +21,33 @@ fn weights_and_conversions_of_counts_end_within_a_view() {
     let views: Vec<i64> = (0..scan.dims[2] as i64).collect();
     let input = scan.tensor(&context);
     let mut out = Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, &scan.dims).unwrap();
-    is_cancelled(&context, "weight", || fdk.weight(None, &views, &input, &mut out));
+    let cancel = || context.cancel();
+    is_cancelled(&cancel, "weight", || fdk.weight(None, &views, &input, &mut out));
     let model = || Counts { unattenuated: 100.0, unattenuated_image: None, dark: None, least: 0.0 };
-    is_cancelled(&context, "log_transform", || {
+    is_cancelled(&cancel, "log_transform", || {
         pieces::log_transform(&context, None, &input, model(), &mut out).map(drop)
     });
+}
+
+#[test]
+fn a_cancel_of_the_object_ends_its_single_steps() {
+    let (context, scan) = (cpu(0), scan("full"));
+    let fdk = scan.fdk(&context, Options::default());
+    let handle = fdk.cancel_handle();
+    let cancel = || handle.cancel();
+    let [columns, rows, count] = scan.dims;
+    let views: Vec<i64> = (0..count as i64).collect();
+    let host = |dims: &[usize]| Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, dims).unwrap();
+    let (mut weighted, mut filtered) = (host(&scan.dims), host(&[fdk.plan().columns, rows, count]));
+    let (mut drawn, mut volume) = (host(&[columns, rows, count]), host(&fdk.plan().grid.size));
+    let mut list = Tensor::create(&context, DType::F64, Location::Host, Order::ColumnMajor, &[8, 10]).unwrap();
+    pieces::shepp_logan(20.0, &mut list).unwrap();
+    let input = scan.tensor(&context);
+    is_cancelled(&cancel, "weight", || fdk.weight(None, &views, &input, &mut weighted));
+    is_cancelled(&cancel, "filter", || fdk.filter(None, &views, &weighted, &mut filtered));
+    is_cancelled(&cancel, "backproject", || fdk.backproject(None, &views, &filtered, &mut volume));
+    is_cancelled(&cancel, "ellipsoids", || fdk.ellipsoids(None, &list, &mut drawn));
+    is_cancelled(&cancel, "ellipsoid_volume", || fdk.ellipsoid_volume(&list, &mut volume));
 }
 
 /// Counts are copied some images at a time, in any order of their axes, and find their pixel of the dark image.
