@@ -1,10 +1,13 @@
 //! Compressed sparse rows, validated once on creation.
 
+use std::ops::Range;
+
 use super::cache::Cache;
 use crate::backend::gpu::DeviceMemory;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::DType;
 use crate::shape::product;
 
@@ -94,9 +97,23 @@ impl Csr {
     /// not end at `nnz`, columns outside the matrix.
     pub fn new(parts: CsrParts, rows: usize, cols: usize, nnz: usize, index_base: i64) -> Result<Self> {
         let made = Self::trusted(parts, rows, cols, nnz, index_base)?;
-        match made.parts.col_idx_type {
-            IndexType::I32 => made.check_columns(made.parts.col_idx.as_slice::<i32>()?)?,
-            IndexType::I64 => made.check_columns(made.parts.col_idx.as_slice::<i64>()?)?,
+        made.check_columns(0..nnz)?;
+        Ok(made)
+    }
+
+    /// As [`Csr::new`] within a call that `cancel` ends.
+    ///
+    /// # Errors
+    /// As [`Csr::new`]; [`Error::Cancelled`].
+    pub(super) fn watched(
+        parts: CsrParts,
+        (rows, cols, nnz): (usize, usize, usize),
+        index_base: i64,
+        cancel: CancelWatch<'_>,
+    ) -> Result<Self> {
+        let made = Self::trusted(parts, rows, cols, nnz, index_base)?;
+        for block in cancel.blocks(0..nnz) {
+            made.check_columns(block?)?;
         }
         Ok(made)
     }
@@ -197,11 +214,21 @@ impl Csr {
         Ok(())
     }
 
-    fn check_columns<I: Copy + Into<i64>>(&self, col_idx: &[I]) -> Result<()> {
+    /// Checks the columns of some of the entries.
+    fn check_columns(&self, entries: Range<usize>) -> Result<()> {
+        match self.parts.col_idx_type {
+            IndexType::I32 => self.check_columns_in(self.parts.col_idx.as_slice::<i32>()?, entries),
+            IndexType::I64 => self.check_columns_in(self.parts.col_idx.as_slice::<i64>()?, entries),
+        }
+    }
+
+    fn check_columns_in<I: Copy + Into<i64>>(&self, col_idx: &[I], entries: Range<usize>) -> Result<()> {
         let range = self.index_base..crate::shape::to_i64(self.cols).saturating_add(self.index_base);
-        match col_idx.iter().take(self.nnz).position(|&c| !range.contains(&c.into())) {
+        let first = entries.start;
+        match col_idx[entries].iter().position(|&c| !range.contains(&c.into())) {
             None => Ok(()),
             Some(k) => {
+                let k = first + k;
                 let found: i64 = col_idx[k].into();
                 Err(Error::invalid(
                     "col_idx",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::coordinates::{Coordinates, Duplicates, from_coordinates};
+use super::coordinates::{Coordinates, Duplicates, from_coordinates_watched};
 use super::entries::{WHAT, charge_indices, csr, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
@@ -16,7 +16,8 @@ use crate::shape::to_i64;
 ///
 /// # Errors
 /// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
-/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for duplicates that are refused; out of memory.
+/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for duplicates that are refused; out of memory;
+/// [`Error::Cancelled`](crate::error::Error::Cancelled).
 pub fn canonical(context: &Arc<Context>, a: &Matrix, duplicates: Duplicates) -> Result<Matrix> {
     let from = csr("a", a)?;
     rebuilt(context, a, from, values("a", a)?.as_deref(), duplicates)
@@ -25,7 +26,8 @@ pub fn canonical(context: &Arc<Context>, a: &Matrix, duplicates: Duplicates) -> 
 /// The pattern of a sparse matrix, without duplicates and values: every entry is 1. As [`canonical`].
 ///
 /// # Errors
-/// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage; out of memory.
+/// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage; out of memory;
+/// [`Error::Cancelled`](crate::error::Error::Cancelled).
 pub fn pattern(context: &Arc<Context>, a: &Matrix) -> Result<Matrix> {
     rebuilt(context, a, csr("a", a)?, None, Duplicates::Sum)
 }
@@ -37,11 +39,13 @@ fn rebuilt(
     values: Option<&HostMemory>,
     duplicates: Duplicates,
 ) -> Result<Matrix> {
-    let rows = Rows::new(from)?;
+    let (rows, cancel) = (Rows::new(from)?, context.cancel_watch());
     let (columns, base) = rows.columns();
     let _charge = charge_indices(context, &[from.nnz()])?;
     let mut row_idx = alloc::with_capacity(WHAT, from.nnz())?;
+    let mut paced = cancel.paced();
     for i in 0..from.rows() {
+        paced.step(rows.row(i).len())?;
         row_idx.extend(std::iter::repeat_n(to_i64(i) + base, rows.row(i).len()));
     }
     // A borrowed array may be longer than the number of entries.
@@ -55,5 +59,5 @@ fn rebuilt(
         dtype: a.dtype(),
         values,
     };
-    from_coordinates(context, &from, duplicates)
+    from_coordinates_watched(context, &from, duplicates, cancel)
 }

@@ -23,9 +23,9 @@ pub struct Checks {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that violates a check; [`Error::NotSupported`] for another storage, or for
-/// `finite` with values on a device; [`Error::OutOfMemory`].
+/// `finite` with values on a device; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
-    let from = csr("a", a)?;
+    let (from, cancel) = (csr("a", a)?, a.context().cancel_watch());
     let rows = Rows::new(from)?;
     let wrong = |i: usize, k: usize, problem: String| {
         let place = format!("in row {i}, column {} (from 0), entry {k}: {problem}", rows.col(k));
@@ -35,8 +35,10 @@ pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
     let marks = if checks.distinct && !checks.sorted { from.cols() } else { 0 };
     let _charge = charge_indices(a.context(), &[marks])?;
     let mut last = alloc::filled(WHAT, marks, 0usize)?;
+    let mut paced = cancel.paced();
     for i in 0..rows.len() {
         let row = rows.row(i);
+        paced.step(row.len())?;
         for k in row.clone() {
             let column = rows.col(k);
             if checks.sorted && k > row.start {
@@ -62,7 +64,16 @@ pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
     let Some(held) = values("a", a)? else { return Ok(()) };
     with_scalar!(a.dtype(), "a", T => {
         let held = &held.as_slice::<T>()?[..from.nnz()];
-        let Some(k) = held.iter().position(|v| !(v.re().is_finite() && v.im().is_finite())) else { return Ok(()) };
+        let is_odd = |v: &T| !(v.re().is_finite() && v.im().is_finite());
+        let mut found = None;
+        for block in cancel.blocks(0..held.len()) {
+            let block = block?;
+            found = held[block.clone()].iter().position(is_odd).map(|k| block.start + k);
+            if found.is_some() {
+                break;
+            }
+        }
+        let Some(k) = found else { return Ok(()) };
         let (mut low, mut high) = (0, rows.len());
         while low < high {
             let middle = low + (high - low) / 2;

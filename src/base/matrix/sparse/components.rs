@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::entries::{WHAT, charge_indices, csr};
 use super::index::{Indices, Rows};
-use super::transform::select;
+use super::transform::select_watched;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::shape::{self, to_i64};
 
 /// The connected components of a graph, numbered by their lowest vertex.
@@ -72,11 +73,15 @@ impl Forest {
         }
     }
 
-    /// Calls `edges` for every vertex and returns the sum of its results.
-    fn follow(&self, context: &Context, edges: impl Fn(usize) -> usize + Sync) -> usize {
+    /// Calls `edges` for every vertex.
+    fn follow(&self, context: &Context, cancel: CancelWatch<'_>, edges: impl Fn(usize) + Sync) -> Result<()> {
         context.pool().run(|| {
             let pieces = self.0.par_chunks(PIECE).enumerate();
-            pieces.map(|(piece, own)| (0..own.len()).map(|i| edges(piece * PIECE + i)).sum::<usize>()).sum()
+            pieces.try_for_each(|(piece, own)| {
+                cancel.check()?;
+                (0..own.len()).for_each(|i| edges(piece * PIECE + i));
+                Ok(())
+            })
         })
     }
 }
@@ -85,8 +90,13 @@ impl Forest {
 /// O((n + nnz) log n) at worst, on the threads of its context.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage; out of memory.
+/// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage; out of memory;
+/// [`Error::Cancelled`].
 pub fn components(a: &Matrix) -> Result<Components> {
+    components_watched(a, a.context().cancel_watch())
+}
+
+fn components_watched(a: &Matrix, cancel: CancelWatch<'_>) -> Result<Components> {
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
     let n = a.rows();
@@ -94,18 +104,24 @@ pub fn components(a: &Matrix) -> Result<Components> {
     // Charge parents, labels, and sizes of at most n components.
     let _charge = charge_indices(a.context(), &[n; 3])?;
     let forest = Forest::new(n)?;
-    forest.follow(a.context(), |i| rows.row(i).filter(|&k| forest.join(i, rows.col(k))).count());
+    forest.follow(a.context(), cancel, |i| {
+        for k in rows.row(i) {
+            forest.join(i, rows.col(k));
+        }
+    })?;
     let mut sizes = Vec::new();
     // A root comes before the other vertices of its tree, so its label is known when they are visited.
     let mut labels = alloc::filled(WHAT, n, 0usize)?;
-    for v in 0..n {
-        let r = forest.root(v);
-        if r == v {
-            labels[v] = sizes.len();
-            alloc::push(WHAT, &mut sizes, 1)?;
-        } else {
-            labels[v] = labels[r];
-            sizes[labels[r]] += 1;
+    for block in cancel.blocks(0..n) {
+        for v in block? {
+            let r = forest.root(v);
+            if r == v {
+                labels[v] = sizes.len();
+                alloc::push(WHAT, &mut sizes, 1)?;
+            } else {
+                labels[v] = labels[r];
+                sizes[labels[r]] += 1;
+            }
         }
     }
     Ok(Components { labels, sizes })
@@ -117,7 +133,8 @@ pub fn components(a: &Matrix) -> Result<Components> {
 /// # Errors
 /// As [`components`]; [`Error::InvalidArgument`] for a component that does not exist.
 pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<i64>) -> Result<(Matrix, Vec<i64>)> {
-    let found = components(a)?;
+    let cancel = a.context().cancel_watch();
+    let found = components_watched(a, cancel)?;
     let count = found.sizes.len();
     let which = match which {
         Some(c) => shape::index("which", c, count)?,
@@ -126,6 +143,6 @@ pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<i64>) -> Resu
     let mut vertices = alloc::with_capacity(WHAT, found.sizes[which])?;
     vertices.extend(found.labels.iter().enumerate().filter(|(_, c)| **c == which).map(|(v, _)| to_i64(v)));
     let list = Indices::I64(&vertices);
-    let part = select(context, a, Some(&list), Some(&list))?;
+    let part = select_watched(context, a, Some(&list), Some(&list), cancel)?;
     Ok((part, vertices))
 }

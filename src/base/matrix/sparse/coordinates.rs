@@ -11,6 +11,7 @@ use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::{to_i64, to_u64};
 
@@ -55,8 +56,18 @@ pub struct Coordinates<'a> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming the first entry outside the matrix or, if they are refused, the first duplicate;
-/// [`Error::OutOfMemory`].
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicates: Duplicates) -> Result<Matrix> {
+    from_coordinates_watched(context, from, duplicates, context.cancel_watch())
+}
+
+/// [`from_coordinates`] for a call that has begun before, and is cancelled by `cancel`.
+pub(super) fn from_coordinates_watched(
+    context: &Arc<Context>,
+    from: &Coordinates<'_>,
+    duplicates: Duplicates,
+    cancel: CancelWatch<'_>,
+) -> Result<Matrix> {
     let nnz = from.row_idx.len();
     if from.col_idx.len() != nnz {
         let problem = format!("has {} elements, row_idx has {nnz}", from.col_idx.len());
@@ -72,18 +83,24 @@ pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicat
     }
     let _charge = charge_indices(context, &[from.rows + 1, nnz, nnz])?;
     check_rows(from.rows)?;
-    let mut entries = scattered(from)?;
-    sort_rows(context, &mut entries)?;
-    let (starts, _starts_charge) = merge(context, &mut entries, duplicates)?;
+    let mut entries = scattered(from, cancel)?;
+    sort_rows(context, &mut entries, cancel)?;
+    let (starts, _starts_charge) = merge(context, &mut entries, duplicates, cancel)?;
     let (Some(starts), Some(values)) = (starts, from.values) else {
-        return entries.gathered(context, from.dtype, from.values, false);
+        return entries.gathered(context, from.dtype, from.values, false, cancel);
     };
-    entries.into_matrix(context, from.dtype, false, |entries, out| {
+    let fill = |entries: &Entries, out: &mut HostMemory| {
         with_scalar!(from.dtype, "values", T => {
-            reduce(&entries.source, &starts, duplicates, values.as_slice::<T>()?, out.as_mut_slice::<T>()?);
+            let (values, out) = (values.as_slice::<T>()?, out.as_mut_slice::<T>()?);
+            for block in cancel.blocks(0..out.len()) {
+                let block = block?;
+                let starts = &starts[block.start..=block.end];
+                reduce(&entries.source, starts, duplicates, values, &mut out[block]);
+            }
             Ok(())
         })
-    })
+    };
+    entries.into_matrix(context, from.dtype, false, cancel, fill)
 }
 
 /// Refuses pointers of more rows than the free memory holds: one entry, or a file of a line, may name a row of any number,
@@ -101,7 +118,7 @@ fn check_rows(rows: usize) -> Result<()> {
 const UNCHECKED: u64 = 1 << 26;
 
 /// The entries row by row; those of a row are in the order given.
-fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
+fn scattered(from: &Coordinates<'_>, cancel: CancelWatch<'_>) -> Result<Entries> {
     let nnz = from.row_idx.len();
     let checked = |argument: &str, indices: &Indices<'_>, k: usize, size: usize| -> Result<usize> {
         let found = indices.at(k);
@@ -111,19 +128,23 @@ fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
         })
     };
     let mut row_ptr = alloc::filled(WHAT, from.rows + 1, 0usize)?;
-    for k in 0..nnz {
-        row_ptr[checked("row_idx", &from.row_idx, k, from.rows)? + 1] += 1;
+    for block in cancel.blocks(0..nnz) {
+        for k in block? {
+            row_ptr[checked("row_idx", &from.row_idx, k, from.rows)? + 1] += 1;
+        }
     }
     offsets(&mut row_ptr);
     let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
     let mut source = alloc::filled(WHAT, nnz, 0usize)?;
-    for k in 0..nnz {
-        // Checked in the first round.
-        let row = (from.row_idx.at(k) - from.base) as usize;
-        let place = row_ptr[row];
-        col_idx[place] = checked("col_idx", &from.col_idx, k, from.cols)?;
-        source[place] = k;
-        row_ptr[row] += 1;
+    for block in cancel.blocks(0..nnz) {
+        for k in block? {
+            // Checked in the first round.
+            let row = (from.row_idx.at(k) - from.base) as usize;
+            let place = row_ptr[row];
+            col_idx[place] = checked("col_idx", &from.col_idx, k, from.cols)?;
+            source[place] = k;
+            row_ptr[row] += 1;
+        }
     }
     restart_rows(&mut row_ptr);
     Ok(Entries { rows: from.rows, cols: from.cols, row_ptr, col_idx, source })
@@ -135,9 +156,18 @@ fn merge(
     context: &Context,
     entries: &mut Entries,
     duplicates: Duplicates,
+    cancel: CancelWatch<'_>,
 ) -> Result<(Option<Vec<usize>>, Option<Charge>)> {
-    let equal = |cols: &[usize], range: std::ops::Range<usize>| cols[range].windows(2).any(|pair| pair[0] == pair[1]);
-    if !(0..entries.rows).any(|i| equal(&entries.col_idx, entries.row_ptr[i]..entries.row_ptr[i + 1])) {
+    let equal = |cols: &[usize]| cols.windows(2).any(|pair| pair[0] == pair[1]);
+    let (mut paced, mut has_equal) = (cancel.paced(), false);
+    for ends in entries.row_ptr.windows(2) {
+        paced.step(ends[1] - ends[0])?;
+        has_equal = equal(&entries.col_idx[ends[0]..ends[1]]);
+        if has_equal {
+            break;
+        }
+    }
+    if !has_equal {
         return Ok((None, None));
     }
     let reduced = matches!(duplicates, Duplicates::Sum | Duplicates::Max);
@@ -147,6 +177,7 @@ fn merge(
     let (mut kept, mut begin) = (0, 0);
     for row in 0..entries.rows {
         let (first, end) = (kept, entries.row_ptr[row + 1]);
+        paced.step(end - begin)?;
         for k in begin..end {
             let (col, source) = (entries.col_idx[k], entries.source[k]);
             if kept == first || entries.col_idx[kept - 1] != col {

@@ -23,9 +23,9 @@ use crate::tensor::Location;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a threshold that is negative or NaN; [`Error::NotSupported`] for another storage or values
-/// on a device; [`Error::OutOfMemory`].
+/// on a device; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
-    let source = csr("a", a)?;
+    let (source, cancel) = (csr("a", a)?, context.cancel_watch());
     range::at_least_zero("threshold", threshold)?;
     let (rows, held) = (Rows::new(source)?, values("a", a)?);
     let _charge = charge_indices(context, &[rows.len() + 1, source.nnz(), source.nnz()])?;
@@ -40,10 +40,12 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         let mut kept = alloc::with_capacity(WHAT, source.nnz())?;
         row_ptr.push(0);
         // Sums over the columns of a row, if a column may be stored more than once.
-        let places = if rows.are_ascending() { 0 } else { source.cols() };
+        let places = if rows.are_ascending(cancel)? { 0 } else { source.cols() };
         let _sums = charge_indices(context, &[places, places])?;
         let mut sums = alloc::filled(WHAT, places, (0.0, 0.0))?;
+        let mut paced = cancel.paced();
         for i in 0..rows.len() {
+            paced.step(rows.row(i).len())?;
             if places == 0 {
                 kept.extend(rows.row(i).filter(|&k| stays(value(k))));
             } else {
@@ -59,9 +61,11 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         Ok((row_ptr, kept))
     })?;
     let mut col_idx = alloc::with_capacity(WHAT, kept.len())?;
-    col_idx.extend(kept.iter().map(|&k| rows.col(k)));
+    for block in cancel.blocks(0..kept.len()) {
+        col_idx.extend(kept[block?].iter().map(|&k| rows.col(k)));
+    }
     let entries = Entries { rows: source.rows(), cols: source.cols(), row_ptr, col_idx, source: kept };
-    entries.gathered(context, a.dtype(), held.as_deref(), false)
+    entries.gathered(context, a.dtype(), held.as_deref(), false, cancel)
 }
 
 /// A copy of a sparse matrix in memory that purlin owns, on the host, or on the context's GPU, where products read it

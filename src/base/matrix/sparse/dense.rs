@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::entries::{Entries, WHAT, charge_indices, csr, value_at, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, gather, value_at, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::context::Context;
@@ -22,10 +22,10 @@ fn elements<'a, T: Scalar>(argument: &str, dense: &Dense<'a>) -> Result<(&'a [T]
 /// # Errors
 /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for a threshold below 0 or NaN;
 /// [`NotSupported`](crate::error::Error::NotSupported) for another storage or a device;
-/// [`OutOfMemory`](crate::error::Error::OutOfMemory).
+/// [`OutOfMemory`](crate::error::Error::OutOfMemory); [`Cancelled`](crate::error::Error::Cancelled).
 pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
     range::at_least_zero("threshold", threshold)?;
-    let dense = a.dense("a")?;
+    let (dense, cancel) = (a.dense("a")?, context.cancel_watch());
     let (rows, cols) = (a.rows(), a.cols());
     with_scalar!(a.dtype(), "a", T => {
         let (data, down, right) = elements::<T>("a", &dense)?;
@@ -38,7 +38,9 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         let mut row_ptr = alloc::with_capacity(WHAT, rows + 1)?;
         let mut end = 0usize;
         row_ptr.push(0);
+        let mut paced = cancel.paced();
         for i in 0..rows {
+            paced.step(cols)?;
             end += (0..cols).filter(|&j| kept(i, j)).count();
             row_ptr.push(end);
         }
@@ -46,17 +48,15 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         let mut col_idx = alloc::with_capacity(WHAT, end)?;
         let mut source = alloc::with_capacity(WHAT, end)?;
         for i in 0..rows {
+            paced.step(cols)?;
             for j in (0..cols).filter(|&j| kept(i, j)) {
                 col_idx.push(j);
                 source.push(i * down + j * right);
             }
         }
         let entries = Entries { rows, cols, row_ptr, col_idx, source };
-        entries.into_matrix(context, a.dtype(), false, |entries, out| {
-            for (o, &k) in out.as_mut_slice::<T>()?.iter_mut().zip(&entries.source) {
-                *o = data[k];
-            }
-            Ok(())
+        entries.into_matrix(context, a.dtype(), false, cancel, |entries, out| {
+            gather(entries, out.as_mut_slice::<T>()?, |k| data[k], cancel)
         })
     })
 }
@@ -65,9 +65,10 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
 ///
 /// # Errors
 /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another size or type;
-/// [`NotSupported`](crate::error::Error::NotSupported) for another storage or a device.
+/// [`NotSupported`](crate::error::Error::NotSupported) for another storage or a device;
+/// [`Cancelled`](crate::error::Error::Cancelled), which leaves some rows written.
 pub fn to_dense(a: &Matrix, out: &mut Matrix) -> Result<()> {
-    let from = csr("a", a)?;
+    let (from, cancel) = (csr("a", a)?, a.context().cancel_watch());
     out.expect_size("out", a.rows(), a.cols())?;
     out.expect_dtype("out", a.dtype())?;
     let held = values("a", a)?;
@@ -77,7 +78,9 @@ pub fn to_dense(a: &Matrix, out: &mut Matrix) -> Result<()> {
     with_scalar!(a.dtype(), "a", T => {
         let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
         let data = memory.host_mut("out")?.as_mut_slice::<T>()?;
+        let mut paced = cancel.paced();
         for i in 0..a.rows() {
+            paced.step(a.cols() + rows.row(i).len())?;
             (0..a.cols()).for_each(|j| data[i * down + j * right] = T::default());
             for k in rows.row(i) {
                 data[i * down + rows.col(k) * right] += value_at(held, k);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::coordinates::{Coordinates, Duplicates, from_coordinates};
+use super::coordinates::{Coordinates, Duplicates, from_coordinates_watched};
 use super::entries::{WHAT, csr};
 use super::index::{Indices, Rows};
 use super::lines::Lines;
@@ -45,7 +45,8 @@ pub struct EdgeList {
 /// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`] naming the bytes that are needed beside each other, at
 /// least; [`Error::Cancelled`].
 pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
-    let mut lines = Lines::open(path, context.cancel_watch())?;
+    let cancel = context.cancel_watch();
+    let mut lines = Lines::open(path, cancel)?;
     let budget = context.host_budget();
     let total = |e: Error| with_used(e, budget);
     let (mut row_idx, mut col_idx) = (List::with_capacity(0, budget)?, List::with_capacity(0, budget)?);
@@ -134,7 +135,7 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         dtype: how.dtype,
         values: held.as_ref(),
     };
-    let matrix = from_coordinates(context, &from, how.duplicates).map_err(|e| match e {
+    let matrix = from_coordinates_watched(context, &from, how.duplicates, cancel).map_err(|e| match e {
         // The number of a duplicate entry does not help to find it in a file.
         Error::InvalidArgument { problem, .. } => lines.bad(problem),
         other => total(other),

@@ -14,6 +14,7 @@ use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::shape::product;
 
@@ -97,21 +98,30 @@ pub(super) fn offsets(lengths: &mut [usize]) {
     }
 }
 
-fn stored<I: Index>(values: &[usize], budget: &Arc<crate::backend::memory::Budget>) -> Result<HostMemory> {
-    let mut memory = HostMemory::allocate(WHAT, product(WHAT, values.len(), size_of::<I>())?, budget)?;
-    for (out, v) in memory.as_mut_slice::<I>()?.iter_mut().zip(values) {
-        *out = I::from_usize(*v);
+fn stored<I: Index>(context: &Context, values: &[usize], cancel: CancelWatch<'_>) -> Result<HostMemory> {
+    let bytes = product(WHAT, values.len(), size_of::<I>())?;
+    let mut memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+    let out = memory.as_mut_slice::<I>()?;
+    for block in cancel.blocks(0..values.len()) {
+        let block = block?;
+        for (out, v) in out[block.clone()].iter_mut().zip(&values[block]) {
+            *out = I::from_usize(*v);
+        }
     }
     Ok(memory)
 }
 
-fn narrowest(context: &Context, values: &[usize], largest: usize) -> Result<(HostMemory, IndexType)> {
-    let budget = context.host_budget();
+fn narrowest(
+    context: &Context,
+    values: &[usize],
+    largest: usize,
+    cancel: CancelWatch<'_>,
+) -> Result<(HostMemory, IndexType)> {
     // The largest index must also fit one-based, so that a copy with another base keeps the type.
     Ok(if largest < i32::MAX as usize {
-        (stored::<i32>(values, budget)?, IndexType::I32)
+        (stored::<i32>(context, values, cancel)?, IndexType::I32)
     } else {
-        (stored::<i64>(values, budget)?, IndexType::I64)
+        (stored::<i64>(context, values, cancel)?, IndexType::I64)
     })
 }
 
@@ -122,6 +132,7 @@ impl Entries {
         context: &Arc<Context>,
         dtype: DType,
         pattern: bool,
+        cancel: CancelWatch<'_>,
         fill: impl FnOnce(&Self, &mut HostMemory) -> Result<()>,
     ) -> Result<Matrix> {
         let nnz = self.col_idx.len();
@@ -134,10 +145,10 @@ impl Entries {
                 Some(Memory::Host(memory))
             }
         };
-        let (row_ptr, row_ptr_type) = narrowest(context, &self.row_ptr, nnz)?;
-        let (col_idx, col_idx_type) = narrowest(context, &self.col_idx, self.cols)?;
+        let (row_ptr, row_ptr_type) = narrowest(context, &self.row_ptr, nnz, cancel)?;
+        let (col_idx, col_idx_type) = narrowest(context, &self.col_idx, self.cols, cancel)?;
         let parts = CsrParts { row_ptr, row_ptr_type, col_idx, col_idx_type, values };
-        let csr = Csr::new(parts, self.rows, self.cols, nnz, 0)?;
+        let csr = Csr::watched(parts, (self.rows, self.cols, nnz), 0, cancel)?;
         Ok(Matrix::from_csr(context, dtype, csr, false))
     }
 
@@ -148,42 +159,56 @@ impl Entries {
         dtype: DType,
         values: Option<&HostMemory>,
         conjugate: bool,
+        cancel: CancelWatch<'_>,
     ) -> Result<Matrix> {
         let Some(values) = values else {
-            return self.into_matrix(context, dtype, true, |_, _| Ok(()));
+            return self.into_matrix(context, dtype, true, cancel, |_, _| Ok(()));
         };
-        self.into_matrix(context, dtype, false, |entries, out| {
+        self.into_matrix(context, dtype, false, cancel, |entries, out| {
             if conjugate && dtype.is_complex() {
                 return with_scalar!(dtype, "values", T => {
                     let from = values.as_slice::<T>()?;
-                    gather(entries, out.as_mut_slice::<T>()?, |k| from[k].conjugate());
-                    Ok(())
+                    gather(entries, out.as_mut_slice::<T>()?, |k| from[k].conjugate(), cancel)
                 });
             }
             // A plain copy depends on the size of the type only.
             match dtype.size() {
-                4 => copy::<u32>(entries, values, out),
-                8 => copy::<i64>(entries, values, out),
-                _ => with_scalar!(dtype, "values", T => copy::<T>(entries, values, out)),
+                4 => copy::<u32>(entries, values, out, cancel),
+                8 => copy::<i64>(entries, values, out, cancel),
+                _ => with_scalar!(dtype, "values", T => copy::<T>(entries, values, out, cancel)),
             }
         })
     }
 }
 
-fn gather<T: Copy>(entries: &Entries, out: &mut [T], value: impl Fn(usize) -> T) {
-    for (o, &k) in out.iter_mut().zip(&entries.source) {
-        *o = value(k);
+/// Writes the value of each entry's source.
+pub(super) fn gather<T: Copy>(
+    entries: &Entries,
+    out: &mut [T],
+    value: impl Fn(usize) -> T,
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
+    for block in cancel.blocks(0..entries.source.len()) {
+        let block = block?;
+        for (o, &k) in out[block.clone()].iter_mut().zip(&entries.source[block]) {
+            *o = value(k);
+        }
     }
-}
-
-fn copy<T: Element>(entries: &Entries, values: &HostMemory, out: &mut HostMemory) -> Result<()> {
-    let from = values.as_slice::<T>()?;
-    gather(entries, out.as_mut_slice::<T>()?, |k| from[k]);
     Ok(())
 }
 
+fn copy<T: Element>(
+    entries: &Entries,
+    values: &HostMemory,
+    out: &mut HostMemory,
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
+    let from = values.as_slice::<T>()?;
+    gather(entries, out.as_mut_slice::<T>()?, |k| from[k], cancel)
+}
+
 /// Sorts the entries of every row by column, and entries of equal columns by source.
-pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> {
+pub(super) fn sort_rows(context: &Context, entries: &mut Entries, cancel: CancelWatch<'_>) -> Result<()> {
     use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
     // Entries in the rows of a task, about.
     const TASK: usize = 1 << 16;
@@ -202,6 +227,7 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
         (cols, source, first) = (c_rest, s_rest, row);
     }
     let work = |(row_ptr, cols, source): (&[usize], &mut [usize], &mut [usize])| -> Result<()> {
+        cancel.check()?;
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         // Renewed only for a longer row, so that threads seldom contend for the budget.
         let mut charge = None;

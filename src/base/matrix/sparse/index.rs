@@ -3,6 +3,7 @@
 use super::super::csr::{Csr, IndexType};
 use crate::backend::memory::HostMemory;
 use crate::error::Result;
+use crate::progress::CancelWatch;
 use crate::scalar::Element;
 
 /// An integer type that indices are stored in.
@@ -152,8 +153,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Whether the columns of every row ascend strictly, so that no (row, column) is stored twice.
-    #[inline]
-    pub fn are_ascending(&self) -> bool {
-        (0..self.len()).all(|i| self.row(i).skip(1).all(|k| self.col(k - 1) < self.col(k)))
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::error::Error::Cancelled).
+    pub(super) fn are_ascending(&self, cancel: CancelWatch<'_>) -> Result<bool> {
+        let mut paced = cancel.paced();
+        for i in 0..self.len() {
+            paced.step(self.row(i).len())?;
+            if !self.row(i).skip(1).all(|k| self.col(k - 1) < self.col(k)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

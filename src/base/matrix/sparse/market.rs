@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::coordinates::{Coordinates, Duplicates, from_coordinates};
+use super::coordinates::{Coordinates, Duplicates, from_coordinates_watched};
 use super::entries::{WHAT, csr, value_at, values};
 use super::index::{Indices, Rows};
 use super::lines::{Lines, TextFile};
@@ -48,7 +48,8 @@ const EXACT: i128 = 1 << 53;
 /// [`Error::InvalidArgument`] for a real `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`];
 /// [`Error::Cancelled`].
 pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) -> Result<Matrix> {
-    let mut lines = Lines::open(path, context.cancel_watch())?;
+    let cancel = context.cancel_watch();
+    let mut lines = Lines::open(path, cancel)?;
     let (field, kind) = header(&mut lines)?;
     let dtype = dtype.unwrap_or(if field == Field::Complex { DType::CF64 } else { DType::F64 });
     if field == Field::Complex && !dtype.is_complex() {
@@ -90,7 +91,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     let held = (field != Field::Pattern).then_some(&held);
     let (row_idx, col_idx) = (Indices::I64(row_idx.as_slice()?), Indices::I64(col_idx.as_slice()?));
     let from = Coordinates { rows, cols, row_idx, col_idx, base: 1, dtype, values: held };
-    from_coordinates(context, &from, Duplicates::Sum)
+    from_coordinates_watched(context, &from, Duplicates::Sum, cancel)
 }
 
 /// Reads the entries of a matrix with the given rows, columns and stored entries. Calls `push` for each entry and for

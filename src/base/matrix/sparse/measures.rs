@@ -13,6 +13,7 @@ use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, not_finite};
+use crate::progress::CancelWatch;
 use crate::range;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 
@@ -43,24 +44,28 @@ numbered!(Norm, Frobenius, One, Max, Infinity);
 ///
 /// # Errors
 /// [`NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
-/// [`OutOfMemory`](crate::error::Error::OutOfMemory).
+/// [`OutOfMemory`](crate::error::Error::OutOfMemory); [`Cancelled`](crate::error::Error::Cancelled).
 pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
+    norm_watched(a, which, a.context().cancel_watch())
+}
+
+fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64> {
     let from = csr("a", a)?;
     let held = values("a", a)?;
     let rows = Rows::new(from)?;
     with_scalar!(a.dtype(), "a", T => {
         let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
-        if rows.are_ascending() {
+        if rows.are_ascending(cancel)? {
             let modulus = |k: usize| {
                 let v = value_at::<T>(held, k);
                 v.re().hypot(v.im())
             };
-            let places = || (0..rows.len()).flat_map(|i| rows.row(i).map(move |k| (i, k)));
-            return measure(a, which, || places().map(|(i, k)| (i, rows.col(k), modulus(k))));
+            let line = |i: usize| rows.row(i).map(move |k| (i, rows.col(k), modulus(k)));
+            return measure(a, which, &Lines { count: rows.len(), line, cancel });
         }
         // Rows of the transpose have ascending columns, so entries at one (row, column) are adjacent.
         let _charge = charge_indices(a.context(), &[from.cols() + 1, from.nnz(), from.nnz()])?;
-        let mirror = transposed(&rows, a.cols(), from.nnz())?;
+        let mirror = transposed(&rows, a.cols(), from.nnz(), cancel)?;
         let place = |j: usize, k: usize| {
             let end = mirror.row_ptr[j + 1];
             let same = (k..end).take_while(|&other| mirror.col_idx[other] == mirror.col_idx[k]);
@@ -70,32 +75,64 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
         };
         let is_first = |j: usize, k: usize| k == mirror.row_ptr[j] || mirror.col_idx[k - 1] != mirror.col_idx[k];
         let (place, is_first, row_ptr) = (&place, &is_first, &mirror.row_ptr);
-        let places = || (0..a.cols()).flat_map(move |j| (row_ptr[j]..row_ptr[j + 1]).map(move |k| (j, k)));
-        measure(a, which, || places().filter(|&(j, k)| is_first(j, k)).map(|(j, k)| place(j, k)))
+        let line = |j: usize| {
+            (row_ptr[j]..row_ptr[j + 1]).filter(move |&k| is_first(j, k)).map(move |k| place(j, k))
+        };
+        measure(a, which, &Lines { count: a.cols(), line, cancel })
     })
 }
 
-/// The norm of a matrix from the rows, columns and moduli of its entries, without duplicates.
-fn measure<I: Iterator<Item = (usize, usize, f64)>>(a: &Matrix, which: Norm, places: impl Fn() -> I) -> Result<f64> {
+/// Rows, columns and moduli of a matrix's entries without duplicates, by rows or by columns.
+struct Lines<'a, L> {
+    /// Number of rows or columns.
+    count: usize,
+    /// The entries of one of them.
+    line: L,
+    cancel: CancelWatch<'a>,
+}
+
+impl<I: Iterator<Item = (usize, usize, f64)>, L: Fn(usize) -> I> Lines<'_, L> {
+    /// Folds all entries in their order.
+    fn fold<R>(&self, start: R, mut take: impl FnMut(R, (usize, usize, f64)) -> R) -> Result<R> {
+        let (mut paced, mut result) = (self.cancel.paced(), start);
+        for i in 0..self.count {
+            let mut count = 0;
+            result = (self.line)(i).fold(result, |result, place| {
+                count += 1;
+                take(result, place)
+            });
+            paced.step(count)?;
+        }
+        Ok(result)
+    }
+}
+
+/// The norm of a matrix from its entries.
+fn measure<I, L>(a: &Matrix, which: Norm, entries: &Lines<'_, L>) -> Result<f64>
+where
+    I: Iterator<Item = (usize, usize, f64)>,
+    L: Fn(usize) -> I,
+{
     // NaN counts as larger than any number, so that it is not lost.
     let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
-    let moduli = || places().map(|(_, _, modulus)| modulus);
+    let largest = || entries.fold(0.0, |most, (_, _, modulus)| larger(most, modulus));
     let largest_sum = |count: usize, line: &dyn Fn(usize, usize) -> usize| {
         let _charge = charge_indices(a.context(), &[count])?;
         let mut sums = alloc::filled(WHAT, count, 0.0)?;
-        places().for_each(|(i, j, modulus)| sums[line(i, j)] += modulus);
+        entries.fold((), |(), (i, j, modulus)| sums[line(i, j)] += modulus)?;
         Ok(sums.into_iter().fold(0.0, larger))
     };
     match which {
-        Norm::Max => Ok(moduli().fold(0.0, larger)),
+        Norm::Max => largest(),
         Norm::Infinity => largest_sum(a.rows(), &|i, _| i),
         Norm::One => largest_sum(a.cols(), &|_, j| j),
         Norm::Frobenius => {
-            let largest = moduli().fold(0.0, larger);
+            let largest = largest()?;
             if largest == 0.0 || !largest.is_finite() {
                 return Ok(largest);
             }
-            Ok(largest * moduli().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt())
+            let squares = entries.fold(0.0, |sum, (_, _, modulus)| sum + (modulus / largest).powi(2))?;
+            Ok(largest * squares.sqrt())
         }
     }
 }
@@ -149,7 +186,7 @@ fn folded(
     a: &Matrix,
     of: impl Fn(&Rows<'_>, usize, &dyn Fn(usize) -> Complex<f64>) -> Complex<f64>,
 ) -> Result<Vec<Complex<f64>>> {
-    let from = csr("a", a)?;
+    let (from, cancel) = (csr("a", a)?, a.context().cancel_watch());
     let held = values("a", a)?;
     let rows = Rows::new(from)?;
     // A complex number takes two words.
@@ -161,7 +198,11 @@ fn folded(
             let v = value_at::<T>(held, k);
             Complex::new(v.re(), v.im())
         };
-        out.extend((0..from.rows()).map(|i| of(&rows, i, &value)));
+        let mut paced = cancel.paced();
+        for i in 0..from.rows() {
+            paced.step(rows.row(i).len())?;
+            out.push(of(&rows, i, &value));
+        }
         Ok(())
     })?;
     Ok(out)
@@ -197,23 +238,24 @@ enum Absent {
 
 fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
     range::at_least_zero("tolerance", tolerance)?;
-    let from = csr("a", a)?;
+    let (from, cancel) = (csr("a", a)?, a.context().cancel_watch());
     if a.rows() != a.cols() {
         return Ok(false);
     }
     // An eighth of everything where differences of the largest numbers would be infinite.
-    let largest = norm(a, Norm::Max)?;
+    let largest = norm_watched(a, Norm::Max, cancel)?;
     let unit = if largest > f64::MAX / 8.0 { 0.125 } else { 1.0 };
     let limit = (tolerance * (unit * largest), unit);
     let rows = Rows::new(from)?;
     let held = values("a", a)?;
-    if rows.are_ascending() {
-        let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
+    if rows.are_ascending(cancel)? {
+        let places = Places { cancel, rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
         return places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent));
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
-    let mirror = transposed(&rows, a.cols(), from.nnz())?;
+    let mirror = transposed(&rows, a.cols(), from.nnz(), cancel)?;
     let places = Places {
+        cancel,
         rows: rows.len(),
         row: |i| mirror.row_ptr[i]..mirror.row_ptr[i + 1],
         col: |k| mirror.col_idx[k],
@@ -223,14 +265,15 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
 }
 
 /// Access to the entries of a matrix whose rows have ascending columns, and to the indices of their values.
-struct Places<R, C, S> {
+struct Places<'a, R, C, S> {
+    cancel: CancelWatch<'a>,
     rows: usize,
     row: R,
     col: C,
     source: S,
 }
 
-impl<R, C, S> Places<R, C, S>
+impl<R, C, S> Places<'_, R, C, S>
 where
     R: Fn(usize) -> Range<usize> + Sync,
     C: Fn(usize) -> usize + Sync,
@@ -275,7 +318,9 @@ where
     ) -> Result<bool> {
         let from = |i: usize, j: usize| partition((self.row)(i), |at| (self.col)(at) < j);
         let mut next = alloc::with_capacity(WHAT, self.rows - own.start)?;
-        next.extend((own.start..self.rows).map(|i| from(i, own.start)));
+        for block in self.cancel.blocks(own.start..self.rows) {
+            next.extend(block?.map(|i| from(i, own.start)));
+        }
         // The sum of the entries from `k` on that have the same column as k, and the index of the first entry after
         // them.
         let sum = |row: usize, k: usize| {
@@ -304,9 +349,11 @@ where
             }
             Some(k)
         };
+        let mut paced = self.cancel.paced();
         for j in own.clone() {
             // Rows are visited in order, so the partner of an entry in column i is the next entry of row i.
             let (mut at, end) = (from(j, j), (self.row)(j).end);
+            paced.step(end - at)?;
             while at < end {
                 if at + AHEAD < end {
                     prefetch(&next, (self.col)(at + AHEAD) - own.start);

@@ -21,6 +21,8 @@
 //! | `checks` | sorted rows, duplicates, values that are not finite |
 //! | `market`, `edges`, `lines`, `list` | Matrix Market files, edge lists |
 
+#[cfg(test)]
+mod cancel_tests;
 mod canonical;
 mod checks;
 mod components;

@@ -8,7 +8,7 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::progress::CancelWatch;
+use crate::progress::{CancelWatch, PacedWatch};
 use crate::shape::to_i64;
 
 const WHAT: &str = "order of the vertices of a graph";
@@ -35,7 +35,7 @@ numbered!(Ordering, Degree, CuthillMckee);
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage than sparse;
-/// [`Error::OutOfMemory`]; [`Error::Cancelled`], by Cuthill-McKee after each search.
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`], by Cuthill-McKee.
 pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
     let cancel = a.context().cancel_watch();
     let rows = Rows::new(csr("a", a)?)?;
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     /// Searches from `start`: appends the vertices that it reaches after the first `done` of the list, each one's
     /// neighbours sorted by degree. Returns the number of levels, and the index in the list where the last level
     /// begins.
-    fn run(&mut self, start: usize, done: usize) -> (usize, usize) {
+    fn run(&mut self, start: usize, done: usize, paced: &mut PacedWatch<'_>) -> Result<(usize, usize)> {
         self.searches += 1;
         self.list.truncate(done);
         self.list.push(start);
@@ -95,6 +95,7 @@ impl<'a> Search<'a> {
         loop {
             while next < end {
                 let first = self.list.len();
+                paced.step(self.degree(self.list[next]))?;
                 for k in self.rows.row(self.list[next]) {
                     let to = self.rows.col(k);
                     if self.seen[to] != DONE && self.seen[to] != self.searches {
@@ -108,13 +109,14 @@ impl<'a> Search<'a> {
                 next += 1;
             }
             if self.list.len() == end {
-                return (levels, begin);
+                return Ok((levels, begin));
             }
             (levels, begin, end) = (levels + 1, end, self.list.len());
         }
     }
 
     fn order(mut self, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
+        let mut paced = cancel.paced();
         let mut starts = alloc::with_capacity(WHAT, self.rows.len())?;
         starts.extend(0..self.rows.len());
         starts.sort_unstable_by_key(|&v| (self.degree(v), v));
@@ -122,18 +124,16 @@ impl<'a> Search<'a> {
             if self.seen[start] == DONE {
                 continue;
             }
-            cancel.check()?;
             let done = self.list.len();
-            let (mut levels, mut last) = self.run(start, done);
+            let (mut levels, mut last) = self.run(start, done, &mut paced)?;
             // Search again from the far end, as long as this finds more levels.
             while let Some(&far) = self.list[last..].iter().min_by_key(|&&v| (self.degree(v), v)) {
-                cancel.check()?;
                 let reached = self.list.len();
-                let (found, at) = self.run(far, done);
+                let (found, at) = self.run(far, done, &mut paced)?;
                 // If edges have one direction, a search from the far end may miss vertices, even the start.
                 if found <= levels || self.list.len() < reached {
                     // Use the search from the previous start.
-                    self.run(start, done);
+                    self.run(start, done, &mut paced)?;
                     break;
                 }
                 (start, levels, last) = (far, found, at);

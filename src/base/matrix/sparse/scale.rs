@@ -52,9 +52,9 @@ fn times<T: Scalar>(left: T, value: T, right: T) -> T {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for another number or type of factors;
 /// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
-/// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory).
+/// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory); [`Error::Cancelled`](crate::error::Error::Cancelled).
 pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Option<&Tensor>) -> Result<Matrix> {
-    let source = csr("a", a)?;
+    let (source, cancel) = (csr("a", a)?, context.cancel_watch());
     let held = values("a", a)?;
     let from = Rows::new(source)?;
     let made = with_scalar!(a.dtype(), "a", T => {
@@ -65,7 +65,9 @@ pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Op
         let mut made = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
         let one = T::from_parts(1.0, 0.0);
         let new = made.as_mut_slice::<T>()?;
+        let mut paced = cancel.paced();
         for i in 0..from.len() {
+            paced.step(from.row(i).len())?;
             let left = rows.as_ref().map_or(one, |r| r[i]);
             for k in from.row(i) {
                 let right = cols.as_ref().map_or(one, |c| c[from.col(k)]);
@@ -82,6 +84,7 @@ pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Op
         col_idx_type: parts.col_idx_type,
         values: Some(Memory::Host(made)),
     };
-    let csr = Csr::new(parts, source.rows(), source.cols(), source.nnz(), source.index_base())?;
+    let size = (source.rows(), source.cols(), source.nnz());
+    let csr = Csr::watched(parts, size, source.index_base(), cancel)?;
     Ok(Matrix::from_csr(context, a.dtype(), csr, false))
 }

@@ -9,6 +9,7 @@ use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::scalar::{Scalar, is_finite, with_scalar};
 
 /// How a square matrix A is made symmetric (Hermitian if complex). The numbers are those of the C interface.
@@ -30,10 +31,12 @@ pub enum Symmetrize {
 numbered!(Symmetrize, Union, Sum, Average, Intersection, Mirror);
 
 /// Entries of A and A^H together: `source` counts those of A from 0 and those of A^H from nnz on.
-fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
+fn both(rows: &Rows<'_>, nnz: usize, cancel: CancelWatch<'_>) -> Result<Entries> {
     let n = rows.len();
     let mut row_ptr = alloc::filled(WHAT, n + 1, 0usize)?;
+    let mut paced = cancel.paced();
     for i in 0..n {
+        paced.step(rows.row(i).len())?;
         row_ptr[i + 1] += rows.row(i).len();
         for k in rows.row(i) {
             row_ptr[rows.col(k) + 1] += 1;
@@ -48,9 +51,11 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
         row_ptr[row] += 1;
     };
     for i in 0..n {
+        paced.step(rows.row(i).len())?;
         rows.row(i).for_each(|k| put(i, rows.col(k), k));
     }
     for i in 0..n {
+        paced.step(rows.row(i).len())?;
         rows.row(i).for_each(|k| put(rows.col(k), i, nnz + k));
     }
     restart_rows(&mut row_ptr);
@@ -63,33 +68,34 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
-/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
+/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`].
 pub fn symmetrize(context: &Arc<Context>, a: &Matrix, how: Symmetrize) -> Result<Matrix> {
-    let from = csr("a", a)?;
+    let (from, cancel) = (csr("a", a)?, context.cancel_watch());
     a.expect_size("a", a.rows(), a.rows())?;
     let nnz = from.nnz();
     // Charge offsets, columns and sources of both matrices, and the partners.
     let _charge = charge_indices(context, &[a.rows() + 1, 2 * nnz, 2 * nnz, 2 * nnz])?;
-    let mut entries = both(&Rows::new(from)?, nnz)?;
-    sort_rows(context, &mut entries)?;
-    let partners = pair(&mut entries, nnz, how)?;
+    let mut entries = both(&Rows::new(from)?, nnz, cancel)?;
+    sort_rows(context, &mut entries, cancel)?;
+    let partners = pair(&mut entries, nnz, how, cancel)?;
     let held = values("a", a)?;
     let pattern = held.is_none() && !matches!(how, Symmetrize::Sum | Symmetrize::Average);
-    entries.into_matrix(context, a.dtype(), pattern, |entries, out| {
+    entries.into_matrix(context, a.dtype(), pattern, cancel, |entries, out| {
         with_scalar!(a.dtype(), "a", T => {
             let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
-            combine(entries, &partners, nnz, how, held, out.as_mut_slice::<T>()?);
-            Ok(())
+            combine(entries, &partners, nnz, how, held, out.as_mut_slice::<T>()?, cancel)
         })
     })
 }
 
 /// Merges entries of equal columns: `source` is from A or A^H, its partner from A^H; `usize::MAX` for no partner.
-fn pair(entries: &mut Entries, nnz: usize, how: Symmetrize) -> Result<Vec<usize>> {
+fn pair(entries: &mut Entries, nnz: usize, how: Symmetrize, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
     let mut partners = alloc::with_capacity(WHAT, entries.col_idx.len())?;
-    let (mut kept, mut begin) = (0, 0);
+    let (mut kept, mut begin, mut paced) = (0, 0, cancel.paced());
     for row in 0..entries.rows {
         let end = entries.row_ptr[row + 1];
+        paced.step(end - begin)?;
         let mut k = begin;
         while k < end {
             let (col, source) = (entries.col_idx[k], entries.source[k]);
@@ -129,14 +135,18 @@ fn combine<T: Scalar>(
     how: Symmetrize,
     held: Option<&[T]>,
     out: &mut [T],
-) {
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
     let value = |k: usize| if k < nnz { value_at(held, k) } else { value_at::<T>(held, k - nnz).conjugate() };
     let size = |v: T| if T::IS_COMPLEX { v.re().hypot(v.im()) } else { v.re() };
     let half = |a: T| T::from_parts(0.5 * a.re(), 0.5 * a.im());
     // Halves lose a bit of the smallest numbers, and the sum of the largest is infinite.
     let mean = |a: T, b: T| if is_finite(a + b) { half(a + b) } else { half(a) + half(b) };
+    let mut paced = cancel.paced();
     for row in 0..entries.rows {
-        for o in entries.row_ptr[row]..entries.row_ptr[row + 1] {
+        let own = entries.row_ptr[row]..entries.row_ptr[row + 1];
+        paced.step(own.len())?;
+        for o in own {
             let (a, partner) = (value(entries.source[o]), partners[o]);
             let b = (partner != usize::MAX).then(|| value(partner));
             // If both are equally large, use the entry of the upper triangle, so that the result is Hermitian.
@@ -156,4 +166,5 @@ fn combine<T: Scalar>(
             out[o] = if on_diagonal { T::from_parts(chosen.re(), 0.0) } else { chosen };
         }
     }
+    Ok(())
 }

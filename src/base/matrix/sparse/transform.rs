@@ -6,22 +6,26 @@ use super::super::csr::Csr;
 use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
-use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::CancelWatch;
 use crate::shape::index_in_list;
 
 /// The entries of the transpose. They are counted by column, then placed row by row, so that columns ascend.
-pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
+pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize, cancel: CancelWatch<'_>) -> Result<Entries> {
     let mut row_ptr = alloc::filled(WHAT, cols + 1, 0usize)?;
-    for k in 0..nnz {
-        row_ptr[rows.col(k) + 1] += 1;
+    for block in cancel.blocks(0..nnz) {
+        for k in block? {
+            row_ptr[rows.col(k) + 1] += 1;
+        }
     }
     offsets(&mut row_ptr);
     let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
     let mut source = alloc::filled(WHAT, nnz, 0usize)?;
+    let mut paced = cancel.paced();
     for i in 0..rows.len() {
+        paced.step(rows.row(i).len())?;
         for k in rows.row(i) {
             let place = &mut row_ptr[rows.col(k)];
             (col_idx[*place], source[*place]) = (i, k);
@@ -39,12 +43,13 @@ fn charge(context: &Context, csr: &Csr) -> Result<crate::backend::memory::Charge
 /// The transpose of a sparse matrix, or with `conjugate` its conjugate transpose; O(nnz + rows + columns).
 ///
 /// # Errors
-/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
+/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`].
 pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<Matrix> {
-    let source = csr("a", a)?;
+    let (source, cancel) = (csr("a", a)?, context.cancel_watch());
     let _charge = charge(context, source)?;
-    let entries = transposed(&Rows::new(source)?, source.cols(), source.nnz())?;
-    entries.gathered(context, a.dtype(), values("a", a)?.as_deref(), conjugate)
+    let entries = transposed(&Rows::new(source)?, source.cols(), source.nnz(), cancel)?;
+    entries.gathered(context, a.dtype(), values("a", a)?.as_deref(), conjugate, cancel)
 }
 
 /// The matrix whose compressed columns are the compressed rows of `a`: the same as [`transpose`] without conjugation.
@@ -57,21 +62,23 @@ pub fn from_columns(context: &Arc<Context>, a: &Matrix) -> Result<Matrix> {
 
 /// Checks a list of different indices below `size`, which with `all` must be a permutation. Returns the position in the
 /// list of each index, `usize::MAX` for indices that are not in it.
-fn checked(argument: &str, list: &Indices<'_>, size: usize, all: bool) -> Result<Vec<usize>> {
+fn checked(argument: &str, list: &Indices<'_>, size: usize, all: bool, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
     if all && list.len() != size {
         return Err(Error::invalid(argument, format!("has {} elements, {size} are needed", list.len())));
     }
     // The position of each index in the list; `none` if it is not there.
     let none = usize::MAX;
     let mut place = alloc::filled(WHAT, size, none)?;
-    for k in 0..list.len() {
-        let found = list.at(k);
-        let index = index_in_list(argument, k, found, size)?;
-        if place[index] != none {
-            let problem = format!("elements {} and {k} are both {found}", place[index]);
-            return Err(Error::invalid(argument, problem));
+    for block in cancel.blocks(0..list.len()) {
+        for k in block? {
+            let found = list.at(k);
+            let index = index_in_list(argument, k, found, size)?;
+            if place[index] != none {
+                let problem = format!("elements {} and {k} are both {found}", place[index]);
+                return Err(Error::invalid(argument, problem));
+            }
+            place[index] = k;
         }
-        place[index] = k;
     }
     Ok(place)
 }
@@ -82,15 +89,16 @@ fn picked(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
     all: bool,
-    values: Option<&HostMemory>,
+    cancel: CancelWatch<'_>,
 ) -> Result<Matrix> {
     let source = csr("a", a)?;
     let _charge = charge(context, source)?;
     let from = Rows::new(source)?;
+    let values = values("a", a)?;
     if let Some(rows) = rows {
-        checked("rows", rows, source.rows(), all)?;
+        checked("rows", rows, source.rows(), all, cancel)?;
     }
-    let place = cols.map(|c| checked("cols", c, source.cols(), all)).transpose()?;
+    let place = cols.map(|c| checked("cols", c, source.cols(), all, cancel)).transpose()?;
     let count = rows.map_or(source.rows(), Indices::len);
     let mut entries = Entries {
         rows: count,
@@ -100,9 +108,11 @@ fn picked(
         source: alloc::with_capacity(WHAT, source.nnz())?,
     };
     entries.row_ptr.push(0);
+    let mut paced = cancel.paced();
     for i in 0..count {
         // Checked to be a row of the matrix.
         let row = rows.map_or(i, |r| r.at(i) as usize);
+        paced.step(from.row(row).len())?;
         for k in from.row(row) {
             let col = place.as_ref().map_or(from.col(k), |p| p[from.col(k)]);
             if col != usize::MAX {
@@ -113,8 +123,8 @@ fn picked(
         }
         entries.row_ptr.push(entries.col_idx.len());
     }
-    sort_rows(context, &mut entries)?;
-    entries.gathered(context, a.dtype(), values, false)
+    sort_rows(context, &mut entries, cancel)?;
+    entries.gathered(context, a.dtype(), values.as_deref(), false, cancel)
 }
 
 /// Row i of the result is row `rows[i]` of `a`, and column j its column `cols[j]`; `None` keeps the order. The same
@@ -128,7 +138,7 @@ pub fn permute(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, true, values("a", a)?.as_deref())
+    picked(context, a, rows, cols, true, context.cancel_watch())
 }
 
 /// Row i of the result is row `list[i]` of `a`, and likewise for columns. The same as [`permute`] with the list for
@@ -138,7 +148,7 @@ pub fn permute(
 /// As [`permute`].
 pub fn reordered(context: &Arc<Context>, a: &Matrix, list: &[i64]) -> Result<Matrix> {
     let list = Indices::I64(list);
-    picked(context, a, Some(&list), Some(&list), true, values("a", a)?.as_deref())
+    picked(context, a, Some(&list), Some(&list), true, context.cancel_watch())
 }
 
 /// The submatrix of the rows and columns listed, in that order; `None` keeps all. Indices count from 0.
@@ -151,5 +161,16 @@ pub fn select(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, false, values("a", a)?.as_deref())
+    select_watched(context, a, rows, cols, context.cancel_watch())
+}
+
+/// [`select`] for a call that has begun before, and is cancelled by `cancel`.
+pub(super) fn select_watched(
+    context: &Arc<Context>,
+    a: &Matrix,
+    rows: Option<&Indices<'_>>,
+    cols: Option<&Indices<'_>>,
+    cancel: CancelWatch<'_>,
+) -> Result<Matrix> {
+    picked(context, a, rows, cols, false, cancel)
 }
