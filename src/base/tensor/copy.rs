@@ -5,6 +5,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Rows, View};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::DType;
 use crate::shape::{Layout, Order, merged_axes};
 use crate::stream::{self, Stream};
@@ -18,7 +19,8 @@ use crate::tensor::Tensor;
 /// through a temporary copy on the host, for which the call waits.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory.
+/// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory,
+/// [`Error::Cancelled`] while the host copies, which leaves some elements written.
 pub fn copy(context: &Context, queue: Option<&Stream>, source: &Tensor, destination: &mut Tensor) -> Result<()> {
     source.expect_context("source", context)?;
     destination.expect_context("destination", context)?;
@@ -55,7 +57,7 @@ pub fn copy_parts(
     (source, first, from): (&Memory, usize, &Layout),
     (destination, place, to): (&mut Memory, usize, &Layout),
 ) -> Result<()> {
-    let bytes = from.elements() * dtype.size();
+    let (bytes, cancel) = (from.elements() * dtype.size(), context.cancel_watch());
     if bytes == 0 {
         return Ok(());
     }
@@ -64,8 +66,7 @@ pub fn copy_parts(
     match (source, destination) {
         (Memory::Host(a), Memory::Host(b)) => {
             let (a, b) = (&a.as_slice()?[first..], &mut b.as_mut_slice()?[place..]);
-            copy_strided(dtype.size(), a, from.strides(), b, to.strides(), to.dims());
-            Ok(())
+            copy_watched((dtype.size(), (a, from.strides()), (b, to.strides()), to.dims()), cancel)
         }
         (Memory::Host(a), Memory::Device(b)) => {
             let order = packed_order("destination", to)?;
@@ -77,7 +78,8 @@ pub fn copy_parts(
             let packed = Layout::packed(to.dims(), order, dtype)?;
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
             let (strides, out) = (packed.strides(), staged.as_mut_slice()?);
-            copy_strided(dtype.size(), &a.as_slice()?[first..], from.strides(), out, strides, to.dims());
+            let from = (&a.as_slice()?[first..], from.strides());
+            copy_watched((dtype.size(), from, (out, strides), to.dims()), cancel)?;
             gpu.upload(queue, staged.as_slice()?, b, place)
         }
         (Memory::Device(a), Memory::Host(b)) => {
@@ -91,8 +93,8 @@ pub fn copy_parts(
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
             gpu.download(queue, a, first, staged.as_mut_slice()?)?;
             let out = &mut b.as_mut_slice()?[place..];
-            copy_strided(dtype.size(), staged.as_slice()?, packed.strides(), out, to.strides(), to.dims());
-            Ok(())
+            let from = (staged.as_slice()?, packed.strides());
+            copy_watched((dtype.size(), from, (out, to.strides()), to.dims()), cancel)
         }
         (Memory::Device(a), Memory::Device(b)) => {
             let (gpu, queue) = (context.gpu("source")?, queue.ok_or_else(no_queue)?);
@@ -110,7 +112,8 @@ pub fn copy_parts(
                 gpu.download(queue, a, first, given.as_mut_slice()?)?;
                 let turned_layout = Layout::packed(to.dims(), order, dtype)?;
                 let (strides, out) = (turned_layout.strides(), turned.as_mut_slice()?);
-                copy_strided(dtype.size(), given.as_slice()?, packed.strides(), out, strides, to.dims());
+                let from = (given.as_slice()?, packed.strides());
+                copy_watched((dtype.size(), from, (out, strides), to.dims()), cancel)?;
                 return gpu.upload(queue, turned.as_slice()?, b, place);
             }
             if (first, place) == (0, 0) {
@@ -181,6 +184,9 @@ fn packed_order(argument: &str, layout: &Layout) -> Result<Order> {
         .ok_or_else(|| Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
 }
 
+/// Arrays of elements of `size` bytes with the same dimensions: the bytes of each, its strides, and the dimensions.
+type Strided<'a> = (usize, (&'a [u8], &'a [usize]), (&'a mut [u8], &'a [usize]), &'a [usize]);
+
 /// Copies elements of `size` bytes between strided arrays of the same dimensions, along the destination's smallest
 /// stride first so that writes run forward.
 pub fn copy_strided(
@@ -191,17 +197,40 @@ pub fn copy_strided(
     to_strides: &[usize],
     dims: &[usize],
 ) {
-    let Some(axes) = merged_axes(dims, [to_strides, from_strides]) else { return };
+    let copied = copy_pieces((size, (from, from_strides), (to, to_strides), dims), |_| Ok(()));
+    debug_assert!(copied.is_ok(), "nothing ends the copy");
+}
+
+/// [`copy_strided`] that `cancel` ends.
+fn copy_watched(arrays: Strided<'_>, cancel: CancelWatch<'_>) -> Result<()> {
+    /// Bytes of a piece that take about as long as the step to the next piece.
+    const RUN: usize = 16;
+    let mut paced = cancel.paced();
+    copy_pieces(arrays, |bytes| paced.step(bytes / RUN))
+}
+
+/// Most bytes that are copied at a time.
+const PIECE: usize = 1 << 20;
+
+/// Copies pieces next to each other, and calls `before` with the bytes of each piece.
+fn copy_pieces(
+    (size, (from, from_strides), (to, to_strides), dims): Strided<'_>,
+    mut before: impl FnMut(usize) -> Result<()>,
+) -> Result<()> {
+    let Some(axes) = merged_axes(dims, [to_strides, from_strides]) else { return Ok(()) };
     let (run, outer) = (size * axes[0].count, &axes[1..]);
     let mut index = vec![0usize; outer.len()];
     loop {
         let place = |array: usize| size * index.iter().zip(outer).map(|(i, axis)| i * axis.steps[array]).sum::<usize>();
         let (t, f) = (place(0), place(1));
-        to[t..t + run].copy_from_slice(&from[f..f + run]);
+        for (to, from) in to[t..t + run].chunks_mut(PIECE).zip(from[f..f + run].chunks(PIECE)) {
+            before(to.len())?;
+            to.copy_from_slice(from);
+        }
         let mut axis = 0;
         loop {
             match index.get_mut(axis) {
-                None => return,
+                None => return Ok(()),
                 Some(i) if *i + 1 < outer[axis].count => {
                     *i += 1;
                     break;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::backend::BackendChoice;
 use crate::context::Options;
+use crate::testing::cancel::is_cancelled;
 
 fn context() -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads: 1, ..Options::default() }).unwrap()
@@ -130,4 +131,15 @@ fn parts_of_device_matrices_are_copied() {
             }
         }
     }
+}
+
+/// Copies of packed and of turned arrays, of more than one piece.
+#[test]
+fn copies_end_when_the_context_is_cancelled() {
+    let c = context();
+    let dims = [512, 1024];
+    let tensor = |order| Tensor::create(&c, DType::F64, Location::Host, order, &dims).unwrap();
+    let (a, mut same, mut turned) = (tensor(Order::ColumnMajor), tensor(Order::ColumnMajor), tensor(Order::RowMajor));
+    is_cancelled(&|| c.cancel(), "packed", || copy(&c, None, &a, &mut same));
+    is_cancelled(&|| c.cancel(), "turned", || copy(&c, None, &a, &mut turned));
 }
