@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::matrix::{Matrix, Storage};
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::{CancelWatch, Progress, ProgressFn};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
@@ -366,6 +366,11 @@ impl Rsvd {
         let queue = stream::select(self.context(), stream)?;
         progress.check()?;
         calls::run::<T>(self.contexts(), queue, a, plan, progress, work, info)
+    }
+
+    /// The watch of a call without progress that begins now.
+    pub(super) fn watch(&self) -> CancelWatch<'_> {
+        self.cancel.watch(self.context())
     }
 
     /// Progress of a call that begins now: a cancel counts from here on, also while the call is planned.

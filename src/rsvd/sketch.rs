@@ -15,7 +15,8 @@ impl Rsvd {
     /// matrices of these runs have columns.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`].
+    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`]; [`Error::Cancelled`] by the context,
+    /// which leaves the sketch as it was.
     pub fn set_sketch(&mut self, omega: Option<&Matrix>) -> Result<()> {
         self.given = omega.map(|m| self.copied(m)).transpose()?;
         Ok(())
@@ -39,10 +40,12 @@ impl Rsvd {
     /// Fills `omega` with the sketch that the options draw, also where another is given.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for an `omega` that is not of one of the four types of computation.
+    /// [`Error::InvalidArgument`] for an `omega` that is not of one of the four types of computation; [`Error::Cancelled`],
+    /// which may leave a part of it written.
     pub fn sketch(&self, stream: Option<&Stream>, omega: &mut Matrix) -> Result<()> {
         let context = self.context();
         context.check_alive()?;
+        let cancel = self.watch();
         let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
         let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
         let drawn = sketch_of(self.options()).of_columns(0, columns);
@@ -51,8 +54,10 @@ impl Rsvd {
             let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
             for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
                 let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
-                for (i, x) in column.iter_mut().enumerate() {
-                    *x = drawn.entry::<T>(to_u64(i), j);
+                for block in cancel.blocks(0..rows) {
+                    for i in block? {
+                        column[i] = drawn.entry::<T>(to_u64(i), j);
+                    }
                 }
             }
             Ok(())

@@ -16,6 +16,7 @@ use crate::rsvd::outputs::Outputs;
 use crate::rsvd::plan::WantedFactors;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
+use crate::testing::cancel::is_cancelled;
 
 #[test]
 fn every_shape_gives_orthonormal_factors() {
@@ -250,6 +251,15 @@ fn cancelling_ends_a_run_and_nothing_else() {
     let outputs = Outputs { s: Some(&mut s), ..Outputs::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(numbers(&s), before.s);
+}
+
+#[test]
+fn a_sketch_is_cancelled_by_its_object_and_by_its_context() {
+    let context = cpu();
+    let rsvd = Rsvd::new(&context, Options::default()).unwrap();
+    let (handle, mut omega) = (rsvd.cancel_handle(), blank::<f64>(&context, 20_000, 12));
+    is_cancelled(&|| handle.cancel(), "object", || rsvd.sketch(None, &mut omega));
+    is_cancelled(&|| context.cancel(), "context", || rsvd.sketch(None, &mut omega));
 }
 
 /// Memory that does not suffice for a method makes AUTO plan again, with the cancellations since the start of the call.
