@@ -2,6 +2,7 @@
 
 use super::degrees;
 use super::embed::in_double;
+use super::sort::sort_watched;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
@@ -12,7 +13,7 @@ use crate::lanczos::solve::{SolveInputs, Vectors};
 use crate::lanczos::{Info, Method, Options, Which, eigenpairs_over};
 use crate::matrix::sparse::{Rows, Values, has_symmetric_values, values};
 use crate::matrix::{Matrix, Storage, not_finite};
-use crate::progress::Progress;
+use crate::progress::{CancelWatch, Progress};
 use crate::scalar::{Complex, DType, Element, Scalar, with_real};
 
 const WHAT: &str = "bisection of a graph";
@@ -141,9 +142,9 @@ pub fn fiedler(
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph that is not symmetric, another length of the vector, or numbers or weights
 /// that are not finite; [`Error::Numerical`] for weights whose sum overflows; [`Error::NotSupported`] for values on a
-/// device; [`Error::OutOfMemory`].
+/// device; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
-    let rows = graph_rows(graph)?;
+    let (rows, cancel) = (graph_rows(graph)?, graph.context().cancel_watch());
     let n = graph.rows();
     if n == 0 {
         return Err(Error::invalid("graph", "has 0 vertices, at least 1 is needed"));
@@ -159,10 +160,13 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let mut order = alloc::with_capacity(WHAT, n)?;
     order.extend(0..n);
     // The vertex numbers make the order total; the in-place sort does not allocate.
-    order.sort_unstable_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
+    let compare = |&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j));
+    sort_watched(&mut order, compare, cancel)?;
     let values = weights_of(graph)?;
     let weights = Weights::new(graph, values.as_deref())?;
+    let mut paced = cancel.paced();
     for i in 0..n {
+        paced.step(rows.row(i).len())?;
         if let Some(k) = rows.row(i).find(|&k| !weights.at(k).is_finite()) {
             return Err(not_finite::entry("graph", (i, rows.col(k)), false, Complex::new(weights.at(k), 0.0)));
         }
@@ -174,12 +178,13 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let below = match how {
         Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
         Cut::Median => n / 2,
-        Cut::Sweep => sweep(graph, &rows, &order, vector)?,
+        Cut::Sweep => sweep(graph, &rows, &order, vector, cancel)?,
     };
     let mut sides = alloc::filled(WHAT, n, true)?;
     order[..below].iter().for_each(|&i| sides[i] = false);
     let (mut cut, mut volumes) = (0.0, [0.0, 0.0]);
     for i in 0..n {
+        paced.step(rows.row(i).len())?;
         for k in rows.row(i) {
             let w = weights.at(k);
             volumes[usize::from(sides[i])] += w;
@@ -238,20 +243,25 @@ impl<'a> Weights<'a> {
 
 /// The number of first vertices in `order` with the least normalized cut. When a vertex changes sides, the cut grows by
 /// its edges to later vertices and shrinks by those to earlier ones. Vertices of equal values are never separated.
-fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Result<usize> {
+fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64], cancel: CancelWatch<'_>) -> Result<usize> {
     let n = order.len();
     let values = weights_of(graph)?;
     let weights = Weights::new(graph, values.as_deref())?;
     let mut place = alloc::filled(WHAT, n, 0usize)?;
-    order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
+    for block in cancel.blocks(0..n) {
+        block?.for_each(|at| place[order[at]] = at);
+    }
     // Volumes of the vertices after each position, summed from the end: exactly 0 if none of them has an edge.
     let mut behind = alloc::filled(WHAT, n, 0.0f64)?;
+    let mut paced = cancel.paced();
     for at in (1..n).rev() {
+        paced.step(rows.row(order[at]).len())?;
         behind[at - 1] = behind[at] + rows.row(order[at]).map(|k| weights.at(k)).sum::<f64>();
     }
     let (mut cut, mut volume) = (0.0, 0.0);
     let mut best = (f64::INFINITY, n / 2);
     for (at, &i) in order[..n - 1].iter().enumerate() {
+        paced.step(rows.row(i).len())?;
         for k in rows.row(i) {
             let (w, j) = (weights.at(k), rows.col(k));
             volume += w;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::dense::small::{self, Matrix};
 use crate::error::{Error, Result, real};
 use crate::matrix::not_finite;
-use crate::progress::Progress;
+use crate::progress::{Progress, UNCHECKED};
 use crate::rng;
 use crate::scalar::{Complex, power_of_two};
 use crate::shape::to_u64;
@@ -332,6 +332,14 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
 /// # Errors
 /// As [`k_means`].
 pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels> {
+    pivoted_qr_until(context, points, n, &Progress::new(context.cancel_epoch(), None))
+}
+
+/// [`pivoted_qr`], cancelled by `progress`.
+///
+/// # Errors
+/// As [`k_means`]; [`Error::Cancelled`].
+pub(super) fn pivoted_qr_until(context: &Context, points: &[f64], n: usize, progress: &Progress<'_>) -> Result<Labels> {
     let k = check(points, n, 1)?;
     // Charge the points by rows, twice, and the labels.
     let _charge = charged(context, points.len().saturating_mul(2).saturating_add(n))?;
@@ -344,13 +352,18 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
     let mut basis: Vec<f64> = alloc::with_capacity(WHAT, k * k)?;
     let mut chosen = alloc::with_capacity(WHAT, k)?;
     let mut least = 0.0f64;
+    // Numbers of the rows between two checks for a cancellation.
+    let block = (UNCHECKED / k).max(1) * k;
     for _ in 0..k {
         let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
         let mut longest = (-1.0, 0);
-        for (i, row) in rest.chunks_exact(k).enumerate() {
-            let l = length(row);
-            if l > longest.0 {
-                longest = (l, i);
+        for (rows, first) in rest.chunks(block).zip((0..).step_by(block / k)) {
+            progress.check()?;
+            for (i, row) in rows.chunks_exact(k).enumerate() {
+                let l = length(row);
+                if l > longest.0 {
+                    longest = (l, first + i);
+                }
             }
         }
         let (squared, pick) = longest;
@@ -364,16 +377,23 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
         chosen.push(pick);
         let mut direction = alloc::copied(WHAT, &rest[pick * k..(pick + 1) * k])?;
         direction.iter_mut().for_each(|x: &mut f64| *x /= squared.sqrt());
-        for row in rest.chunks_exact_mut(k) {
-            let along: f64 = row.iter().zip(&direction).map(|(r, u)| r * u).sum();
-            row.iter_mut().zip(&direction).for_each(|(r, u)| *r -= along * u);
+        for rows in rest.chunks_mut(block) {
+            progress.check()?;
+            for row in rows.chunks_exact_mut(k) {
+                let along: f64 = row.iter().zip(&direction).map(|(r, u)| r * u).sum();
+                row.iter_mut().zip(&direction).for_each(|(r, u)| *r -= along * u);
+            }
         }
         basis.extend_from_slice(&direction);
     }
     let turn = polar(&chosen, &rows, k)?;
     let mut labels = alloc::with_capacity(WHAT, n)?;
     let mut inertia = 0.0;
-    for row in rows.chunks_exact(k) {
+    for (i, row) in rows.chunks_exact(k).enumerate() {
+        // Each row takes k times its numbers.
+        if i.is_multiple_of((block / k / k).max(1)) {
+            progress.check()?;
+        }
         let turned = |c: usize| -> f64 { row.iter().enumerate().map(|(j, x)| x * turn[j * k + c]).sum() };
         let mut most = (f64::NEG_INFINITY, 0);
         for c in 0..k {

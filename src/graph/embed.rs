@@ -1,6 +1,6 @@
 //! Coordinates of the vertices of a graph: vertices that are strongly connected are near each other.
 
-use super::cluster::{Labels, k_means_until, pivoted_qr};
+use super::cluster::{Labels, k_means_until, pivoted_qr_until};
 use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
@@ -115,7 +115,8 @@ pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
 /// `starts` is an argument of [`k_means`](super::cluster::k_means), whose seed is that of `options`.
 ///
 /// # Errors
-/// As [`embed`], [`k_means`](super::cluster::k_means) and [`pivoted_qr`].
+/// As [`embed`], [`k_means`](super::cluster::k_means) and
+/// [`pivoted_qr`](super::cluster::pivoted_qr).
 pub fn clusters(
     group: &Group,
     graph: &Matrix,
@@ -135,7 +136,7 @@ pub fn clusters(
             let how = (options.count, starts, options.seed);
             k_means_until(graph.context(), &found.coordinates, n, how, progress)?
         }
-        Assignment::PivotedQr => pivoted_qr(graph.context(), &found.coordinates, n)?,
+        Assignment::PivotedQr => pivoted_qr_until(graph.context(), &found.coordinates, n, progress)?,
     };
     Ok((Some(labels), found))
 }

@@ -6,6 +6,7 @@
 //! | [`cluster`] | labels from coordinates: k-means++ and pivoted QR |
 //! | [`bisect`] | the Fiedler vector, and cuts from it |
 //! | [`image`], [`stencil`] | the graph of neighbouring pixels, as a matrix and without one |
+//! | `sort` | a sort of vertices that a cancellation ends |
 //! | `degrees` | row sums of graphs, with or without a stored matrix |
 //! | [`density`] | the density of a spectrum |
 //! | [`session`] | the calls on matrices and tensors of any type |
@@ -17,6 +18,7 @@ pub mod density;
 pub mod embed;
 pub mod image;
 pub mod session;
+mod sort;
 pub mod stencil;
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,4 @@
+mod cancelled;
 mod degrees;
 mod lanczos;
 mod products;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use lanczos::{an_image_is_solved_from_its_pixels, the_photograph_has_the_recorded_eigenvalues};
 
 use super::bisect::{Cut, bisect, fiedler};
-use super::cluster::{k_means, k_means_until, pivoted_qr};
+use super::cluster::{k_means, pivoted_qr};
 use super::density::density;
 use super::embed::{Assignment, Scaling, clusters, embed};
 use super::image::{Weights, image_graph, image_graph_of};
@@ -370,17 +371,6 @@ fn labels_do_not_depend_on_the_number_of_threads() {
     let points: Vec<f64> = (0..30_000).map(|k| ((k * 7919) % 1000) as f64 / 1000.0 + (k % 3) as f64).collect();
     let labels = |threads| k_means(&cpu(threads), &points, 10_000, 5, 3, 9).unwrap();
     assert_eq!(labels(1), labels(3));
-}
-
-#[test]
-fn clusters_of_points_end_by_the_objects_cancellation() {
-    let (c, epoch) = (cpu(1), Arc::new(std::sync::atomic::AtomicU64::new(0)));
-    let progress = Progress::none().and(&epoch, 0);
-    let points = [0.0, 1.0, 5.0];
-    assert!(k_means_until(&c, &points, 3, (2, 1, 0), &progress).is_ok());
-    epoch.store(1, std::sync::atomic::Ordering::Relaxed);
-    let e = k_means_until(&c, &points, 3, (2, 1, 0), &progress).map(drop).unwrap_err();
-    assert!(matches!(e, crate::error::Error::Cancelled), "{e}");
 }
 
 #[test]
