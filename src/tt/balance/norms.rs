@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::dense::cpu::matrix::{pieces, split_columns};
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
+use crate::progress::CancelWatch;
 use crate::scalar::Scalar;
 use crate::tensor::train::{Cores, Shape};
 use crate::tt::scaled::scale;
@@ -63,9 +64,10 @@ fn root(logs: impl Iterator<Item = f64> + Clone) -> f64 {
 
 /// Logarithms to base 2 of the norms over the middle index of each core, first bond fastest; `None` if a number is not
 /// finite.
-fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec<Vec<f64>>>> {
+fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, cancel: CancelWatch<'_>) -> Result<Option<Vec<Vec<f64>>>> {
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
     for k in 0..shape.len() {
+        cancel.check()?;
         let [r, n, s] = shape.core(k);
         let mut roots = alloc::filled(WHAT, r * s, Root::default())?;
         let mut is_finite = true;
@@ -93,9 +95,11 @@ fn bounds_of<T: Scalar>(
     cores: &Cores<'_, T>,
     shape: &Shape,
     (rows, cols): (&[usize], &[usize]),
+    cancel: CancelWatch<'_>,
 ) -> Result<Option<Vec<Vec<f64>>>> {
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
     for k in 0..shape.len() {
+        cancel.check()?;
         let ([r, _, s], m, n) = (shape.core(k), rows[k], cols[k]);
         let core = cores.core(k);
         let mut sums = alloc::filled(WHAT, m + n, 0.0f64)?;
@@ -134,6 +138,8 @@ pub(super) struct Parts<'a, T: Scalar> {
     pub has_pruned: bool,
     /// Whether sweeps compute norms instead of estimates.
     is_exact: bool,
+    /// Checked at each core.
+    cancel: CancelWatch<'a>,
 }
 
 impl<'a, T: Scalar> Parts<'a, T> {
@@ -144,14 +150,15 @@ impl<'a, T: Scalar> Parts<'a, T> {
         cores: &'a Cores<'a, T>,
         shape: &'a Shape,
         matrix: Option<(&[usize], &[usize])>,
+        cancel: CancelWatch<'a>,
     ) -> Result<Option<Self>> {
         let sizes = match matrix {
-            None => norms_of(cores, shape)?,
-            Some(modes) => bounds_of(cores, shape, modes)?,
+            None => norms_of(cores, shape, cancel)?,
+            Some(modes) => bounds_of(cores, shape, modes, cancel)?,
         };
         let Some(mut sizes) = sizes else { return Ok(None) };
         let has_pruned = prune::prune(&mut sizes, shape)?;
-        Ok(Some(Self { context, cores, shape, sizes, has_pruned, is_exact: false }))
+        Ok(Some(Self { context, cores, shape, sizes, has_pruned, is_exact: false, cancel }))
     }
 
     /// The sizes of all entries, left bond fastest; [`NONE`] for entries that do not contribute.
@@ -173,6 +180,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
         now[..from.len()].copy_from_slice(from);
         let mut grams = if self.is_exact { Some(Grams::<T::Wide>::new(self.shape, from)?) } else { None };
         for at in 0..d {
+            self.cancel.check()?;
             let k = if mirrored { d - 1 - at } else { at };
             let [r, _, s] = self.shape.core(k);
             let (before, after) = if mirrored { (s, r) } else { (r, s) };

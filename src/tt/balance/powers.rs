@@ -16,6 +16,7 @@ use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
 use crate::backend::cpu::{Isa, flags};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelWatch;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::Location;
@@ -168,6 +169,7 @@ struct Measured {
 /// [`is_near`] and [`range::is_wide`] in one pass.
 fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<Measured> {
     let (shape, isa, dtype) = (train.shape(), context.isa(), train.dtype());
+    let cancel = context.cancel_watch();
     // The limit applies to half of the difference, rounded at both ends.
     let most = 2 * limit - 2;
     if train.is_uniform() {
@@ -183,12 +185,14 @@ fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<M
         // train of medium size.
         context.pool().run_here(|| {
             ends.par_iter_mut().enumerate().try_for_each(|(k, ends)| {
+                cancel.check()?;
                 *ends = ends_of(train, k, isa)?;
                 Ok::<(), Error>(())
             })
         })?;
     } else {
         for (k, ends) in ends.iter_mut().enumerate() {
+            cancel.check()?;
             *ends = ends_of(train, k, isa)?;
         }
     }
@@ -336,11 +340,12 @@ fn copy_of<T: Scalar>(
     matrix: Option<(&[usize], &[usize])>,
     bounds: Bounds,
 ) -> Result<Option<Copied>> {
-    let shape = train.shape();
+    let (shape, cancel) = (train.shape(), context.cancel_watch());
     let cores = train.cores::<T>("x")?;
     // Norms may underflow where no entry does, so the flag of lost digits is ignored here.
-    let powers_of =
-        |cores: &Cores<'_, T>, shape: &Shape| flags::watch(|| powers_of(context, cores, shape, matrix, bounds)).0;
+    let powers_of = |cores: &Cores<'_, T>, shape: &Shape| {
+        flags::watch(|| powers_of(context, cores, shape, matrix, bounds, cancel)).0
+    };
     let (mut powers, pruned) = if train.is_uniform() {
         // A uniform train is balanced as a ring of its one core, with the same powers at every bond.
         let [r, n, _] = shape.core(0);
@@ -360,20 +365,25 @@ fn copy_of<T: Scalar>(
         found
     };
     let pruned = bounds.drop.then_some(&pruned);
-    let Some(copy) = scaled_copy::<T>(context, train, &powers, pruned)? else {
+    let Some(copy) = scaled_copy::<T>(context, train, &powers, pruned, cancel)? else {
         let most = train.dtype().largest_exponent();
-        powers.fit(shape, &sizes_of(&cores, pruned)?, most);
-        return scaled_copy::<T>(context, train, &powers, pruned);
+        powers.fit(shape, &sizes_of(&cores, pruned, cancel)?, most);
+        return scaled_copy::<T>(context, train, &powers, pruned, cancel);
     };
     Ok(Some(copy))
 }
 
 /// For each core, the exponent of the largest entry for each pair of values of its bonds, left bond fastest; [`IDLE`]
 /// if all are zero or, with `pruned`, if none contributes.
-fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, pruned: Option<&Vec<Vec<f64>>>) -> Result<Vec<Vec<i64>>> {
+fn sizes_of<T: Scalar>(
+    cores: &Cores<'_, T>,
+    pruned: Option<&Vec<Vec<f64>>>,
+    cancel: CancelWatch<'_>,
+) -> Result<Vec<Vec<i64>>> {
     let shape = cores.shape();
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
     for k in 0..shape.len() {
+        cancel.check()?;
         let [r, n, s] = shape.core(k);
         let mut sizes = alloc::filled(WHAT, r * s, IDLE)?;
         for (at, x) in cores.core(k).iter().enumerate() {
@@ -397,8 +407,9 @@ fn powers_of<T: Scalar>(
     shape: &Shape,
     matrix: Option<(&[usize], &[usize])>,
     bounds: Bounds,
+    cancel: CancelWatch<'_>,
 ) -> Result<Option<(Powers, Vec<Vec<f64>>)>> {
-    let Some(mut parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
+    let Some(mut parts) = Parts::new(context, cores, shape, matrix, cancel)? else { return Ok(None) };
     let mut powers = Paths::new(&parts)?.powers(bounds.limit)?;
     // For an operator, `bounds_of` already bounds spectral norms. Frobenius norms would say little about how it scales
     // vectors.
@@ -420,6 +431,7 @@ fn scaled_copy<T: Scalar>(
     train: &TensorTrain,
     powers: &Powers,
     pruned: Option<&Vec<Vec<f64>>>,
+    cancel: CancelWatch<'_>,
 ) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
@@ -428,6 +440,7 @@ fn scaled_copy<T: Scalar>(
     {
         let mut to = copy.cores_mut::<T>(WHAT)?;
         for k in 0..shape.len() {
+            cancel.check()?;
             let [r, n, _] = shape.core(k);
             let (before, after) = (&powers.of[k], &powers.of[k + 1]);
             let pruned = pruned.map(|pruned| &pruned[if train.is_uniform() { 0 } else { k }]);

@@ -57,7 +57,7 @@ fn search<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, repeat: usize)
     } else {
         (&cores, shape, repeat)
     };
-    let Some(parts) = Parts::new(context, cores, cell, None)? else { return Ok(false) };
+    let Some(parts) = Parts::new(context, cores, cell, None, context.cancel_watch())? else { return Ok(false) };
     let sizes = parts.into_sizes();
     let times = turns(times, cell.len(), cell.max_rank());
     let count = times * cell.len();

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::instances::compiled_here;
+use crate::progress::CancelWatch;
 use crate::scalar::Scalar;
 
 /// Number of multiplications below which a second thread costs more time than it saves.
@@ -53,7 +54,40 @@ fn multiply_of<T: Scalar>(
     a: Mat<'_, T>,
     b: Mat<'_, T>,
     accumulate: Accum,
+    c: MatMut<'_, T>,
+) -> Result<()> {
+    multiply_by_tasks(context, alpha, (a, b), accumulate, c, &|| Ok(()))
+}
+
+compiled_here! {
+    /// C = alpha A B as by [`multiply`]. `cancel` ends it between two tasks, unless they divide the inner dimension.
+    pub fn multiply_watched<T: Scalar>(
+        context: &Context,
+        alpha: f64,
+        factors: (Mat<'_, T>, Mat<'_, T>),
+        c: MatMut<'_, T>,
+        cancel: CancelWatch<'_>,
+    ) -> Result<()> = multiply_watched_of;
+}
+
+fn multiply_watched_of<T: Scalar>(
+    context: &Context,
+    alpha: f64,
+    factors: (Mat<'_, T>, Mat<'_, T>),
+    c: MatMut<'_, T>,
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
+    multiply_by_tasks(context, alpha, factors, Accum::Replace, c, &|| cancel.check())
+}
+
+/// Calls `before` at the begin of each task; its error ends the product.
+fn multiply_by_tasks<T: Scalar>(
+    context: &Context,
+    alpha: f64,
+    (a, b): (Mat<'_, T>, Mat<'_, T>),
+    accumulate: Accum,
     mut c: MatMut<'_, T>,
+    before: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<()> {
     let ((rows, depth), (other, cols)) = (a.shape(), b.shape());
     if depth != other || c.shape() != (rows, cols) {
@@ -71,22 +105,25 @@ fn multiply_of<T: Scalar>(
         let chunk = pieces(rows, BAND);
         let parts = split_rows(c.as_mut(), chunk);
         context.pool().run(|| {
-            parts.into_par_iter().enumerate().for_each(|(i, c)| {
+            parts.into_par_iter().enumerate().try_for_each(|(i, c)| {
+                before()?;
                 let a = a.subrows(i * chunk, c.rows());
                 serial::multiply(c, accumulate, a, b, scale);
-            });
-        });
+                Ok(())
+            })
+        })
     } else {
         let chunk = pieces(cols, BAND);
         let parts = split_columns(c.as_mut(), chunk);
         context.pool().run(|| {
-            parts.into_par_iter().enumerate().for_each(|(i, c)| {
+            parts.into_par_iter().enumerate().try_for_each(|(i, c)| {
+                before()?;
                 let b = b.subcols(i * chunk, c.cols());
                 serial::multiply(c, accumulate, a, b, scale);
-            });
-        });
+                Ok(())
+            })
+        })
     }
-    Ok(())
 }
 
 /// A product of long rows with long columns. Each task sums over a part of the inner dimension, and the sums are added in

@@ -4,6 +4,7 @@ use crate::context::Options;
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
 use crate::scalar::{Complex, Real};
+use crate::testing::cancel::is_cancelled;
 
 type C64 = Complex<f64>;
 
@@ -352,4 +353,17 @@ fn memory_is_charged_and_given_back() {
     assert!(matches!(ops.householder(&mut x, &mut r), Err(Error::OutOfMemory { limit: Some(_), .. })));
     drop((x, r));
     assert_eq!(c.host_memory_used(), 0);
+}
+
+/// A product of some tasks, and its result without a cancellation.
+#[test]
+fn a_product_into_packed_memory_ends_when_the_context_is_cancelled() {
+    let c = context(2);
+    let mut ops = CpuAlgebra::new(&c);
+    let (a, b) = (random::<f64>(&mut ops, 1500, 20, 1), random::<f64>(&mut ops, 700, 20, 2));
+    let mut right = Algebra::<f64>::zeros(&mut ops, "test", 1500, 700).unwrap();
+    ops.multiply(2.0, &a, Op::Plain, &b, Op::Adjoint, 0.0, &mut right).unwrap();
+    let mut out = vec![0.0; 1500 * 700];
+    is_cancelled(&|| c.cancel(), "product_to", || wide::product_to(&c, 2.0, &a, &b, &mut out));
+    assert!(out == right.slice().unwrap());
 }

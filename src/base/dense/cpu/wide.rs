@@ -7,7 +7,7 @@
 use super::factor;
 use super::matrix::mismatch;
 use super::matrix::{CpuMatrix, pieces};
-use super::product::multiply;
+use super::product::{multiply, multiply_watched};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
@@ -256,7 +256,7 @@ fn project_of<T: Scalar>(
 }
 
 compiled_here! {
-    /// C = alpha A B^H into packed memory.
+    /// C = alpha A B^H into packed memory, which a cancel of the context ends with a part of C written.
     pub fn product_to<T: Scalar>(
         context: &Context,
         alpha: f64,
@@ -278,5 +278,6 @@ fn product_to_of<T: Scalar>(
     let Some(c) = c.get_mut(..rows * cols) else {
         return Err(mismatch("a product", &[a.shape(), b.shape(), shape]));
     };
-    multiply(context, alpha, a.view()?, b.view()?.adjoint(), Accum::Replace, MatMut::from_columns(c, rows, cols))
+    let (factors, c) = ((a.view()?, b.view()?.adjoint()), MatMut::from_columns(c, rows, cols));
+    multiply_watched(context, alpha, factors, c, context.cancel_watch())
 }

@@ -9,10 +9,12 @@ use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::train::Shape;
 use crate::tensor::{Location, Tensor};
+use crate::testing::cancel::is_cancelled as is_cancelled_by_another;
 use crate::tt::algebra::{
     Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements, full,
     hadamard, hadamard_round, matrix as algebra, reverse, rotate, round, scale, to_open, tt_svd,
 };
+use crate::tt::balance;
 use crate::tt::operator::models::{self, Heisenberg};
 use crate::tt::operator::terms::Terms;
 use crate::tt::scaled::Scaled;
@@ -77,6 +79,32 @@ fn every_call_ends_at_its_next_core() {
 /// A tensor of zeros.
 fn tensor_like(c: &Arc<Context>, dims: &[usize]) -> Tensor {
     Tensor::create(c, DType::CF64, Location::Host, Order::ColumnMajor, dims).unwrap()
+}
+
+/// A long train whose bonds differ by 2^200, so that it is examined and copied core after core.
+#[test]
+fn the_balancing_of_bonds_ends_when_the_context_is_cancelled() {
+    let c = context(2);
+    let (cores, rank) = (400, 8);
+    let mut ranks = vec![rank; cores + 1];
+    (ranks[0], ranks[cores]) = (1, 1);
+    let mut x = train::<f64>(&c, &vec![2; cores], &ranks, 5);
+    for k in 1..cores {
+        let [r, _, s] = x.shape().core(k);
+        let at = |place: usize| (place % r, place / (2 * r));
+        let sign = |value: usize, size: usize| if size > 1 && value == 1 { 200 } else { 0 };
+        for (place, number) in x.cores_mut::<f64>("x").unwrap().core(k).iter_mut().enumerate() {
+            let (left, right) = at(place);
+            // The first bond stays as it is.
+            let up = if k > 1 { sign(left, r) } else { 0 };
+            *number *= f64::from(up - sign(right, s)).exp2();
+        }
+    }
+    assert!(balance::for_dense(&c, None, &x).unwrap().is_some(), "the bonds are far apart");
+    is_cancelled_by_another(&|| c.cancel(), "dense", || balance::for_dense(&c, None, &x).map(|copy| copy.is_some()));
+    is_cancelled_by_another(&|| c.cancel(), "factors", || {
+        balance::for_factors(&c, None, &x).map(|copy| copy.is_some())
+    });
 }
 
 #[test]
