@@ -274,8 +274,14 @@ fn every_check_for_a_cancellation_finds_one() {
         ("purlin_tt_round, svd, canonicalize", 20),
         ("purlin_graph_density, of_image", 2),
         ("purlin_fdk_ellipsoids", 2),
+        ("purlin_fdk_log_transform", 2),
+        ("purlin_fdk_weight, filter, backproject", 40),
         ("Matrix Market and edges", 4),
         ("purlin_spmv_create, purlin_lanczos_solve_once, order", 1),
+        ("purlin_matrix_from_coordinates, transpose, symmetrize", 20),
+        ("purlin_matrix_select, component, row_sums, scale", 10),
+        ("purlin_matrix_from_columns, canonical, permute", 20),
+        ("purlin_matrix_from_dense, to_dense, set_values, drop_zeros", 8),
     ]);
     let mut found = 0;
     for case in cases::all() {
