@@ -4216,12 +4216,11 @@ purlin_status purlin_context_set_log(struct purlin_context *context,
  * A call is cancelled if the list of its statuses has `PURLIN_ERROR_CANCELLED`, or refers to a function whose list does. All
  * other calls run to their end. These of them go over all of their data:
  *
- * - copies of tensors, matrices and trains, and purlin_tt_set_core;
+ * - copies of trains and copies to and from a device, and purlin_tt_set_core;
  * - purlin_spmv_apply and purlin_spmv_apply_block;
- * - functions that create, convert or examine sparse matrices (purlin_matrix_*), but those that read, write and order them;
- * - purlin_graph_components, purlin_graph_component and purlin_graph_bisect;
+ * - purlin_matrix_borrow_csr, purlin_matrix_copy_csr, purlin_matrix_copy_to and purlin_matrix_set_values;
  * - purlin_symmetric_*, purlin_sshopm_product, purlin_sshopm_starts and purlin_sshopm_classify;
- * - purlin_rsvd_sketch, purlin_fdk_weights and purlin_fdk_shepp_logan;
+ * - purlin_fdk_weights and purlin_fdk_shepp_logan;
  * - purlin_lanczos_cullum_willoughby and purlin_tridiagonal_eigenvalues, which have no context.
  *
  * @param context  the context.
@@ -4423,7 +4422,8 @@ purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
  * @param      destination  written.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
  * context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_CANCELLED` (on the host, which leaves some elements copied), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tensor_copy(const struct purlin_context *context,
@@ -6287,8 +6287,9 @@ purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
  * work, on the CPU also while it filters a batch, and drops a scan that is being pushed: pushes and finishes return
- * `PURLIN_ERROR_CANCELLED` until the next begin. If no call of the object runs, the scan's memory is free on return. Later
- * runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ * `PURLIN_ERROR_CANCELLED` until the next begin. On the host it also ends a single step (purlin_fdk_weight, _filter,
+ * _backproject, _ellipsoids and _ellipsoid_volume) that runs. If no call of the object runs, the scan's memory is free on
+ * return. Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
  *
  * @param fdk  the reconstruction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -6586,7 +6587,8 @@ purlin_status purlin_rsvd_cancel(const struct purlin_rsvd *rsvd);
  * @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
  *               columns, of which the first l are used; copied. NULL: sketches are drawn again.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
- * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by
+ * purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
@@ -6634,7 +6636,8 @@ purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
  * @param      stream  NULL for the context's own.
  * @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only,
- * another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also by
+ * purlin_rsvd_cancel; may leave a part of `omega` written), `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
@@ -6998,7 +7001,7 @@ purlin_status purlin_pca_explained_variance_ratio(const struct purlin_pca *pca,
  * @param stream      NULL for the context's own.
  * @param components  dense, features x rank, of the type that was computed with, any order, on the host (complete on
  *                    return) or the device: orthonormal columns, by variance.
- * @return as purlin_pca_mean.
+ * @return as purlin_pca_mean; `PURLIN_ERROR_CANCELLED` (on the host, which leaves some elements written).
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_components(const struct purlin_pca *pca,
@@ -9197,7 +9200,7 @@ purlin_status purlin_tt_full(const struct purlin_context *context,
  * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
  * constant, negative size; the first entry outside the matrix or the first duplicate refused is named),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre The arrays are NULL or valid for `nnz` elements during the call; `matrix` is NULL or valid for writing.
  */
@@ -9234,7 +9237,8 @@ purlin_status purlin_matrix_from_coordinates(const struct purlin_context *contex
  * @param[in]  values        host, `nnz` values; NULL for a pattern.
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
- * constant, negative size; the first wrong offset or row is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * constant, negative size; the first wrong offset or row is named), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre The arrays are NULL or valid for the stated numbers of elements during the call; `matrix` is NULL or valid for
  * writing.
@@ -9262,7 +9266,7 @@ purlin_status purlin_matrix_from_columns(const struct purlin_context *context,
  * @param[out] matrix     the matrix; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a threshold
  * below 0 or NaN, element type), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -9277,7 +9281,8 @@ purlin_status purlin_matrix_from_dense(const struct purlin_matrix *a,
  * @param a    sparse, on the host.
  * @param out  dense, of the same size and type, any order, on the host.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
- * another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`.
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED` (which leaves some rows written).
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_to_dense(const struct purlin_matrix *a,
@@ -9291,7 +9296,7 @@ purlin_status purlin_matrix_to_dense(const struct purlin_matrix *a,
  * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
  * constant, duplicates that are refused), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -9321,7 +9326,8 @@ purlin_status purlin_matrix_pattern(const struct purlin_matrix *a,
  * @param      conjugate  1 for the conjugate transpose, else 0.
  * @param[out] matrix     the transpose; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
- * `conjugate`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `conjugate`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -9552,10 +9558,10 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  * @param a       sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
  * @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
  * @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
- * is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
- * before.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix
+ * that is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (Cuthill-McKee), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order`
+ * is as before.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_order(const struct purlin_matrix *a,
@@ -9570,7 +9576,8 @@ purlin_status purlin_matrix_order(const struct purlin_matrix *a,
  * @param      kind  PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE, PURLIN_NORM_MAX or PURLIN_NORM_INFINITY.
  * @param[out] norm  the norm.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
- * constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `norm` is NULL or valid for writing.
  */
@@ -9603,8 +9610,9 @@ purlin_status purlin_matrix_is_symmetric(const struct purlin_matrix *a,
  * @param a       sparse; on the host where values are checked.
  * @param checks  PURLIN_CHECK_SORTED, PURLIN_CHECK_DISTINCT and PURLIN_CHECK_FINITE, added; PURLIN_CHECK_FULL for all. Of
  *                symmetry see purlin_matrix_is_symmetric.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as asked for,
- * unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as
+ * asked for, unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device),
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_check(const struct purlin_matrix *a,
@@ -9640,9 +9648,9 @@ purlin_status purlin_matrix_diagonal(const struct purlin_matrix *a,
  * @param      graph   sparse, square, on the host.
  * @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
  * @param[out] count   number of components; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square,
- * another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
+ * square, another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `count` is NULL or valid for writing.
  */
@@ -9714,13 +9722,13 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * @param      options  NULL for the defaults. Of an operator `method` is AUTO, and there is no `ordering`.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
- * none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds and not above 0 in total of the
- * modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
- * SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
- * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (with CUTHILL_MCKEE),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering`
+ * of a kind that has none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds
+ * and not above 0 in total of the modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row
+ * sums that overflow; of LAPLACIAN, SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of
+ * RANDOM_WALK_LAPLACIAN those whose inverse does), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a
+ * method, an order, TRANSPOSE of complex numbers, a kind of graphs if it does not know its row sums),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
  */
@@ -9737,9 +9745,10 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of
- * rows, columns or entries, another context, row sums as for purlin_spmv_create), `PURLIN_ERROR_NUMERICAL` (as there),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of rows,
+ * columns or entries, another context, row sums as for purlin_spmv_create), `PURLIN_ERROR_NUMERICAL` (as there),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (row sums),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_spmv_update(struct purlin_spmv *plan,
@@ -10369,8 +10378,8 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
  * @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
  *                             may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
- * are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device
- * memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another
+ * storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `cut` and `normalized_cut` are NULL or valid for writing.
  */

@@ -297,12 +297,11 @@ pub unsafe extern "C" fn purlin_context_set_log(
 /// A call is cancelled if the list of its statuses has `PURLIN_ERROR_CANCELLED`, or refers to a function whose list does. All
 /// other calls run to their end. These of them go over all of their data:
 ///
-/// - copies of tensors, matrices and trains, and purlin_tt_set_core;
+/// - copies of trains and copies to and from a device, and purlin_tt_set_core;
 /// - purlin_spmv_apply and purlin_spmv_apply_block;
-/// - functions that create, convert or examine sparse matrices (purlin_matrix_*), but those that read, write and order them;
-/// - purlin_graph_components, purlin_graph_component and purlin_graph_bisect;
+/// - purlin_matrix_borrow_csr, purlin_matrix_copy_csr, purlin_matrix_copy_to and purlin_matrix_set_values;
 /// - purlin_symmetric_*, purlin_sshopm_product, purlin_sshopm_starts and purlin_sshopm_classify;
-/// - purlin_rsvd_sketch, purlin_fdk_weights and purlin_fdk_shepp_logan;
+/// - purlin_fdk_weights and purlin_fdk_shepp_logan;
 /// - purlin_lanczos_cullum_willoughby and purlin_tridiagonal_eigenvalues, which have no context.
 ///
 /// @param context  the context.

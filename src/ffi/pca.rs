@@ -278,7 +278,7 @@ pub extern "C" fn purlin_pca_explained_variance_ratio(
 /// @param stream      NULL for the context's own.
 /// @param components  dense, features x rank, of the type that was computed with, any order, on the host (complete on
 ///                    return) or the device: orthonormal columns, by variance.
-/// @return as purlin_pca_mean.
+/// @return as purlin_pca_mean; `PURLIN_ERROR_CANCELLED` (on the host, which leaves some elements written).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_components(

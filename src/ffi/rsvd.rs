@@ -146,7 +146,8 @@ pub extern "C" fn purlin_rsvd_cancel(rsvd: *const purlin_rsvd) -> purlin_status 
 /// @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
 ///               columns, of which the first l are used; copied. NULL: sketches are drawn again.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
-/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by
+/// purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const purlin_matrix) -> purlin_status {
@@ -224,7 +225,8 @@ pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *
 /// @param      stream  NULL for the context's own.
 /// @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only,
-/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also by
+/// purlin_rsvd_cancel; may leave a part of `omega` written), `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]

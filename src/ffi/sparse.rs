@@ -88,7 +88,7 @@ unsafe fn indices(argument: &'static str, data: *const c_void, kind: IndexType, 
 /// @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
 /// constant, negative size; the first entry outside the matrix or the first duplicate refused is named),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// The arrays are NULL or valid for `nnz` elements during the call; `matrix` is NULL or valid for writing.
@@ -169,7 +169,8 @@ pub(super) fn floating(argument: &str, code: purlin_dtype) -> Result<DType> {
 /// @param[in]  values        host, `nnz` values; NULL for a pattern.
 /// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
-/// constant, negative size; the first wrong offset or row is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// constant, negative size; the first wrong offset or row is named), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// The arrays are NULL or valid for the stated numbers of elements during the call; `matrix` is NULL or valid for
@@ -234,7 +235,7 @@ fn turned(error: Error) -> Error {
 /// @param[out] matrix     the matrix; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a threshold
 /// below 0 or NaN, element type), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.
@@ -254,7 +255,8 @@ pub unsafe extern "C" fn purlin_matrix_from_dense(
 /// @param a    sparse, on the host.
 /// @param out  dense, of the same size and type, any order, on the host.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
-/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`.
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED` (which leaves some rows written).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_matrix_to_dense(a: *const purlin_matrix, out: *mut purlin_matrix) -> purlin_status {
@@ -274,7 +276,7 @@ pub extern "C" fn purlin_matrix_to_dense(a: *const purlin_matrix, out: *mut purl
 /// @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
 /// constant, duplicates that are refused), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.
@@ -317,7 +319,8 @@ pub unsafe extern "C" fn purlin_matrix_pattern(
 /// @param      conjugate  1 for the conjugate transpose, else 0.
 /// @param[out] matrix     the transpose; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
-/// `conjugate`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `conjugate`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.

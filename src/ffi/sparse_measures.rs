@@ -47,10 +47,10 @@ pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
 /// @param a       sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
 /// @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
 /// @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
-/// is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_CANCELLED` (Cuthill-McKee, after a search), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order` is as
-/// before.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix
+/// that is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (Cuthill-McKee), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order`
+/// is as before.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_matrix_order(
@@ -78,7 +78,8 @@ pub extern "C" fn purlin_matrix_order(
 /// @param      kind  PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE, PURLIN_NORM_MAX or PURLIN_NORM_INFINITY.
 /// @param[out] norm  the norm.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
-/// constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `norm` is NULL or valid for writing.
@@ -128,8 +129,9 @@ pub unsafe extern "C" fn purlin_matrix_is_symmetric(
 /// @param a       sparse; on the host where values are checked.
 /// @param checks  PURLIN_CHECK_SORTED, PURLIN_CHECK_DISTINCT and PURLIN_CHECK_FINITE, added; PURLIN_CHECK_FULL for all. Of
 ///                symmetry see purlin_matrix_is_symmetric.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as asked for,
-/// unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as
+/// asked for, unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device),
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_matrix_check(a: *const purlin_matrix, checks: i32) -> purlin_status {
@@ -190,9 +192,9 @@ pub extern "C" fn purlin_matrix_diagonal(a: *const purlin_matrix, diagonal: *mut
 /// @param      graph   sparse, square, on the host.
 /// @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
 /// @param[out] count   number of components; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square,
-/// another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
+/// square, another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `count` is NULL or valid for writing.

@@ -94,13 +94,13 @@ impl purlin_spmv_info {
 /// @param      options  NULL for the defaults. Of an operator `method` is AUTO, and there is no `ordering`.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
-/// none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds and not above 0 in total of the
-/// modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row sums that overflow; of LAPLACIAN,
-/// SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of RANDOM_WALK_LAPLACIAN those whose inverse does),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
-/// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (with CUTHILL_MCKEE),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering`
+/// of a kind that has none, for kinds of graphs an entry that is not finite, row sums below 0 of the normalized kinds
+/// and not above 0 in total of the modularity, an interval of a filter that is none), `PURLIN_ERROR_NUMERICAL` (row
+/// sums that overflow; of LAPLACIAN, SIGNLESS_LAPLACIAN and MODULARITY those whose double overflows, of
+/// RANDOM_WALK_LAPLACIAN those whose inverse does), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a
+/// method, an order, TRANSPOSE of complex numbers, a kind of graphs if it does not know its row sums),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or initialised; `plan` is NULL or valid for writing.
@@ -129,9 +129,10 @@ pub unsafe extern "C" fn purlin_spmv_create(
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of
-/// rows, columns or entries, another context, row sums as for purlin_spmv_create), `PURLIN_ERROR_NUMERICAL` (as there),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another number of rows,
+/// columns or entries, another context, row sums as for purlin_spmv_create), `PURLIN_ERROR_NUMERICAL` (as there),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (row sums),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_spmv_update(plan: *mut purlin_spmv, a: *const purlin_matrix) -> purlin_status {

@@ -348,7 +348,8 @@ pub unsafe extern "C" fn purlin_tensor_borrow_device(
 /// @param      destination  written.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
 /// context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// `PURLIN_ERROR_CANCELLED` (on the host, which leaves some elements copied), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_tensor_copy(
