@@ -2,7 +2,8 @@
 place, struct sizes that are wrong, sizes up to 2^63, misaligned and overlapping arrays, texts that are no UTF-8 or very long.
 
 Arrays are far longer than the small sizes that are drawn, and the bytes of the large sizes exceed 63 bits. So no arguments
-excuse a crash, and a call that is not refused has enough memory to compute."""
+excuse a crash, and a call that is not refused has enough memory to compute. On a GPU contexts are of CUDA and objects in
+device memory are among the handles. Arrays are host memory there, too: the library must refuse them as device memory."""
 
 from __future__ import annotations
 
@@ -20,13 +21,16 @@ import numpy as np
 import purlin
 from purlin import _lib
 
-from attack import Bench, Finding, Skipped, pick, require
+from attack import Bench, Finding, pick, require
 
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
 # The status of a bug in purlin.
 INTERNAL = -14
 # Not called with random arguments: functions on memory of devices and of other libraries, and callbacks that outlive the call.
 LEFT_OUT = re.compile(r"_device$|dlpack|wrap$|set_log$|device_properties")
+# PURLIN_BACKEND_CPU, PURLIN_BACKEND_CUDA and PURLIN_DEVICE.
+BACKENDS = {"cpu": 1, "cuda": 2}
+DEVICE = 1
 # Bytes of a message.
 LIMIT = 1024
 # Linux: pages are not counted before they are used. The module mmap knows its name from Python 3.13 on.
@@ -322,6 +326,8 @@ def checked_call(world: World, name: str, bench: Bench) -> None:
     require(-14 <= result <= 0, f"{name}: status {result}")
     require(result != INTERNAL, f"{name}: internal error {text!r}")
     require((result == 0) == (text == b""), f"{name}: status {result}, message {text!r}")
+    # Such a device error ends the CUDA context of the process.
+    require(b"ILLEGAL_ADDRESS" not in text and b"MISALIGNED_ADDRESS" not in text, f"{name}: a kernel read or wrote outside memory: {text!r}")
     require(len(text) <= LIMIT and b"\n" not in text and b"\r" not in text, f"{name}: message of {len(text)} bytes {text[:80]!r}")
     try:
         text.decode()
@@ -339,15 +345,18 @@ def checked_call(world: World, name: str, bench: Bench) -> None:
     bench.outcomes["done" if result == 0 else "refused"] += 1
 
 
-def base_objects(world: World) -> None:
-    """Objects to begin with: a context with a memory limit, and small objects of each kind."""
+def base_objects(world: World, backend: str) -> None:
+    """Objects to begin with: a context with memory limits, and small objects of each kind, on a GPU in device memory as well."""
+    on_gpu = backend == "cuda"
     space = ctypes.create_string_buffer(4096)
     size = ctypes.c_size_t(World.offsets("purlin_context_options")[1])
     require(status("purlin_context_options_init", space, size) == 0, "options")
     for kind, field, at, _ in World.offsets("purlin_context_options")[0]:
-        if field == "backend" or field == "threads":
-            ctypes.c_int32.from_address(ctypes.addressof(space) + at).value = 1
-        if field == "host_memory_limit":
+        if field == "backend":
+            ctypes.c_int32.from_address(ctypes.addressof(space) + at).value = BACKENDS[backend]
+        if field == "threads":
+            ctypes.c_int64.from_address(ctypes.addressof(space) + at).value = 1
+        if field == "host_memory_limit" or (on_gpu and field == "device_memory_limit"):
             ctypes.c_int64.from_address(ctypes.addressof(space) + at).value = 64 << 20
     context = make(world, "context", "purlin_context_create", space)
     here = ctypes.c_void_p(context)
@@ -368,6 +377,11 @@ def base_objects(world: World) -> None:
         make(world, "matrix", "purlin_matrix_borrow", here, dtype, 0, long(6), long(4), long(6), ctypes.c_void_p(target + (5 << 20)))
         make(world, "matrix", "purlin_matrix_borrow", here, dtype, 0, long(6), long(6), long(6), ctypes.c_void_p(source))
         make(world, "tt", "purlin_tt_random", here, dtype, 0, long(4), dims(3, 3, 3, 3), dims(1, 2, 2, 2, 1), ctypes.c_uint64(3))
+        if on_gpu:
+            for sizes in ((6,), (4, 3), (3, 4, 5)):
+                make(world, "tensor", "purlin_tensor_create", here, dtype, DEVICE, 0, long(len(sizes)), dims(*sizes))
+            make(world, "matrix", "purlin_matrix_create", here, dtype, DEVICE, 0, long(6), long(6))
+            make(world, "tt", "purlin_tt_random", here, dtype, DEVICE, long(4), dims(3, 3, 3, 3), dims(1, 2, 2, 2, 1), ctypes.c_uint64(3))
     rows, columns, ones = dims(0, 1, 2, 3), dims(1, 0, 3, 2), (ctypes.c_double * 4)(1, 1, 1, 1)
     make(world, "matrix", "purlin_matrix_from_coordinates", here, 2, 0, long(6), long(6), long(4), 9, rows, columns, ones, 0)
     make(world, "source", "purlin_source_from_tensor", here, ctypes.c_void_p(world.live["tensor"][1]))
@@ -402,13 +416,11 @@ def destroy(world: World) -> None:
 
 def random_calls(rng: np.random.Generator, bench: Bench) -> None:
     """A few hundred calls of all functions in any order."""
-    if bench.backend != "cpu":
-        raise Skipped("random arrays are host memory, which device locations must not be given")
     world = World(rng)
     before = os.getcwd()
     os.chdir(world.folder)
     try:
-        base_objects(world)
+        base_objects(world, bench.backend)
         names = [name for name in FUNCTIONS if not name.endswith("_destroy")]
         for _ in range(300):
             if rng.random() < 0.03:
@@ -421,10 +433,8 @@ def random_calls(rng: np.random.Generator, bench: Bench) -> None:
 
 def forked(rng: np.random.Generator, bench: Bench) -> None:
     """A child's calls on its parent's objects are refused with that reason, the parent refuses its handles, and both continue."""
-    if bench.backend != "cpu":
-        raise Skipped("CUDA does not work in a child of fork()")
     world = World(rng)
-    base_objects(world)
+    base_objects(world, bench.backend)
     names = [name for name in FUNCTIONS if not name.endswith("_destroy") and not name.endswith("_init")]
     reader, writer = os.pipe()
     child = os.fork()
@@ -432,7 +442,8 @@ def forked(rng: np.random.Generator, bench: Bench) -> None:
         code = 1
         try:
             own = World(rng)
-            base_objects(own)
+            # CUDA does not work in a child of fork(): its own objects are on the CPU.
+            base_objects(own, "cpu")
             made = [h for handles in own.live.values() for h in handles]
             os.write(writer, b"".join(h.to_bytes(8, "little") for h in made))
             for _ in range(60):
