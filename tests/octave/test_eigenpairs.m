@@ -79,6 +79,37 @@ function test_eigenpairs(golden)
   F([6 13]) = 1 / 12;
   r = purlin.sshopm_solve_all(F, 4, 3);
   check(r.count == 2 && r.status == c.TENSOR_DEGENERATE && abs(r.values(1) - 1) < 1e-9, 'one entry for the circle');
+  many_pairs();
   r = purlin.sshopm_solve(single(A), 4, 3, 'pairs', 3);
   check(isa(r.values, 'single') && all(abs(r.values - single(pairs([1 2 4], 1))) < 1e-5), 'single precision');
+end
+
+% Without 'pairs' all are listed, with a second search where the memory of the first was too little.
+function many_pairs()
+  % Order 8: as many places as a generic tensor has pairs, 57.
+  A = sin((1:45)' .^ 2);
+  r = purlin.sshopm_solve_all(A, 8, 3);
+  check(size(r.values, 1) == 57 && r.count == r.found && r.count > 3, 'all pairs of order 8');
+  check(r.info.truncated_tensors == 0 && all(r.residuals(1:r.count) < 1e-8), 'none is left out');
+  cut = purlin.sshopm_solve_all(A, 8, 3, 'pairs', 3);
+  check(cut.count == 3 && cut.found == r.found && all(cut.values == r.values(1:3)), 'three places hold the first three');
+  % x_1^4 + .. + x_7^4 has 1093 pairs: vectors of k entries 1 / sqrt(k) up to their signs, with lambda = 1 / k. The first
+  % search has 512 places.
+  A = [];
+  for a = 1:7
+    for b = a:7
+      for c = b:7
+        A = [A; (a == b) * (b == c) * (c == (c:7)')];
+      end
+    end
+  end
+  options = {'starts', 2000, 'max_starts', 2000};
+  r = purlin.sshopm_solve_all(A, 4, 7, options{:});
+  check(r.found > 512 && r.found <= 1093 && r.count == r.found, 'more pairs than the first search had places for');
+  check(size(r.values, 1) == r.found && r.info.truncated_tensors == 0, 'a place for each');
+  k = round(1 ./ r.values);
+  check(k >= 1 & k <= 7 & abs(k .* r.values - 1) < 1e-9, 'lambda in closed form');
+  check(sum(abs(r.vectors) > 1e-6)' == k, 'vectors of k entries');
+  some = purlin.sshopm_solve_all(A, 4, 7, 'pairs', 1093, options{:});
+  check(some.found == r.found && all(some.values(1:some.found) == r.values), 'the same as with a place for all');
 end
