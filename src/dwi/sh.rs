@@ -86,7 +86,7 @@ pub(crate) fn check_order(argument: &str, order: usize) -> Result<()> {
     if order % 2 == 1 {
         return Err(Error::invalid(
             argument,
-            format!("has the odd order {order}; functions of diffusion are even, so the order must be"),
+            format!("has the odd order {order}; functions of diffusion are even, so the order must be even"),
         ));
     }
     if !(2..=MAX_DEGREE).contains(&order) {

@@ -128,7 +128,7 @@ pub unsafe extern "C" fn purlin_tt_create(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
-        let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
+        let shape = unsafe { shape_of("ranks", length, modes, ranks) }?;
         put(target, TensorTrain::create(&context, dtype, location, shape)?)
     })
 }
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn purlin_tt_borrow(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
-        let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
+        let shape = unsafe { shape_of("ranks", length, modes, ranks) }?;
         // SAFETY: as promised above.
         let memory = unsafe { host_cores(&shape, dtype, cores) }?;
         put(target, TensorTrain::from_cores(&context, dtype, shape, memory, flags & PURLIN_READ_ONLY != 0)?)
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn purlin_tt_borrow_device(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
-        let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
+        let shape = unsafe { shape_of("ranks", length, modes, ranks) }?;
         // SAFETY: as promised above.
         let memory = unsafe { device_cores(&context, &shape, dtype, cores) }?;
         put(target, TensorTrain::from_cores(&context, dtype, shape, memory, flags & PURLIN_READ_ONLY != 0)?)

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn purlin_tt_random(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
-        let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
+        let shape = unsafe { shape_of("ranks", length, modes, ranks) }?;
         tt::put(target, create::random(&Place::new(&context, None, location), dtype, shape, seed)?)
     })
 }

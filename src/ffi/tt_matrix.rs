@@ -63,7 +63,7 @@ impl Sizes {
         let cols = unsafe { read_sizes("cols", length, 0, cols) }?;
         // SAFETY: as promised by the caller.
         let ranks = unsafe { read_sizes("ranks", length, 1, ranks) }?;
-        let shape = TrainMatrix::shape_of("matrix", &rows, &cols, &ranks)?;
+        let shape = TrainMatrix::shape_of("ranks", &rows, &cols, &ranks)?;
         Ok(Self { rows, cols, shape })
     }
 

@@ -296,7 +296,7 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
         StartKind::Random | StartKind::RandomCube => {
             Ok((Starts::Drawn { kind, seed: options.seed, first: 0, chunks: 1 }, count))
         }
-        _ => Ok((Starts::Shared(points(kind, options.seed, n, count)?), count)),
+        _ => Ok((Starts::Shared(points(("start_kind", kind), options.seed, n, count)?), count)),
     }
 }
 

@@ -38,7 +38,7 @@ pub fn starts(
         refuse_idle_seed(seed, IDLE_SEED)?;
     }
     with_real!(starts.dtype(), "starts", T => {
-        let points = points::<T>(kind, seed, n, count)?;
+        let points = points::<T>(("kind", kind), seed, n, count)?;
         let mut out = HostOutput::new("starts", starts)?;
         let mut view = out.tensor().view_mut::<T>("starts")?;
         for (v, x) in points.chunks_exact(n.max(1)).enumerate() {
@@ -56,8 +56,8 @@ pub fn refuse_idle_seed(seed: u64, reason: &str) -> Result<()> {
     if seed == 0 { Ok(()) } else { Err(Error::invalid("seed", format!("is {seed}, but {reason}"))) }
 }
 
-/// Unit vectors [n x count] of a kind that is not `Auto`.
-pub fn points<T: Real>(kind: StartKind, seed: u64, n: usize, count: usize) -> Result<Vec<T>> {
+/// Unit vectors [n x count] of a kind that is not `Auto`. `argument` is the name of the kind in messages.
+pub fn points<T: Real>((argument, kind): (&str, StartKind), seed: u64, n: usize, count: usize) -> Result<Vec<T>> {
     if n == 0 {
         return Err(Error::invalid("starts", "has dimension 0"));
     }
@@ -71,7 +71,7 @@ pub fn points<T: Real>(kind: StartKind, seed: u64, n: usize, count: usize) -> Re
             }
         }
         _ if n != 3 => {
-            return Err(Error::invalid("start_kind", format!("{} is for dimension 3, this is {n}", word(kind))));
+            return Err(Error::invalid(argument, format!("{} is for dimension 3, this is {n}", word(kind))));
         }
         StartKind::Icosahedral => {
             let vertices = icosahedral(count)?;

@@ -290,6 +290,7 @@ static void starts(void) {
   BAD_HANDLE("starts: is NULL", purlin_sshopm_starts(context, NULL, PURLIN_STARTS_RANDOM, 0, NULL));
   bad = array2(context, PURLIN_F64, 4, 5, x);
   BAD_ARGUMENT("kind", purlin_sshopm_starts(context, NULL, PURLIN_STARTS_ICOSAHEDRAL, 0, bad));
+  CHECK(strncmp(purlin_last_error_message(), "kind: ", 6) == 0);
   OK(purlin_sshopm_starts(context, NULL, PURLIN_STARTS_RANDOM, 0, bad));
   OK(purlin_tensor_destroy(bad));
   bad = array2(context, PURLIN_I32, 3, 5, x);

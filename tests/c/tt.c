@@ -133,8 +133,8 @@ static void refusals(void) {
   BAD_ARGUMENT("ranks: is NULL", CREATE(PURLIN_F64, 0, 0, 2, modes, NULL));
   BAD_ARGUMENT("modes: number 1 is 0", CREATE(PURLIN_F64, 0, 0, 2, none, ranks));
   BAD_ARGUMENT("ranks: number 1 is -1", CREATE(PURLIN_F64, 0, 0, 2, modes, below));
-  BAD_ARGUMENT("the first rank is 1 and the last 2", CREATE(PURLIN_F64, 0, 0, 2, modes, open_end));
-  BAD_ARGUMENT("core 0 of 2147483648 x 2147483648 x 2147483648", CREATE(PURLIN_F64, 0, 0, 2, huge, wide));
+  BAD_ARGUMENT("ranks: the first rank is 1 and the last 2", CREATE(PURLIN_F64, 0, 0, 2, modes, open_end));
+  BAD_ARGUMENT("ranks: core 0 of 2147483648 x 2147483648 x 2147483648", CREATE(PURLIN_F64, 0, 0, 2, huge, wide));
   CHECK(tt == NULL);
   BAD_ARGUMENT("flags: is 4", BORROW(PURLIN_F64, PURLIN_PINNED, modes, ranks, list));
   BAD_ARGUMENT("cores: is NULL", BORROW(PURLIN_F64, 0, modes, ranks, NULL));

@@ -345,7 +345,7 @@ fn wrong_arguments_are_named() {
     let (input, _) = synthetic(&c, 4, 2);
     let message = |extra: &Extra<'_>, out: &mut Tensor| run(&c, &input, extra, out, None).unwrap_err().to_string();
     let odd = message(&plain(), &mut batch(&c, DType::F64, 3, 2));
-    assert_eq!(odd, "tensors: has the odd order 3; functions of diffusion are even, so the order must be");
+    assert_eq!(odd, "tensors: has the odd order 3; functions of diffusion are even, so the order must be even");
     let big = message(&plain(), &mut batch(&c, DType::F64, 10, 2));
     assert_eq!(big, "bvecs: 64 directions determine 64 coefficients, order 10 needs 66 distinct axes");
     let options = FitOptions { clamp: 1.0, ..FitOptions::default() };

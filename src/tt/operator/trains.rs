@@ -60,17 +60,19 @@ impl<'a> Trains<'a> {
     pub fn check(&self, context: &Context) -> Result<DType> {
         context.check_alive()?;
         let Self { bra, operator, ket } = *self;
-        for (name, train) in [("y", bra), ("x", ket)] {
+        // Calls on one train have no argument y.
+        let y = if std::ptr::eq(bra, ket) { "x" } else { "y" };
+        for (name, train) in [(y, bra), ("x", ket)] {
             train.expect_context(name, context)?;
             train.expect_set(name)?;
         }
-        let mut dtype = joined("y", bra.dtype(), "x", ket.dtype())?;
+        let mut dtype = joined(y, bra.dtype(), "x", ket.dtype())?;
         match operator {
-            None => bra.shape().expect_modes("y", ket.shape().modes(), "x")?,
+            None => bra.shape().expect_modes(y, ket.shape().modes(), "x")?,
             Some(h) => {
                 h.train().expect_context("h", context)?;
                 h.train().expect_set("h")?;
-                bra.shape().expect_modes("y", h.rows(), "the rows of h")?;
+                bra.shape().expect_modes(y, h.rows(), "the rows of h")?;
                 ket.shape().expect_modes("x", h.cols(), "the columns of h")?;
                 dtype = joined("h", h.train().dtype(), "x", dtype)?;
             }

@@ -205,7 +205,7 @@ fn what_does_not_fit_is_named() {
     assert_eq!(problem(run(&elsewhere, &x)), "y: belongs to another context");
     let h = identity(&context, DType::F64, &[2, 2]).unwrap();
     let e = sandwich(&context, &Options::default(), &Trains::new(&x, Some(&h), &x)).map(|_| ());
-    assert_eq!(problem(e), "y: core 1 has mode size 3, that of the rows of h is 2");
+    assert_eq!(problem(e), "x: core 1 has mode size 3, that of the rows of h is 2");
     let h = identity(&context, DType::F32, &[2, 3]).unwrap();
     assert!(problem(rayleigh(&context, &Options::default(), &x, &h).map(|_| ())).starts_with("h: is F32"));
     let options = Options { cut: Some(2), ..Options::default() };
