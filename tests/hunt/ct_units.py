@@ -28,9 +28,12 @@ def units(rng: np.random.Generator, bench: Bench) -> None:
     angles = rng.uniform(0, 6) + 2 * np.pi * np.arange(127) / 127
     bodies = np.array([[0.2, 45, 40, 44, 3, -2, 0, 0.5], [0.1, 16, 18, 17, 5, -4, 0, 0.3]])
     lines = ellipsoid_lines(circular_matrices(angles, g, columns, rows), columns, rows, bodies)
-    unit = float(pick(rng, pick(rng, *UNITS[:9]), pick(rng, *UNITS[9:])))
     dtype = pick(rng, np.float32, np.float64)
     options: dict[str, Any] = {"precision": pick(rng, "f32", "f64") if bench.backend == "cpu" else "f32"}
+    short, long = (1e-12, 1e12) if options["precision"] == "f32" else (1e-60, 1e60)
+    # The lengths of a scan are between 0.1 and 2000 of its units.
+    inside = [u for u in UNITS if 10 * short < u < long / 2000]
+    unit = float(pick(rng, *inside) if rng.random() < 0.8 else pick(rng, *UNITS))
     power = exponent_of(rng, dtype)
     by_matrices, out = rng.random() < 0.4, pick(rng, np.float64, np.float64, np.float32)
     label = f"units: lengths {unit:g}, integrals 1e{power:.0f} {np.dtype(dtype).name}, volume {np.dtype(out).name}, {options}, matrices {by_matrices}, {columns} x {rows} {g}"
@@ -41,7 +44,6 @@ def units(rng: np.random.Generator, bench: Bench) -> None:
     n, spacing = 9, 1.5
     middle, shape = (5.0, -4.0), (n, n, 1)
     corner = tuple(unit * (m - spacing * (n - 1) / 2) for m in middle)
-    short, long = (1e-12, 1e12) if options["precision"] == "f32" else (1e-60, 1e60)
     lengths = [v for name, v in scale.items() if not name.endswith("offset")] + [spacing * unit]
     outside = min(lengths) < short or max(lengths) > long
     if by_matrices:
@@ -83,7 +85,9 @@ def units(rng: np.random.Generator, bench: Bench) -> None:
         info = session.last_info()
     finite = np.isfinite(volume)
     if not finite.all():
-        large = float(scaled.max()) > float(kind.max) / 1e8 or float(wanted) > held / 1e3
+        # The filter divides by the square of a pitch before it multiplies by one, and lengths may be squared, too.
+        reach = scaled.max() * np.longdouble(max(unit, 1 / unit)) ** 2
+        large = float(reach) > float(kind.max) / 1e8 or float(wanted) > held / 1e3
         require(large and info.pixels_not_finite > 0, f"{label}: not finite, {info.pixels_not_finite} pixels are counted, the density is {float(wanted):.1e}")
         bench.outcomes["counted"] += 1
         return
