@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::plan::{PlannedFit, has_other_scores};
-use super::{Pca, PcaInfo, PcaOptions, Samples, rounding_of};
+use super::rounding::{Means, rounding_of};
+use super::{Pca, PcaInfo, PcaOptions, Samples};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
@@ -93,7 +94,10 @@ impl Rsvd {
         }
         let rest = count.min(features) - rank;
         let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
-        let rounding = rounding_of(&values, (&means, mean_epsilon), &scales, features, count, plan.dtype);
+        let rounding = {
+            let means = Means { means: &means, epsilon: mean_epsilon, scales: &scales };
+            rounding_of(&values, &components, &means, count, plan.dtype)?
+        };
         let (dtype, options) = (plan.dtype, *options);
         let found = PcaInfo { dtype, options, count, features, rank, total_variance, noise_variance, rounding };
         let session = self.for_products(plan.dtype)?;
@@ -174,8 +178,8 @@ impl Call for Fit<'_> {
             let whole = ((self.plan.rows - 1) as f64).sqrt();
             let has_other = has_other_scores(self.plan.method);
             let dtype = self.plan.dtype;
-            let means = (&self.means[..], self.mean_epsilon);
-            let rounding = rounding_of(&self.values, means, &self.scales, self.plan.columns, self.plan.rows, dtype);
+            let means = Means { means: &self.means, epsilon: self.mean_epsilon, scales: &self.scales };
+            let rounding = rounding_of(&self.values, &self.components, &means, self.plan.rows, dtype)?;
             let lost = first_lost(&factors.s, |s| s / factor, (dtype, dtype));
             if let (Some((j, norm)), false) = (lost, self.pca.whiten) {
                 let problem =

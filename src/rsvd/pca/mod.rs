@@ -4,6 +4,7 @@
 mod affine;
 mod fit;
 mod plan;
+mod rounding;
 mod transform;
 
 pub(in crate::rsvd) use affine::{map_means_bytes, map_shifts_bytes};
@@ -11,7 +12,7 @@ pub(in crate::rsvd) use affine::{map_means_bytes, map_shifts_bytes};
 use std::sync::Arc;
 
 use super::options::Options;
-use super::outputs::{ROUNDINGS, check_vector, write_values, write_vector};
+use super::outputs::{check_vector, write_values, write_vector};
 use super::session::Rsvd;
 use crate::alloc;
 use crate::backend::memory::Charge;
@@ -87,26 +88,6 @@ pub struct Pca {
     constants: Vec<usize>,
     /// Host memory of values, means and scales.
     _charge: Charge,
-}
-
-/// The largest singular value that counts as 0: roundings of the largest one in the type of the computation, or of the means
-/// of `count` samples, by `mean_epsilon`. Constant features
-/// of scaled data, whose scale is infinite, do not count.
-fn rounding_of(
-    values: &[f64],
-    (means, mean_epsilon): (&[f64], f64),
-    scales: &[f64],
-    features: usize,
-    count: usize,
-    dtype: DType,
-) -> f64 {
-    let of = |j: usize| scales.get(j).copied().unwrap_or(1.0);
-    // Each is multiplied by the small number at once, because the norm of the means may overflow.
-    let part = |(k, mean): (usize, &f64)| mean / of(k % features) * mean_epsilon;
-    let mean = means.iter().enumerate().map(part).fold(0.0, f64::hypot);
-    let largest = values.first().copied().unwrap_or(0.0);
-    let degrees = count.saturating_sub(1) as f64;
-    ROUNDINGS * (dtype.epsilon() * largest).max(mean * degrees.sqrt())
 }
 
 impl Pca {

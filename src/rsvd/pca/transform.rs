@@ -183,6 +183,6 @@ impl Pca {
     }
 }
 
-fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
+pub(super) fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
     matrix.dense("components")?.memory.host("components")?.as_slice::<T>()
 }

@@ -144,6 +144,34 @@ fn constant_features_do_not_hide_variances() {
     }
 }
 
+/// Nor without scaling, where a constant feature has no weight in the components of the others: of any size, in the whole
+/// rank too, in which a component is that feature alone.
+#[test]
+fn constant_features_do_not_hide_variances_without_scaling() {
+    let context = cpu();
+    for value in [1e12, 1e14, 1.7e18] {
+        let x = samples::<f64>(1.0, value, 0.0);
+        for (form, a) in forms(&context, &x) {
+            for rank in [2, COLUMNS] {
+                let options = PcaOptions { whiten: true, ..PcaOptions::default() };
+                let (pca, of_fit) = fitted::<f64>(&context, &a, rank, options).unwrap();
+                let rounding = pca.info().rounding;
+                assert!(rounding < 1e-11, "{form}, {value:e}, {rank}: {rounding:e}");
+                let mut scores = blank::<f64>(&context, ROWS, rank);
+                pca.transform(None, &a, &mut scores, None).unwrap();
+                for scores in [held::<f64>(&of_fit), held::<f64>(&scores)] {
+                    for j in 0..rank {
+                        let column = &scores.data[j * ROWS..(j + 1) * ROWS];
+                        let variance = column.iter().map(|x| x * x).sum::<f64>() / (ROWS - 1) as f64;
+                        let want = if j == COLUMNS - 1 { 0.0 } else { 1.0 };
+                        assert!((variance - want).abs() < 1e-9, "{form}, {value:e}, {rank}, {j}: {variance}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Means whose norm overflows.
 #[test]
 fn large_means_do_not_hide_variances() {
