@@ -2655,8 +2655,8 @@ typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    void *user);
 
 /**
- * How a matrix is decomposed. Fields that do not concern a call are not looked at. k is the rank, l = k +
- * oversampling the number of columns of the sketch, q the power iterations, A is m x n.
+ * How a matrix is decomposed. A field that has no effect on a call is refused by name unless it has its default. k is the
+ * rank, l = k + oversampling the number of columns of the sketch, q the power iterations, A is m x n.
  */
 typedef struct purlin_rsvd_options {
   /**
@@ -6116,7 +6116,8 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * @param i0_image  counts without an object, F32 or F64, detector_columns x detector_rows, on the host, copied; NULL for
  *                  `i0`.
  * @param dark      counts without radiation, as `i0_image`; NULL for 0.
- * @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
+ * @param epsilon   least count that a logarithm is taken of, 1.18e-38 to 3.40e38 (the normal numbers of F32); 0 for
+ *                  half a count.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,
  * while a scan is being pushed), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -6311,7 +6312,8 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  * @param      i0           counts without an object, positive; 0 where `i0_image` is given.
  * @param      i0_image     counts without an object, F32 or F64, columns x rows; NULL for `i0`.
  * @param      dark         counts without radiation, F32 or F64, columns x rows; NULL for 0.
- * @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
+ * @param      epsilon      least count that a logarithm is taken of, 1.18e-38 to 3.40e38 (the normal numbers of F32); 0 for
+ *                          half a count.
  * @param      projections  F32, the dimensions of `counts`.
  * @param[out] clamped      how many counts were raised; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
@@ -6374,7 +6376,8 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
  * @param[in] views     `count` numbers of views.
  * @param     weighted  F32, detector_columns x detector_rows x `count`.
  * @param     filtered  F32, filtered_columns x detector_rows x `count`.
- * @return as purlin_fdk_weight.
+ * @return as purlin_fdk_weight; `PURLIN_ERROR_NOT_SUPPORTED` also for arrays on a device with PURLIN_FDK_PRECISION_F64,
+ * whose filter runs on the CPU.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */

@@ -11,6 +11,7 @@ use super::gpu::pieces as device;
 use super::gpu::pieces::{Site, Step};
 use super::limits::fits;
 use super::ops::Watch;
+use super::options::Precision;
 use super::phantom::{self, Ellipsoid};
 use super::plan::Batch;
 use super::run;
@@ -244,6 +245,10 @@ impl Fdk {
         let views = self.views(views)?;
         let (from, to) = ([d.columns, d.rows, views.len()], [plan.columns, d.rows, views.len()]);
         if let Some(site) = site(context, stream, weighted)? {
+            if plan.options.precision == Precision::F64 {
+                let problem = "precision: is F64, in which the filter runs on the CPU, but weighted is on a device";
+                return Err(Error::NotSupported(problem.into()));
+            }
             filtered.check_writable("filtered")?;
             let input = on_device("weighted", weighted, context, &from, DType::F32)?;
             let out = on_device("filtered", filtered, context, &to, DType::F32)?;

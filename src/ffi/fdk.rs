@@ -255,7 +255,8 @@ pub extern "C" fn purlin_fdk_weights(
 /// @param i0_image  counts without an object, F32 or F64, detector_columns x detector_rows, on the host, copied; NULL for
 ///                  `i0`.
 /// @param dark      counts without radiation, as `i0_image`; NULL for 0.
-/// @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
+/// @param epsilon   least count that a logarithm is taken of, 1.18e-38 to 3.40e38 (the normal numbers of F32); 0 for
+///                  half a count.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,
 /// while a scan is being pushed), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.

@@ -22,7 +22,8 @@ use crate::fdk::pieces;
 /// @param      i0           counts without an object, positive; 0 where `i0_image` is given.
 /// @param      i0_image     counts without an object, F32 or F64, columns x rows; NULL for `i0`.
 /// @param      dark         counts without radiation, F32 or F64, columns x rows; NULL for 0.
-/// @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
+/// @param      epsilon      least count that a logarithm is taken of, 1.18e-38 to 3.40e38 (the normal numbers of F32); 0 for
+///                          half a count.
 /// @param      projections  F32, the dimensions of `counts`.
 /// @param[out] clamped      how many counts were raised; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
@@ -128,7 +129,8 @@ pub unsafe extern "C" fn purlin_fdk_weight(
 /// @param[in] views     `count` numbers of views.
 /// @param     weighted  F32, detector_columns x detector_rows x `count`.
 /// @param     filtered  F32, filtered_columns x detector_rows x `count`.
-/// @return as purlin_fdk_weight.
+/// @return as purlin_fdk_weight; `PURLIN_ERROR_NOT_SUPPORTED` also for arrays on a device with PURLIN_FDK_PRECISION_F64,
+/// whose filter runs on the CPU.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
