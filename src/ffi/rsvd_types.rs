@@ -94,8 +94,8 @@ pub const PURLIN_RSVD_PRECISION_FULL: i32 = 0;
 /// that the iterations find is nearly the same; the products that give the factors from it are computed in full.
 pub const PURLIN_RSVD_PRECISION_FAST: i32 = 1;
 
-/// How a matrix is decomposed. Fields that do not concern a call are not looked at. k is the rank, l = k +
-/// oversampling the number of columns of the sketch, q the power iterations, A is m x n.
+/// How a matrix is decomposed. A field that has no effect on a call is refused by name unless it has its default. k is the
+/// rank, l = k + oversampling the number of columns of the sketch, q the power iterations, A is m x n.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_rsvd_options {

@@ -93,6 +93,8 @@ def test_masks_are_refused_or_are_entries_that_were_not_observed(cpu: purlin.Con
     want = rpca.compute(np.where(hidden, 0, low), mask=~hidden, tolerance=1e-9, context=cpu)
     np.testing.assert_array_equal(got.low_rank, want.low_rank)
     assert np.abs(got.low_rank - low).max() < 1e-3 * low.max()
+    with pytest.raises(TypeError, match="^mask: is int64, expected bool or uint8"):
+        rpca.compute(spoilt, mask=256 * ~hidden, context=cpu)
     with pytest.raises(ValueError, match="beside a masked array"):
         rpca.compute(np.ma.masked_array(spoilt, hidden), mask=~hidden, context=cpu)
 

@@ -57,6 +57,8 @@ def test_a_plan_is_that_of_the_run(cpu: purlin.Context, through: Any) -> None:
         lanczos.plan_singular(a, 61)
     with lanczos.Lanczos(9, kind="gram", context=cpu) as solver:
         assert solver.plan_singular(a).host_bytes > 8 * (80 + 60) * 9
+        for other in (full, pytest.importorskip("scipy.sparse").csr_array(full)):
+            assert solver.plan_singular(other).host_bytes > 8 * (80 + 60) * 9
 
 
 def test_singular_values_below_the_root_of_roundoff(cpu: purlin.Context) -> None:

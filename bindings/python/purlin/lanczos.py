@@ -258,7 +258,8 @@ class Lanczos(Solver[Info]):
 
     def plan_singular(self, a: Any) -> Info:
         """The plan of `singular`: method and why, vectors of the space, memory. Raises its errors for the options and A."""
-        return self._planned(of(a, self.context).handle, what="plan_singular", wording=wording())
+        matrix = of(a, self.context)
+        return self._planned(matrix.handle, what="plan_singular", wording=wording())
 
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
         if known is None:

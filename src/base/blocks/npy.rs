@@ -46,7 +46,8 @@ impl Integers {
                 Self::Unsigned => (u64::from_ne_bytes(copy) as f64, u64::from_ne_bytes(copy)),
             };
             if size > LARGEST_INTEGER {
-                return Err(bad(path, format!("holds an integer of magnitude {size}, more than F64 holds exactly")));
+                let limit = "F64 holds all integers only up to 2^53";
+                return Err(bad(path, format!("holds an integer of magnitude {size}, {limit}")));
             }
             word.copy_from_slice(&value.to_ne_bytes());
         }
