@@ -9986,9 +9986,11 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  *                        modularity; other kinds take any.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
  * @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
- *                        orthonormal: eigenvectors that are known. NULL for none.
+ *                        orthonormal: eigenvectors that are known, or other vectors of their span. Residuals are no
+ *                        smaller than these leave them. Where not all pairs converge, one product with each shows by
+ *                        how much it leaves the span: by more than 1e-3 ||A|| it is refused. NULL for none.
  * @param      solve      with PURLIN_LANCZOS_NEAREST: an operator of the caller's that solves (A - sigma I) x = b; NULL
- *                        for none.
+ *                        for none. Where not all pairs converge or a number is not finite, it is tested with one b.
  * @param      values     k elements of PURLIN_F64 on the host: eigenvalues in the order that `which` says.
  * @param      vectors    dense, n x k, of a's type, any order on the host, column-major on the device of a context on a
  *                        GPU, where they then stay: eigenvectors of 2-norm 1, the entry of largest modulus of each real
@@ -9998,7 +10000,8 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * @param[out] info       report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
  * square or not symmetric, or has an entry that is not finite, row sums as for purlin_spmv_create, options that the
- * matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent),
+ * matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not finite or dependent; known
+ * vectors that are no eigenvectors and a solve that does not invert, if pairs have not converged),
  * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; the
  * rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
  * `PURLIN_ERROR_NUMERICAL` (products that are not finite, an operator's norm above 1.3e154, in single precision

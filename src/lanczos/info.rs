@@ -113,6 +113,9 @@ pub struct Info {
     /// |u.(A v) - v.(A u)| / (|u| |A v| + |v| |A u|) where restarts did not suffice and products with random u and v show
     /// that the operator is not symmetric; else 0.
     pub asymmetry: f64,
+    /// The largest part of the norm by which products with known vectors leave their span, where not all pairs have
+    /// converged and it is more than the tolerance; else 0. Residuals of pairs are then as large.
+    pub coupling: f64,
     /// Vectors of the Krylov space.
     pub basis: usize,
     /// Degree of the filter; 0 without one.
@@ -185,6 +188,10 @@ impl Info {
             problem += &format!(
                 ": the residual of pair {converged} (from 0), or its inner products, contradict the iteration"
             );
+        }
+        if self.coupling > 0.0 {
+            problem +=
+                &format!(": the known vectors are eigenvectors to {:.1e} of the operator's norm only", self.coupling);
         }
         if self.asymmetry > 0.0 {
             problem += &format!(

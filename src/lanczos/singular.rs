@@ -241,6 +241,7 @@ impl<T: Scalar> Call<'_, T> {
                     residual: 0.0,
                     orthogonality: 0.0,
                     asymmetry: 0.0,
+                    coupling: 0.0,
                     basis: settings.basis,
                     degree: 0,
                     norm: counts.norm,

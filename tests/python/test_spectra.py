@@ -313,6 +313,9 @@ def test_nearest_eigenvalues_by_a_filter_and_by_a_solve(cpu: purlin.Context) -> 
     wrong = purlin.Matrix.from_operator(lambda x: x, lambda x: x, (n, n), context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="solve: is not the inverse"):
         lanczos.run(a, 3, "nearest", sigma=sigma, solve=wrong)
+    for no_inverse in (np.zeros_like, np.ones_like):
+        with pytest.raises(purlin.InvalidArgument, match="solve: is not the inverse"):
+            lanczos.run(a, 3, "nearest", sigma=sigma, solve=no_inverse)
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1e-10, 1e-12, None])
@@ -422,6 +425,8 @@ def test_known_vectors_start_and_single_precision(cpu: purlin.Context) -> None:
     assert first.vectors is not None and first.vectors.dtype == np.complex64
     again = lanczos.solve(full, 3, known=first.vectors, start=np.ones(150), context=cpu)
     np.testing.assert_allclose(again.values, exact[4:7], atol=1e-4)
+    with pytest.raises(purlin.InvalidArgument, match="known: vector 0 is no eigenvector"):
+        lanczos.solve(full, 3, known=np.ones((150, 1)), context=cpu)
 
 
 def test_operators_are_solved_and_their_exceptions_raised(cpu: purlin.Context) -> None:

@@ -12,6 +12,7 @@
 //! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
 //! | `jacobi` | singular values of small matrices, each accurate to its own size |
 //! | `symmetry`, `scale` | tests of operators without entries: symmetry, and norms whose squares underflow |
+//! | `given` | tests of a caller's known vectors and solve, after a run that failed |
 //! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
 pub mod bidiagonal;
@@ -19,6 +20,7 @@ pub mod block;
 mod complete;
 pub mod cullum;
 pub mod filter;
+mod given;
 pub mod jacobi;
 pub mod pairs;
 mod partial;

@@ -8,6 +8,7 @@ use super::super::options::{Filter, Method, Options, Orthogonalization, Settings
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::filter::{self, Task};
+use super::given;
 use super::restart::{Counts, Report};
 use super::scale::{expect_scale, put};
 use super::symmetry::{asymmetry, explain};
@@ -187,9 +188,25 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// Runs the method that the options name.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, and for a solve that is not the
-    /// inverse; [`Error::Numerical`] if products are not finite; errors of the backend.
+    /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, for known vectors of which products
+    /// leave the span, if not all pairs converge, and for a solve that is not the inverse; [`Error::Numerical`] if products
+    /// are not finite; errors of the backend.
     pub fn run<'r>(
+        &self,
+        krylov: &mut Columns<'_, T>,
+        vectors: Vectors<'_>,
+        small: &mut Small<'r, T::Wide>,
+        report: &mut Report<'r>,
+    ) -> Result<Pairs<T>> {
+        let found = self.pairs(krylov, vectors, small, report);
+        if self.inverse && matches!(found, Err(Error::Numerical(_))) {
+            // Of a solve that gives zeros the values are infinite, and no residual is finite.
+            given::expect_inverse(krylov, self.options.sigma, 0)?;
+        }
+        found
+    }
+
+    fn pairs<'r>(
         &self,
         krylov: &mut Columns<'_, T>,
         vectors: Vectors<'_>,
@@ -252,10 +269,17 @@ impl<'a, T: Scalar> Job<'a, T> {
             stale = if is_better { 0 } else { stale + 1 };
             best = best.min(worst(&residuals));
         }
+        let count = solved.values.len();
+        let is_incomplete = solved.converged < self.settings.count;
+        // Known vectors come first: residuals that they cause are not the solve's.
+        let coupling =
+            if is_incomplete && known > 0 { given::expect_invariant(krylov, known, norm, known + count)? } else { 0.0 };
         if self.inverse {
             expect_inverse(&solved, &residuals, norm)?;
+            if is_incomplete {
+                given::expect_inverse(krylov, self.options.sigma, known + count)?;
+            }
         }
-        let count = solved.values.len();
         // Two more products show whether more restarts could help.
         let is_short = solved.reason == Reason::Restarts;
         let asymmetry = if is_short { asymmetry(krylov, known + count)? } else { 0.0 };
@@ -279,6 +303,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             residual,
             orthogonality,
             asymmetry,
+            coupling: if coupling > self.settings.tolerance { coupling } else { 0.0 },
             basis: self.settings.basis,
             degree,
             norm,

@@ -286,7 +286,7 @@ pub(super) fn a_solve_of_the_callers_finds_what_is_nearest(c: &Arc<Context>) {
 }
 
 /// Divides by the eigenvalues of a diagonal matrix minus sigma.
-struct Divide(Vec<f64>);
+pub(super) struct Divide(pub Vec<f64>);
 
 impl Operator<f64> for Divide {
     fn shape(&self) -> (usize, usize) {

@@ -2,6 +2,7 @@ mod checksums;
 mod closed;
 mod complete;
 mod edges;
+mod given;
 mod methods;
 mod operators;
 pub(super) mod orders;
@@ -95,6 +96,12 @@ on_both_backends! {
         known_vectors_may_leave_the_null_space_alone
         vectors_given_may_have_any_norm
         arguments_are_checked_and_named
+    ;
+    given:
+        a_solve_that_does_not_invert_is_named
+        a_solve_that_inverts_is_not_named_where_restarts_end
+        known_vectors_that_are_no_eigenvectors_are_named
+        a_matrix_that_is_not_finite_is_named_beside_a_solve
     ;
     methods:
         blocks_hold_the_copies_of_multiple_eigenvalues
