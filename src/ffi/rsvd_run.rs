@@ -59,14 +59,15 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
 /// @param[out] info    report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
 /// or more than min(m, n); sizes, types, read-only outputs, overlap, another context, struct_size; a method that is not
-/// for this call; a restart file of another run; an entry that is NaN or infinite: the message names the block),
-/// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is
-/// not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
-/// error that the caller's function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and
-/// options that the message names), `PURLIN_ERROR_NUMERICAL` (a result that its type does not hold: it overflows, or it
-/// counts and is below the normal numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not
-/// even the smallest block fits; the message says how many bytes are needed), `PURLIN_ERROR_CUDA`. After a failure the
-/// object is ready for another call.
+/// for this call; a restart file of another run; an entry that is NaN or infinite: the message names the block; an
+/// operator whose products with A^H are not those of the adjoint of A), `PURLIN_ERROR_BUSY` (an object or the matrix's
+/// source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the tolerance is not met at the largest rank; the outputs hold
+/// that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an error that the caller's function returned),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options that the message names),
+/// `PURLIN_ERROR_NUMERICAL` (a result that its type does not hold: it overflows, or it counts and is below the normal
+/// numbers), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits;
+/// the message says how many bytes are needed), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another
+/// call.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

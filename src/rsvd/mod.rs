@@ -10,6 +10,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
+//! | `adjoint` | whether a caller's functions multiply by the adjoint of what they multiply by |
 //! | `rounding` | whether products of a centred operator are more than rounding errors |
 //! | [`erased`] | the same interface without its types |
 //! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |
@@ -20,6 +21,7 @@
 //! | [`own_file`] | whether the file is still the run's |
 //! | [`pace`], `passes` | the passes of a run and its progress; how many a method takes |
 
+mod adjoint;
 pub mod algorithm;
 pub mod basis;
 pub mod calls;

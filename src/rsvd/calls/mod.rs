@@ -7,8 +7,10 @@ mod symmetric;
 
 use std::sync::Arc;
 
+use super::adjoint::Tested;
 use super::algorithm::{ErrorFigures, Factors, Outcome, Phase, Run, Task, estimate};
 use super::cpu::CpuOps;
+use super::data::Data;
 use super::erased::{Operations, Typed};
 use super::gpu::{self, GpuOps};
 use super::info::{Info, number};
@@ -78,7 +80,15 @@ pub fn run<T: Scalar>(
         contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
     loop {
         work.begin(attempt)?;
-        let problem = opened.problem(plan.transposed)?;
+        let mut problem = opened.problem(plan.transposed)?;
+        let mut tested;
+        problem.data = match problem.data {
+            Data::Operator(operator) => {
+                tested = Tested::new(operator, &contexts[0]);
+                Data::Operator(&mut tested)
+            }
+            data => data,
+        };
         let mut setting = plan.setting;
         setting.factor = attempt.factor;
         let mut rescale = None;

@@ -102,6 +102,7 @@ impl<T: Scalar> Ledger<T> {
                 self.kept.push(self.hold("columns of a sparse matrix", columns)?);
             }
             Entries::Operator => {
+                self.kept.push(self.elements("vectors of a test", m.saturating_add(n), 1, element)?);
                 if self.shape.is_centered {
                     self.elements("ones", m.saturating_add(n), 1, element)?;
                 }

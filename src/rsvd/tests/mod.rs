@@ -1,6 +1,7 @@
 //! The methods on their own and through the session.
 
 mod accuracy;
+mod adjoints;
 mod checksums;
 mod choice;
 mod component_plans;

@@ -1,0 +1,168 @@
+//! Whether a caller's functions multiply by the adjoint of what they multiply by.
+//!
+//! A wrong adjoint spoils singular values without a trace: the methods find those of a mixture of both matrices. Y^H (A X) =
+//! (A^H Y)^H X holds in exact arithmetic for any X and Y. A run multiplies A by random vectors X first, to estimate its
+//! norm, so that one of them tests each later product A^H Y without a product of its own.
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::context::Context;
+use crate::dense::Op;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::{Error, Result};
+use crate::matrix::Operator;
+use crate::scalar::{DType, Scalar, power_of_two};
+
+/// Partial sums of a dot product, which the processor adds up side by side.
+const LANES: usize = 8;
+
+/// An operator of the caller's. Each product with its adjoint is compared with a product A X from before, and the first
+/// product A X with one by the adjoint, if means were found by that.
+pub struct Tested<'a, T: Scalar> {
+    operator: &'a mut (dyn Operator<T> + 'a),
+    context: &'a Arc<Context>,
+    kept: Option<Kept<T>>,
+}
+
+/// One vector and its product, from a call with several: their sum over the root of their number.
+struct Kept<T: Scalar> {
+    op: Op,
+    count: usize,
+    /// X of A X, or the product A^H Y: as many entries as A has columns.
+    long: CpuMatrix<T>,
+    /// The product A X, or Y of A^H Y: as many entries as A has rows.
+    tall: CpuMatrix<T>,
+    /// Root mean square of the norms of the vectors that were multiplied, and of their products.
+    norms: [f64; 2],
+}
+
+/// The largest difference that a right adjoint may have by rounding, in units of ||Y||_F ||A||_F, for `terms` rows and
+/// columns.
+///
+/// Functions may compute in the next lower precision, as TF32 and half precision for F32 do: this is 2 epsilons of half
+/// precision (2^-10) and 64 of single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
+pub fn limit(dtype: DType, terms: usize) -> f64 {
+    let lower = if dtype.is_single() { -9f64 } else { -17f64 };
+    lower.exp2().max(16.0 * dtype.epsilon() * (terms as f64).sqrt())
+}
+
+impl<'a, T: Scalar> Tested<'a, T> {
+    /// The tested `operator`. Its vectors are charged to the host memory of `context`.
+    pub fn new(operator: &'a mut (dyn Operator<T> + 'a), context: &'a Arc<Context>) -> Self {
+        Self { operator, context, kept: None }
+    }
+
+    /// Compares a product with the one that was kept of the other kind.
+    fn compare(&self, op: Op, from: &[T], to: &[T], count: usize) -> Result<()> {
+        let Some(kept) = self.kept.as_ref().filter(|kept| kept.op != op) else { return Ok(()) };
+        let (rows, columns) = self.operator.shape();
+        let (long, tall) = if op == Op::Plain { (from, to) } else { (to, from) };
+        let (one_long, one_tall) = (kept.long.slice()?, kept.tall.slice()?);
+        let mut differences = alloc::filled("differences of products", count, 0.0f64)?;
+        self.context.pool().run(|| {
+            let columns = long.par_chunks_exact(columns).zip(tall.par_chunks_exact(rows));
+            differences.par_iter_mut().zip(columns).for_each(|(difference, (long, tall))| {
+                let d = dot(one_long, long) - dot(one_tall, tall);
+                *difference = d.re().hypot(d.im());
+            });
+        });
+        let found = differences.into_iter().fold(0.0, f64::hypot);
+        // ||X||, ||A X|| and ||Y||; the one that is kept is of one vector.
+        let [x, ax, y] = match op {
+            Op::Plain => [norm(from), norm(to), kept.norms[0]],
+            Op::Adjoint => [kept.norms[0], kept.norms[1], norm(from)],
+        };
+        let terms = rows.saturating_add(columns);
+        let limit = limit(T::DTYPE, terms);
+        let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        // Products of entries may underflow: each loses less than the least normal number.
+        let underflow = terms as f64 * least * (count as f64).sqrt() * (x + y);
+        // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
+        if found.is_finite() && found > limit * y * ax + underflow {
+            let relative = found / (y * ax);
+            let problem = format!(
+                "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {relative:.1e} of ||Y|| ||A X|| for a random X, at \
+                 most {limit:.1e} is rounding"
+            );
+            return Err(Error::invalid("a", problem));
+        }
+        Ok(())
+    }
+
+    /// Keeps a vector and its product, if they test more than those that are kept.
+    fn keep(&mut self, op: Op, from: &[T], to: &[T], count: usize) -> Result<()> {
+        let is_better = self.kept.as_ref().is_none_or(|kept| match (kept.op, op) {
+            (Op::Plain, Op::Adjoint) => false,
+            (Op::Adjoint, Op::Plain) => true,
+            _ => count > kept.count,
+        });
+        if !is_better {
+            return Ok(());
+        }
+        let (rows, columns) = self.operator.shape();
+        let budget = self.context.host_budget();
+        let (mut long, mut tall) = match self.kept.take() {
+            Some(kept) => (kept.long, kept.tall),
+            None => (
+                CpuMatrix::zeros("vector of a test", columns, 1, budget)?,
+                CpuMatrix::zeros("vector of a test", rows, 1, budget)?,
+            ),
+        };
+        let (all_long, all_tall) = if op == Op::Plain { (from, to) } else { (to, from) };
+        sum(all_long, long.slice_mut()?, count);
+        sum(all_tall, tall.slice_mut()?, count);
+        let root = (count as f64).sqrt();
+        self.kept = Some(Kept { op, count, long, tall, norms: [norm(from) / root, norm(to) / root] });
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Operator<T> for Tested<'_, T> {
+    fn shape(&self) -> (usize, usize) {
+        self.operator.shape()
+    }
+
+    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
+        self.operator.apply(op, x, count, y)?;
+        if x.is_empty() || y.is_empty() {
+            return Ok(());
+        }
+        self.compare(op, x, y, count)?;
+        self.keep(op, x, y, count)
+    }
+}
+
+/// The sum of `count` vectors, each over the root of their number.
+fn sum<T: Scalar>(vectors: &[T], to: &mut [T], count: usize) {
+    let share = 1.0 / (count as f64).sqrt();
+    let length = to.len();
+    for (i, to) in to.iter_mut().enumerate() {
+        let (mut re, mut im) = (0.0, 0.0);
+        for x in vectors.iter().skip(i).step_by(length) {
+            re += share * x.re();
+            im += share * x.im();
+        }
+        *to = T::from_parts(re, im);
+    }
+}
+
+/// x^H y, summed in double precision.
+fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
+    let mut sums = [T::Wide::default(); LANES];
+    for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
+        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x.conjugate().widen() * y.widen();
+        }
+    }
+    sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
+}
+
+/// The Frobenius norm. No square overflows or underflows but for those that do not count.
+fn norm<T: Scalar>(values: &[T]) -> f64 {
+    let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
+    let unit = power_of_two(most);
+    let squares: f64 = values.iter().map(|x| (x.re() / unit).powi(2) + (x.im() / unit).powi(2)).sum();
+    squares.sqrt() * unit
+}
