@@ -74,6 +74,11 @@ CASES = {  # name: columns, panel offset, views, half fan, short scan, misalignm
     "short_source": (128, 0., 108, False, True, dict(source=20.)),
     "short_roll": (128, 0., 108, False, True, dict(roll=2.)),
     "full_yaw": (128, 0., 180, False, False, dict(yaw=2.)),
+    "short_pitch": (128, 0., 108, False, True, dict(pitch=2.)),
+    "short_wobble": (128, 0., 108, False, True, dict(wobble=3.)),
+    "full_roll": (128, 0., 180, False, False, dict(roll=2.)),
+    "full_pitch": (128, 0., 180, False, False, dict(pitch=2.)),
+    "full_wobble": (128, 0., 180, False, False, dict(wobble=3.)),
 }
 
 if __name__ == "__main__":
