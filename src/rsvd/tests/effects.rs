@@ -1,10 +1,8 @@
 //! Every option with every method: it changes the plan or the result, or is refused by its name.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::support::{PACKED, bits, cpu, factor_with, gpu, matrix, with_spectrum};
-use crate::context::Context;
+use super::support::{PACKED, bits, cpu, factor_with, matrix, with_spectrum};
 use crate::dense::sketch::Distribution;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -94,36 +92,12 @@ fn refused_by_name(name: &str, e: &Error) -> bool {
     matches!(e, Error::InvalidArgument { .. } | Error::NotSupported(_)) && e.to_string().contains(&format!("{name}:"))
 }
 
-/// Changes that a GPU may not show, with the methods of which that holds. Canonical signs may be those of the factorisation;
-/// the choice of AUTO is another, and so is what a direct decomposition or a Gram matrix needs; a method of one pass keeps
-/// no rows.
-const HIDDEN_ON_A_GPU: [(&str, &[Method]); 5] = [
-    ("sign", &Method::ALL),
-    ("resident_rows", &Method::ALL),
-    ("smallest_ratio", &[Method::Auto]),
-    ("oversampling", &[Method::Auto]),
-    ("orthonormalization", &[Method::Auto, Method::Gram, Method::Direct]),
-];
-
 #[test]
 fn every_option_acts_or_is_refused_by_name() {
-    expect_documented(&refusals(&cpu(), &[]));
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn every_option_acts_or_is_refused_by_name_on_a_gpu() {
-    let mut refused = refusals(&gpu(), &HIDDEN_ON_A_GPU);
-    // The one option that a GPU alone uses; the chapter has the CPU's line.
-    let resident = refused.iter_mut().find(|(name, _)| *name == "resident_rows").unwrap();
-    assert_eq!(std::mem::replace(&mut resident.1, Method::ALL.to_vec()), []);
-    expect_documented(&refused);
-}
-
-/// The methods that refuse each option. Every other method shows its effect, except where `hidden` has both.
-fn refusals(context: &Arc<Context>, hidden: &[(&str, &[Method])]) -> Vec<(&'static str, Vec<Method>)> {
+    let context = cpu();
     let s: Vec<f64> = (0..64).map(|j| 0.8f64.powi(j)).collect();
-    let a = matrix(context, &with_spectrum::<f64>(&cpu(), 90, 64, &s, 4), PACKED);
+    let a = matrix(&context, &with_spectrum::<f64>(&context, 90, 64, &s, 4), PACKED);
+    // The methods that refuse each option.
     let mut refused: Vec<(&str, Vec<Method>)> = CHANGES.iter().map(|change| (change.0, Vec::new())).collect();
     refused.push(("restart_path", Vec::new()));
     for method in Method::ALL {
@@ -132,9 +106,8 @@ fn refusals(context: &Arc<Context>, hidden: &[(&str, &[Method])]) -> Vec<(&'stat
         for (k, (name, change, others)) in CHANGES.into_iter().enumerate() {
             let mut options = base.clone();
             change(&mut options);
-            let is_hidden = others.contains(&method) || hidden.iter().any(|h| h.0 == name && h.1.contains(&method));
             match seen(&a, &options) {
-                Ok(found) if is_hidden => drop(found),
+                Ok(found) if others.contains(&method) => drop(found),
                 Ok(found) => assert!(found != plain, "{name} does nothing in {method:?}"),
                 // One factor is not to be had then, and both are asked for.
                 Err(e) if name == "one_pass" && method == Method::Merge => {
@@ -157,7 +130,7 @@ fn refusals(context: &Arc<Context>, hidden: &[(&str, &[Method])]) -> Vec<(&'stat
             }
         }
     }
-    refused
+    expect_documented(&refused);
 }
 
 /// The name of a method in the documentation.
