@@ -173,12 +173,14 @@ def check_fit(case: Case, model: Any) -> np.ndarray:
     orthonormal(model.components_.conj().T, 1e4 * eps, f"{label}: components")
     if not case.whiten:
         return np.ones(case.k)
-    # The rule of docs/rsvd.md. Constant features do not count.
-    means = np.sqrt((np.abs(np.where(truth.constant, 0, truth.mean / truth.divisor)) ** 2).sum() * (len(case.x) - 1))
-    nothing = 64 * max(eps * values[0], case.rounding * means)
-    stretch = np.where(values > nothing, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
-    # On either side within a hundredth.
-    return np.where(np.abs(values - nothing) <= 0.01 * nothing, np.nan, stretch)
+    # The rule of docs/rsvd.md, on either side within a hundredth. Constant features of scaled data do not count.
+    means = np.abs(np.where(truth.constant, 0, truth.mean / truth.divisor))
+    along = 64 * case.rounding * (np.abs(model.components_) @ means) * np.sqrt(np.longdouble(len(case.x) - 1))
+    least, most = (
+        max(64 * eps * values[0] * part, values[values <= along * part].max(initial=0)) for part in (0.99, 1.01)
+    )
+    stretch = np.where(values > least, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
+    return np.where((values > least) & (values <= most), np.nan, stretch)
 
 
 def scores_of(model: Any, stretch: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from attack import ALL, REAL, Bench, Finding, pick, require
 from spectra import csr
 
 # The beginning of every message: an argument's name and the fault.
-NAMED = re.compile(r"^[A-Za-z_0-9]+: ")
+NAMED = re.compile(r"^[A-Za-z_0-9]+(\[[0-9, ]+\])?: ")
 
 
 def refused(function: Callable[[], Any], label: str, *names: str) -> None:
@@ -202,21 +202,21 @@ def trains(rng: np.random.Generator, bench: Bench) -> None:
         require(np.abs(found - weight * dense_x).max() <= 1e-14 * np.abs(weight * dense_x).max(), "a term without factors is no multiple of 1")
     shaped(bench.call(tt.elements, x, np.zeros((0, d), int), **options), (0,), "no elements")
     refused(lambda: tt.Train([], **options), "no cores", "cores", "length")
-    refused(lambda: tt.inner([], [], **options), "no cores", "cores", "length")
-    refused(lambda: tt.Train([np.ones((1, 0, 1))], **options), "mode 0", "modes")
-    refused(lambda: tt.Train([np.ones((1, 2, 0)), np.ones((0, 2, 1))], **options), "rank 0", "ranks")
+    refused(lambda: tt.inner([], [], **options), "no cores", "x")
+    refused(lambda: tt.Train([np.ones((1, 0, 1))], **options), "mode 0", "modes", "cores", "vectors", "values")
+    refused(lambda: tt.Train([np.ones((1, 2, 0)), np.ones((0, 2, 1))], **options), "rank 0", "ranks", "cores")
     for made in (
         lambda: tt.from_terms([], [], **options), lambda: tt.ising(0, 1.0, 1.0, **options), lambda: tt.heisenberg(0, **options),
         lambda: tt.ones([], **options), lambda: tt.zeros([], **options), lambda: tt.random([], [1], **options),
         lambda: tt.product_state([], **options), lambda: tt.identity([], **options),
     ):
-        refused(made, "no sites", "length")
+        refused(made, "no sites", "length", "modes", "vectors")
     for made in (
         lambda: tt.ones([2, 0], **options), lambda: tt.product_state([np.ones(0)], **options), lambda: tt.svd(np.zeros((2, 0)), **options),
         lambda: tt.svd(np.array(3.0), **options), lambda: tt.identity([0], **options),
     ):
-        refused(made, "mode 0", "modes")
-    refused(lambda: tt.random([2, 2], [1, 0, 1], **options), "rank 0", "ranks")
+        refused(made, "mode 0", "modes", "cores", "vectors", "values")
+    refused(lambda: tt.random([2, 2], [1, 0, 1], **options), "rank 0", "ranks", "cores")
     bench.outcomes["solved"] += 1
 
 
@@ -254,7 +254,7 @@ def files(rng: np.random.Generator, bench: Bench) -> None:
         axis = int(rng.integers(3))
         size[axis] = 0
         grid = purlin.fdk.Grid.centred(tuple(size), (1.0, 1.0, 1.0))
-        refused(lambda: purlin.fdk.reconstruct(np.zeros((20, 4, 8), np.float32), geometry, grid, **options), "no voxels", "n" + "xyz"[axis])
+        refused(lambda: purlin.fdk.reconstruct(np.zeros((20, 4, 8), np.float32), geometry, grid, **options), "no voxels", f"size[{axis}]")
         with bench.call(purlin.fdk.Reconstruction, geometry, purlin.fdk.Grid.centred((2, 2, 2), (1.0, 1.0, 1.0)), **options) as session:
             shaped(bench.call(session.project, np.zeros((0, 8))), (20, 4, 8), "projections of no bodies")
     bench.outcomes["solved"] += 1

@@ -32,7 +32,7 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
     ("full: tensor 0 is not symmetric: 5e0 at (0, 2), 4e0 at (2, 0)", lambda: symmetric.from_full(SKEW)),
     ("starts: has shape (4, 2), expected (V, n) with n = 3", lambda: sshopm.solve(TENSORS, starts=np.ones((4, 2)))),
     ("starts: has shape (2, 4, 3), expected (V, n)", lambda: sshopm.solve(TENSORS, starts=np.ones((2, 4, 3)))),
-    ("starts: has shape (0, 3), expected (V, n)", lambda: sshopm.runs(TENSORS, np.ones((0, 3)))),
+    ("starts: has shape (0, 3), at least 1 vector", lambda: sshopm.runs(TENSORS, np.ones((0, 3)))),
     ("vectors: has shape (4, 2), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones((4, 2)), 3)),
     ("vectors: has shape (2,), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones(2), 3)),
     ("vectors: has shape (4, 4, 3), expected (5,) first", lambda: sshopm.product(TENSORS, np.ones((4, 4, 3)), 3)),

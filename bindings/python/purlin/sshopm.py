@@ -191,14 +191,16 @@ def _starts(batch: Batch, starts: object) -> Tensor:
     """Start vectors (V, n) as the tensor [n, V] where the batch is."""
     array = np.atleast_2d(memory.real_array(starts, batch.dtype, "starts"))
     _expect_vectors("starts", array, batch, "(V, n)", array.ndim == 2)
+    if array.shape[0] == 0:
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"starts: has shape {array.shape}, at least 1 vector is needed")
     return _placed(batch, array)
 
 
 def _expect_vectors(name: str, array: Array, batch: Batch, shapes: str, has_rank: bool) -> None:
     """Refuses vectors that are not of the batch's dimension n, or of none of the `shapes`."""
     n = batch.dimension
-    if not has_rank or array.shape[-1] != n or (array.ndim > 1 and array.shape[-2] == 0):
-        problem = f"{name}: has shape {array.shape}, expected {shapes} with n = {n} and at least 1 vector"
+    if not has_rank or array.shape[-1] != n:
+        problem = f"{name}: has shape {array.shape}, expected {shapes} with n = {n}"
         raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
 
 
