@@ -63,13 +63,15 @@ impl Plan {
         };
         let budget = context.device_budget();
         // Free memory may be fragmented, so a 16th of it is not used.
-        let available = budget.available().min(free - free / 16);
-        let fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
+        let available = budget.available().min(free - free / 16).saturating_sub(FACTORISATION_BYTES);
+        let mut fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
             Error::OutOfDeviceMemory { what, bytes, limit } => {
-                Error::OutOfDeviceMemory { what, bytes: bytes.saturating_add(budget.used()), limit }
+                let others = budget.used().saturating_add(FACTORISATION_BYTES);
+                Error::OutOfDeviceMemory { what, bytes: bytes.saturating_add(others), limit }
             }
             other => other,
         })?;
+        fit.expected = fit.expected.saturating_add(FACTORISATION_BYTES);
         let (host, budget) = (host_bytes::<T>(&shape, &fit), context.host_budget());
         if host > budget.available() {
             let (bytes, limit) = (host.saturating_add(budget.used()), budget.limit());
@@ -78,6 +80,10 @@ impl Plan {
         Ok(Self { fit, host })
     }
 }
+
+/// Device memory for the workspace of cuSOLVER, which tells its size only once it is loaded: 6 MiB for small matrices, twice
+/// that as a margin.
+const FACTORISATION_BYTES: u64 = 12 << 20;
 
 /// Whether a call goes on, before a panel.
 fn goes_on(flag: &CancelFlag, tick: ProgressCheck<'_>) -> Result<()> {
