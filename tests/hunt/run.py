@@ -13,6 +13,7 @@ import argparse
 import faulthandler
 import gc
 import importlib
+import json
 import os
 import secrets
 import subprocess
@@ -72,7 +73,7 @@ def work(arguments: argparse.Namespace) -> int:
         if verdict != "finding" and after != before:
             verdict, detail = "finding", f"{after - before} handles are left"
         faulthandler.cancel_dump_traceback_later()
-        outcomes = ",".join(f"{key}={count}" for key, count in bench.outcomes.items())
+        outcomes = json.dumps(bench.outcomes)
         print("\t".join([verdict, outcomes, detail.replace("\n", " | ").replace("\t", " ")]), flush=True)
     return 0
 
@@ -152,9 +153,7 @@ def main() -> int:
             verdict, counts, detail = worker.run(name, number)
             spent[name] += time.monotonic() - began
             verdicts[name][verdict] += 1
-            for entry in filter(None, counts.split(",")):
-                key, count = entry.rsplit("=", 1)
-                outcomes[name][key] += int(count)
+            outcomes[name].update(json.loads(counts or "{}"))
             if verdict == "skipped":
                 skipped[name] = detail
                 continue
