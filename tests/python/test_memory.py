@@ -116,7 +116,7 @@ def test_created_tensors(cpu: purlin.Context) -> None:
 
 
 def test_sizes_are_checked(cpu: purlin.Context) -> None:
-    with pytest.raises(purlin.InvalidArgument, match="dims"):
+    with pytest.raises(purlin.InvalidArgument, match="shape"):
         purlin.Tensor.create((3, -1), context=cpu)
     with (
         purlin.Tensor.create((3,), context=cpu) as three,

@@ -160,7 +160,7 @@ class Rpca(Solver[Info]):
         matrix = Matrix.of(m, context=self.context, name="m", dtype=self._dtype)
         # Integers of NumPy would become F64, which the message then named.
         given = getattr(mask, "dtype", None)
-        if isinstance(given, np.dtype) and given not in (np.bool_, np.uint8):
+        if isinstance(given, np.dtype) and given.kind in "iu" and given != np.uint8:
             raise TypeError(f"mask: is {given}, expected bool or uint8")
         return matrix, None if mask is None else Matrix.of(mask, context=self.context, name="mask")
 
