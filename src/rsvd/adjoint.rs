@@ -60,19 +60,20 @@ impl<'a, T: Scalar> Tested<'a, T> {
         let (rows, columns) = self.operator.shape();
         let (long, tall) = if op == Op::Plain { (from, to) } else { (to, from) };
         let (one_long, one_tall) = (kept.long.slice()?, kept.tall.slice()?);
-        let mut differences = alloc::filled("differences of products", count, 0.0f64)?;
+        // Of each vector: the difference of the two numbers, and the norms of the vector and of its product.
+        let mut found = alloc::filled("differences of products", count, [0.0f64; 3])?;
         self.context.pool().run(|| {
             let columns = long.par_chunks_exact(columns).zip(tall.par_chunks_exact(rows));
-            differences.par_iter_mut().zip(columns).for_each(|(difference, (long, tall))| {
+            found.par_iter_mut().zip(columns).for_each(|(found, (long, tall))| {
                 let d = dot(one_long, long) - dot(one_tall, tall);
-                *difference = d.re().hypot(d.im());
+                *found = [d.re().hypot(d.im()), norm(long), norm(tall)];
             });
         });
-        let found = differences.into_iter().fold(0.0, f64::hypot);
+        let [found, long, tall] = [0, 1, 2].map(|i| found.iter().fold(0.0, |all: f64, of| all.hypot(of[i])));
         // ||X||, ||A X|| and ||Y||; the one that is kept is of one vector.
         let [x, ax, y] = match op {
-            Op::Plain => [norm(from), norm(to), kept.norms[0]],
-            Op::Adjoint => [kept.norms[0], kept.norms[1], norm(from)],
+            Op::Plain => [long, tall, kept.norms[0]],
+            Op::Adjoint => [kept.norms[0], kept.norms[1], tall],
         };
         let terms = rows.saturating_add(columns);
         let limit = limit(T::DTYPE, terms);
@@ -111,8 +112,8 @@ impl<'a, T: Scalar> Tested<'a, T> {
             ),
         };
         let (all_long, all_tall) = if op == Op::Plain { (from, to) } else { (to, from) };
-        sum(all_long, long.slice_mut()?, count);
-        sum(all_tall, tall.slice_mut()?, count);
+        sum(self.context, all_long, long.slice_mut()?, count);
+        sum(self.context, all_tall, tall.slice_mut()?, count);
         let root = (count as f64).sqrt();
         self.kept = Some(Kept { op, count, long, tall, norms: [norm(from) / root, norm(to) / root] });
         Ok(())
@@ -135,17 +136,22 @@ impl<T: Scalar> Operator<T> for Tested<'_, T> {
 }
 
 /// The sum of `count` vectors, each over the root of their number.
-fn sum<T: Scalar>(vectors: &[T], to: &mut [T], count: usize) {
-    let share = 1.0 / (count as f64).sqrt();
-    let length = to.len();
-    for (i, to) in to.iter_mut().enumerate() {
+fn sum<T: Scalar>(context: &Context, vectors: &[T], to: &mut [T], count: usize) {
+    const PIECE: usize = 1 << 12;
+    let (share, length) = (1.0 / (count as f64).sqrt(), to.len());
+    let entry = |i: usize| {
         let (mut re, mut im) = (0.0, 0.0);
         for x in vectors.iter().skip(i).step_by(length) {
             re += share * x.re();
             im += share * x.im();
         }
-        *to = T::from_parts(re, im);
-    }
+        T::from_parts(re, im)
+    };
+    context.pool().run(|| {
+        to.par_chunks_mut(PIECE).enumerate().for_each(|(piece, to)| {
+            to.iter_mut().enumerate().for_each(|(i, to)| *to = entry(piece * PIECE + i));
+        });
+    });
 }
 
 /// x^H y, summed in double precision.

@@ -323,8 +323,8 @@ fn check_volumes_against_rtk(reconstruct: impl Fn(&Setup, &Tilt) -> Vec<f32>) {
     // RTK's displaced-detector and Parker filters on the same views, from the same line integrals. Their weights are
     // those of whole columns. Where the panel is rolled or pitched each pixel has its own here, and edges of the head
     // differ by a few per cent of their height; the means do not. Without roll and pitch every voxel agrees, and so it
-    // does in full scans, whose rays all have the same weight. RTK's Parker weights take each view for one of a circle;
-    // here a line's two weights add to 1 on any orbit. So of a short scan that wobbles the means are compared.
+    // does in full scans, whose rays all have the same weight. Here a line's two weights add to 1 on any orbit, perhaps
+    // not in RTK, where voxels of a short scan that wobbles differ: of it the means are compared.
     let half = |offset| Setup {
         panel: panel(90),
         offset,

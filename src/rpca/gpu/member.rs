@@ -15,7 +15,7 @@ use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
-use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
+use crate::dense::gpu::{FACTORISATION_BYTES, GpuAlgebra, GpuMatrix};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
@@ -80,10 +80,6 @@ impl Plan {
         Ok(Self { fit, host })
     }
 }
-
-/// Device memory for the workspace of cuSOLVER, which tells its size only once it is loaded: 6 MiB for small matrices, twice
-/// that as a margin.
-const FACTORISATION_BYTES: u64 = 12 << 20;
 
 /// Whether a call goes on, before a panel.
 fn goes_on(flag: &CancelFlag, tick: ProgressCheck<'_>) -> Result<()> {

@@ -43,6 +43,7 @@ use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
+use crate::dense::gpu::FACTORISATION_BYTES;
 use crate::error::{Error, Result};
 use crate::group;
 use crate::matrix::Csr;
@@ -92,9 +93,6 @@ pub struct GpuOps<'a, T: Scalar> {
 pub fn csr_host_bytes<T: Scalar>(csr: &Csr, setting: &Setting) -> u64 {
     to_u64(sparse::host_bytes::<T>(csr, setting))
 }
-
-/// Bytes of device memory that the plan adds for factorisations and kernels.
-const OTHERS: u64 = 12 << 20;
 
 /// Bytes of a device's `free` memory that are reserved for the workspace of small factorisations and of merged blocks.
 fn slack(site: &Site, free: u64) -> u64 {
@@ -227,7 +225,9 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             element,
             apart,
             tall_columns: self.setting.tall_columns,
-            fixed: [OTHERS, panels, small, own, flips, to_u64(extra), slack].into_iter().fold(0, u64::saturating_add),
+            fixed: [FACTORISATION_BYTES, panels, small, own, flips, to_u64(extra), slack]
+                .into_iter()
+                .fold(0, u64::saturating_add),
             available,
             limit: budget.limit(),
             block_rows: self.setting.block_rows,

@@ -28,6 +28,10 @@ use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 pub use matrix::GpuMatrix;
 
+/// Bytes that plans add for factorisations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
+/// loaded; of small matrices it is 6 MiB.
+pub const FACTORISATION_BYTES: u64 = 12 << 20;
+
 /// Dense algebra on one stream of a GPU.
 pub struct GpuAlgebra {
     gpu: Gpu,
