@@ -5,7 +5,7 @@
 #   tools/test.sh [STEP...]   only the named steps (`list` names them all); others they need must have run before
 #
 # A step exits with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure. STEP_SECONDS bounds
-# each step (default 1500).
+# each step (default 3000, several times what any takes on two cores).
 set -u
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT" || exit 1
@@ -19,12 +19,13 @@ failed=0
 skipped=0
 
 # name | command. Order: first the steps that fail often and fast, then those that later steps need. Compiling the library
-# takes longest: `rust` and `fuzz` share a build with fault injection, and all steps from `install` on share another.
+# takes longest: `compile` builds with fault injection for `rust` and `fuzz`, and all steps from `install` on share another.
 STEPS='
 sources     | tools/checks/sources.sh
 format      | cargo fmt --all --check
 header      | cargo test --locked -p purlin-header
 clippy      | tools/checks/clippy.sh
+compile     | tools/checks/rust.sh compile
 rust        | tools/checks/rust.sh
 fuzz        | tools/checks/fuzz.sh
 rustdoc     | tools/checks/rustdoc.sh
@@ -79,7 +80,7 @@ run_step() { # NAME COMMAND
     local name=$1 command=$2 log=$LOGS/$1.log status start seconds p f s note=''
     start=$SECONDS
     # shellcheck disable=SC2086
-    timeout -k 10 "${STEP_SECONDS:-1500}" $command >"$log" 2>&1 </dev/null
+    timeout -k 10 "${STEP_SECONDS:-3000}" $command >"$log" 2>&1 </dev/null
     status=$?
     [ "$status" -ne 124 ] || note=' (took too long)'
     seconds=$((SECONDS - start))
