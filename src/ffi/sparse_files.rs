@@ -111,7 +111,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let how = EdgeList {
+        let options = EdgeList {
             dtype: floating("dtype", dtype)?,
             weighted: flag("weighted", weighted)?,
             duplicates: Duplicates::from_code("duplicates", duplicates)?,
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: likewise.
         let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
-        let (made, names) = sparse::read_edges(&context, &path, how)?;
+        let (made, names) = sparse::read_edges(&context, &path, options)?;
         let names = names.map(|n| Tensor::from_list(&context, n.as_slice()?)).transpose()?;
         put_with_list(target, made, place, names)
     })

@@ -143,7 +143,7 @@ pub fn fiedler(
 /// [`Error::InvalidArgument`] for a graph that is not symmetric, another length of the vector, or numbers or weights
 /// that are not finite; [`Error::Numerical`] for weights whose sum overflows; [`Error::NotSupported`] for values on a
 /// device; [`Error::OutOfMemory`]; [`Error::Cancelled`].
-pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
+pub fn bisect(graph: &Matrix, vector: &[f64], rule: Cut) -> Result<Bisection> {
     let (rows, cancel) = (graph_rows(graph)?, graph.context().cancel_watch());
     let n = graph.rows();
     if n == 0 {
@@ -175,7 +175,7 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     if !has_symmetric_values(graph, 1e-5)? {
         return Err(Error::invalid("graph", "is not symmetric"));
     }
-    let below = match how {
+    let below = match rule {
         Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
         Cut::Median => n / 2,
         Cut::Sweep => sweep(graph, &rows, &order, vector, cancel)?,

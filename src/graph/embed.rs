@@ -121,20 +121,20 @@ pub fn clusters(
     group: &Group,
     graph: &Matrix,
     options: &Options,
-    how: Assignment,
+    assignment: Assignment,
     starts: u32,
     progress: &Progress<'_>,
 ) -> Result<(Option<Labels>, Embedding)> {
-    let scaling = if how == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
+    let scaling = if assignment == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
     let found = embed(group, graph, options, scaling, progress)?;
     let n = graph.rows();
     if found.values.len() < options.count {
         return Ok((None, found));
     }
-    let labels = match how {
+    let labels = match assignment {
         Assignment::KMeans => {
-            let how = (options.count, starts, options.seed);
-            k_means_until(graph.context(), &found.coordinates, n, how, progress)?
+            let settings = (options.count, starts, options.seed);
+            k_means_until(graph.context(), &found.coordinates, n, settings, progress)?
         }
         Assignment::PivotedQr => pivoted_qr_until(graph.context(), &found.coordinates, n, progress)?,
     };

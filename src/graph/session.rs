@@ -78,7 +78,7 @@ pub fn embed(
 pub fn clusters(
     lanczos: &Lanczos,
     graph: &Matrix,
-    how: Assignment,
+    assignment: Assignment,
     starts: u32,
     labels: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
@@ -86,7 +86,7 @@ pub fn clusters(
     lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     expect_labels("labels", labels, graph)?;
-    let (found, from) = embed::clusters(lanczos.group(), graph, options, how, starts, &lanczos.progress(report))
+    let (found, from) = embed::clusters(lanczos.group(), graph, options, assignment, starts, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     let info = lanczos.record(from.info);
     let Some(found) = found else { return Ok((None, info)) };
@@ -181,12 +181,12 @@ pub enum Labelling {
 /// # Errors
 /// As [`cluster::k_means`] and [`cluster::pivoted_qr`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for points of
 /// another type or storage, and for labels that do not fit.
-pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64> {
+pub fn label(points: &Matrix, labelling: Labelling, labels: &mut Tensor) -> Result<f64> {
     expect_labels("labels", labels, points)?;
     let dense = points.dense("points")?;
     let numbers = with_real!(points.dtype(), "points", T => embed::widened(&dense.columns::<T>("points")?))?;
     let (context, n) = (points.context(), points.rows());
-    let found = match how {
+    let found = match labelling {
         Labelling::KMeans { clusters, starts, seed } => cluster::k_means(context, &numbers, n, clusters, starts, seed)?,
         Labelling::PivotedQr => cluster::pivoted_qr(context, &numbers, n)?,
     };
@@ -199,12 +199,12 @@ pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64
 ///
 /// # Errors
 /// As [`bisect::bisect`]; [`Error::InvalidArgument`] for tensors that do not fit.
-pub fn bisect(graph: &Matrix, vector: &Tensor, how: Cut, sides: &mut Tensor) -> Result<(f64, f64)> {
+pub fn bisect(graph: &Matrix, vector: &Tensor, rule: Cut, sides: &mut Tensor) -> Result<(f64, f64)> {
     expect_vector("vector", vector, graph, graph.rows())?;
     expect_labels("sides", sides, graph)?;
     let mut packed = alloc::filled("vector", graph.rows(), 0.0)?;
     vector.view::<f64>("vector")?.read_column(&[], &mut packed);
-    let found = bisect::bisect(graph, &packed, how).map_err(|e| e.renamed("a", "graph"))?;
+    let found = bisect::bisect(graph, &packed, rule).map_err(|e| e.renamed("a", "graph"))?;
     sides.set_indices("sides", &found.labels()?)?;
     Ok((found.cut, found.normalized_cut))
 }

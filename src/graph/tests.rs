@@ -428,9 +428,9 @@ fn a_sweep_finds_the_weak_edge(c: &Arc<Context>) {
     let a = clumps(c, 2, 12);
     for normalized in [false, true] {
         let f = fiedler(&Group::of(c), &a, normalized, &Options::default(), &Progress::none()).unwrap();
-        for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-            let b = bisect(&a, &f.vector, how).unwrap();
-            assert!((b.cut - 0.1).abs() < 1e-12, "{how:?}: {}", b.cut);
+        for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
+            let b = bisect(&a, &f.vector, rule).unwrap();
+            assert!((b.cut - 0.1).abs() < 1e-12, "{rule:?}: {}", b.cut);
             let labels: Vec<usize> = b.sides.iter().map(|s| usize::from(*s)).collect();
             assert!(are_groups(&labels, 12));
             // Each side: 12 * 11 from inner edges, and the edge between the sides.
@@ -447,8 +447,8 @@ fn a_sweep_finds_the_weak_edge(c: &Arc<Context>) {
 fn a_matrix_that_is_not_square_is_no_graph() {
     let c = cpu(1);
     let wide = from_entries(&c, (2, 3), &[(0, 2, 1.0), (1, 0, 1.0)]);
-    for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-        let refused = bisect(&wide, &[0.0, 1.0], how).unwrap_err().to_string();
+    for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
+        let refused = bisect(&wide, &[0.0, 1.0], rule).unwrap_err().to_string();
         assert!(refused.contains("2 x 3"), "{refused}");
     }
 }
@@ -569,8 +569,8 @@ fn weights_that_are_not_finite_are_named_when_a_graph_is_cut() {
     let c = cpu(1);
     for bad in [f64::NAN, f64::INFINITY] {
         let a = from_entries(&c, (3, 3), &[(0, 1, 1.0), (1, 0, 1.0), (1, 2, bad), (2, 1, bad)]);
-        for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-            let message = bisect(&a, &[-1.0, 0.0, 1.0], how).unwrap_err().to_string();
+        for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
+            let message = bisect(&a, &[-1.0, 0.0, 1.0], rule).unwrap_err().to_string();
             assert!(message.contains("row 1, column 2"), "{message}");
         }
     }

@@ -31,8 +31,8 @@ fn cuts_and_labels_end_when_the_context_is_cancelled() {
     let edges: Vec<_> = (1..n).flat_map(|i| [(i - 1, i, 1.0), (i, i - 1, 1.0)]).collect();
     let path = from_entries(&c, (n, n), &edges);
     let vector: Vec<f64> = (0..n).map(|i| (i as f64 * 12.9898).sin()).collect();
-    for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-        is_cancelled(&|| c.cancel(), "bisect", || bisect(&path, &vector, how));
+    for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
+        is_cancelled(&|| c.cancel(), "bisect", || bisect(&path, &vector, rule));
     }
     let points: Vec<f64> = (0..4 * n).map(|i| ((i * i) as f64 * 0.618).sin()).collect();
     is_cancelled(&|| c.cancel(), "pivoted_qr", || pivoted_qr(&c, &points, n));

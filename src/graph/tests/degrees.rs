@@ -24,8 +24,8 @@ fn degrees_that_overflow_are_numerical_failures() {
         assert_eq!(embed(&group, &a, &options, scaling, &Progress::none()).map(|_| ()), Err(want("a")));
     }
     let x: Vec<f64> = (0..100).map(f64::from).collect();
-    for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
-        assert_eq!(bisect(&a, &x, how).map(|_| ()), Err(want("graph")));
+    for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
+        assert_eq!(bisect(&a, &x, rule).map(|_| ()), Err(want("graph")));
     }
 }
 
@@ -34,11 +34,11 @@ fn cuts_whose_total_weight_overflows_are_refused_and_others_taken() {
     let c = &cpu(1);
     let x: Vec<f64> = (0..8).map(|i| f64::from(i) - 3.5).collect();
     let heavy = |weight: f64| -> Vec<_> { (1..8).map(|i| (i, i - 1, if i == 2 { weight } else { 1.0 })).collect() };
-    for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
+    for rule in [Cut::Sign, Cut::Median, Cut::Sweep] {
         // No row overflows, but all of them together.
-        let refused = bisect(&graph(c, 8, &heavy(1.5e308)), &x, how).map(|_| ());
+        let refused = bisect(&graph(c, 8, &heavy(1.5e308)), &x, rule).map(|_| ());
         assert_eq!(refused, Err(Error::Numerical("graph: the sum of its entries overflows".into())));
-        let taken = bisect(&graph(c, 8, &heavy(8e307)), &x, how).unwrap();
+        let taken = bisect(&graph(c, 8, &heavy(8e307)), &x, rule).unwrap();
         assert_eq!(taken.cut, 1.0);
     }
     // The heavy edge is cut: the volumes and the cut are in range, their sum would not be.

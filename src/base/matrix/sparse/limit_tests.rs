@@ -76,14 +76,14 @@ fn a_few_bytes_of_header_do_not_allocate_beyond_the_limit() {
     assert!(std::fs::metadata(&many).unwrap().len() < 400_000);
     refused(&c, read_market(&c, &many, None));
     // Vertices of an edge list, by their number and by their count.
-    let how = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
-    refused(&c, read_edges(&c, &folder.file("far", b"0 300000000\n"), how));
+    let options = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    refused(&c, read_edges(&c, &folder.file("far", b"0 300000000\n"), options));
     let edges = folder.packed("edges.gz", "", "1 2\n", 4_000_000);
-    refused(&c, read_edges(&c, &edges, how));
+    refused(&c, read_edges(&c, &edges, options));
     let text: String = (0..400_000).map(|v| format!("{v} 7\n")).collect();
     let small = limited(16 << 20);
     let new = folder.file("new", text.as_bytes());
-    let (needed, limit) = refused(&small, read_edges(&small, &new, EdgeList { relabel: true, ..how }));
+    let (needed, limit) = refused(&small, read_edges(&small, &new, EdgeList { relabel: true, ..options }));
     assert!(needed > limit, "{needed} are needed beside each other, {limit} are allowed");
     // A file that fits is read.
     let fits = folder.file("fits", format!("{HEAD}100000 1 1\n1 1 1\n").as_bytes());
@@ -96,14 +96,14 @@ fn edges_are_read_in_little_more_than_they_take() {
     // A little more than a power of 2: lists of twice the elements would take 17 MB.
     let text: String = (0..270_000).map(|e| format!("{} {}\n", e / 600, e % 600)).collect();
     let path = folder.file("edges", text.as_bytes());
-    let how = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
-    let whole = read_edges(&limited(1 << 30), &path, how).unwrap().0;
+    let options = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    let whole = read_edges(&limited(1 << 30), &path, options).unwrap().0;
     for (limit, is_enough) in [(14 << 20, true), (4 << 20, false)] {
         let c = limited(limit);
         if is_enough {
-            assert_eq!(read_edges(&c, &path, how).unwrap().0.rows(), whole.rows());
+            assert_eq!(read_edges(&c, &path, options).unwrap().0.rows(), whole.rows());
         } else {
-            let (needed, limit) = refused(&c, read_edges(&c, &path, how));
+            let (needed, limit) = refused(&c, read_edges(&c, &path, options));
             assert!(needed > limit && needed < 16 << 20, "{needed}");
         }
     }
@@ -216,16 +216,16 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
         ("%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n", "is a Matrix Market file"),
     ] {
         let path = folder.file("e", text.as_bytes());
-        let how = EdgeList { dtype: DType::F32, weighted: true, duplicates: Duplicates::Sum, relabel: false };
-        let e = read_edges(&c, &path, how).map(|_| ()).unwrap_err().to_string();
+        let options = EdgeList { dtype: DType::F32, weighted: true, duplicates: Duplicates::Sum, relabel: false };
+        let e = read_edges(&c, &path, options).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text}: {e}");
     }
-    let how = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: false };
-    let read = |text: &str, how| read_edges(&c, &folder.file("i", text.as_bytes()), how).map(|found| found.0);
-    assert!(read("0 1 1e400\n", how).is_err_and(|e| e.to_string().contains("beyond the range of F64")));
-    assert_eq!(tests::arrays::<f64>(&read("0 1 inf\n1 0 -Infinity\n", how).unwrap()).2.unwrap()[0], f64::INFINITY);
+    let options = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: false };
+    let read = |text: &str, options| read_edges(&c, &folder.file("i", text.as_bytes()), options).map(|found| found.0);
+    assert!(read("0 1 1e400\n", options).is_err_and(|e| e.to_string().contains("beyond the range of F64")));
+    assert_eq!(tests::arrays::<f64>(&read("0 1 inf\n1 0 -Infinity\n", options).unwrap()).2.unwrap()[0], f64::INFINITY);
     // A number that is not read may be any.
-    assert!(read("0 1 1e400\n", EdgeList { weighted: false, ..how }).is_ok());
+    assert!(read("0 1 1e400\n", EdgeList { weighted: false, ..options }).is_ok());
 }
 
 #[test]
@@ -233,16 +233,18 @@ fn rows_beyond_the_free_memory_are_refused_before_they_are_allocated() {
     let folder = Folder::new("rows");
     let unlimited = tests::context(1);
     let market = "%%MatrixMarket matrix coordinate pattern general\n1099511627777 1099511627777 1\n1 1\n";
-    let how = EdgeList { dtype: DType::F32, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    let options = EdgeList { dtype: DType::F32, weighted: false, duplicates: Duplicates::Sum, relabel: false };
     // The largest vertex is a matter of memory, whose bytes are a true number.
-    let far =
-        read_edges(&unlimited, &folder.file("f", b"0 576460752303423486"), how).map(|_| ()).unwrap_err().to_string();
+    let far = read_edges(&unlimited, &folder.file("f", b"0 576460752303423486"), options)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
     assert!(far.contains("6917529027641081844 bytes"), "{far}");
     let small = limited(LIMIT);
-    let (needed, _) = refused(&small, read_edges(&small, &folder.file("g", b"0 576460752303423486"), how));
+    let (needed, _) = refused(&small, read_edges(&small, &folder.file("g", b"0 576460752303423486"), options));
     assert!((4611686018427387904..1 << 63).contains(&needed), "{needed}");
     let found = [
-        read_edges(&unlimited, &folder.file("e", b"0 1099511627776"), how).map(|_| ()),
+        read_edges(&unlimited, &folder.file("e", b"0 1099511627776"), options).map(|_| ()),
         read_market(&unlimited, &folder.file("m", market.as_bytes()), None).map(|_| ()),
     ];
     for e in found {

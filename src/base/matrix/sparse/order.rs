@@ -36,7 +36,7 @@ numbered!(Ordering, Degree, CuthillMckee);
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage than sparse;
 /// [`Error::OutOfMemory`]; [`Error::Cancelled`], by Cuthill-McKee.
-pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
+pub fn order(a: &Matrix, ordering: Ordering) -> Result<Vec<i64>> {
     let cancel = a.context().cancel_watch();
     let rows = Rows::new(csr("a", a)?)?;
     if a.rows() != a.cols() {
@@ -44,7 +44,7 @@ pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
     }
     // Charge the three lists of the search, and the result.
     let _charge = charge_indices(a.context(), &[rows.len(); 4])?;
-    let list = match how {
+    let list = match ordering {
         Ordering::Degree => {
             let mut list = alloc::with_capacity(WHAT, rows.len())?;
             list.extend(0..rows.len());

@@ -70,7 +70,7 @@ fn both(rows: &Rows<'_>, nnz: usize, cancel: CancelWatch<'_>) -> Result<Entries>
 /// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`];
 /// [`Error::Cancelled`].
-pub fn symmetrize(context: &Arc<Context>, a: &Matrix, how: Symmetrize) -> Result<Matrix> {
+pub fn symmetrize(context: &Arc<Context>, a: &Matrix, rule: Symmetrize) -> Result<Matrix> {
     let (from, cancel) = (csr("a", a)?, context.cancel_watch());
     a.expect_size("a", a.rows(), a.rows())?;
     let nnz = from.nnz();
@@ -78,19 +78,19 @@ pub fn symmetrize(context: &Arc<Context>, a: &Matrix, how: Symmetrize) -> Result
     let _charge = charge_indices(context, &[a.rows() + 1, 2 * nnz, 2 * nnz, 2 * nnz])?;
     let mut entries = both(&Rows::new(from)?, nnz, cancel)?;
     sort_rows(context, &mut entries, cancel)?;
-    let partners = pair(&mut entries, nnz, how, cancel)?;
+    let partners = pair(&mut entries, nnz, rule, cancel)?;
     let held = values("a", a)?;
-    let pattern = held.is_none() && !matches!(how, Symmetrize::Sum | Symmetrize::Average);
+    let pattern = held.is_none() && !matches!(rule, Symmetrize::Sum | Symmetrize::Average);
     entries.into_matrix(context, a.dtype(), pattern, cancel, |entries, out| {
         with_scalar!(a.dtype(), "a", T => {
             let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
-            combine(entries, &partners, nnz, how, held, out.as_mut_slice::<T>()?, cancel)
+            combine(entries, &partners, nnz, rule, held, out.as_mut_slice::<T>()?, cancel)
         })
     })
 }
 
 /// Merges entries of equal columns: `source` is from A or A^H, its partner from A^H; `usize::MAX` for no partner.
-fn pair(entries: &mut Entries, nnz: usize, how: Symmetrize, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
+fn pair(entries: &mut Entries, nnz: usize, rule: Symmetrize, cancel: CancelWatch<'_>) -> Result<Vec<usize>> {
     let mut partners = alloc::with_capacity(WHAT, entries.col_idx.len())?;
     let (mut kept, mut begin, mut paced) = (0, 0, cancel.paced());
     for row in 0..entries.rows {
@@ -107,13 +107,13 @@ fn pair(entries: &mut Entries, nnz: usize, how: Symmetrize, cancel: CancelWatch<
                 if !one_of_each {
                     return Err(Error::invalid("a", format!("has row {row}, column {col} (from 0) more than once")));
                 }
-                if how == Symmetrize::Mirror && row != col {
+                if rule == Symmetrize::Mirror && row != col {
                     let problem = format!("has row {row}, column {col} (from 0) and its mirror image: one is needed");
                     return Err(Error::invalid("a", problem));
                 }
             }
             k += 1 + equal;
-            if how == Symmetrize::Intersection && partner == usize::MAX {
+            if rule == Symmetrize::Intersection && partner == usize::MAX {
                 continue;
             }
             (entries.col_idx[kept], entries.source[kept]) = (col, source);
@@ -132,7 +132,7 @@ fn combine<T: Scalar>(
     entries: &Entries,
     partners: &[usize],
     nnz: usize,
-    how: Symmetrize,
+    rule: Symmetrize,
     held: Option<&[T]>,
     out: &mut [T],
     cancel: CancelWatch<'_>,
@@ -151,7 +151,7 @@ fn combine<T: Scalar>(
             let b = (partner != usize::MAX).then(|| value(partner));
             // If both are equally large, use the entry of the upper triangle, so that the result is Hermitian.
             let upper = entries.col_idx[o] >= row;
-            let chosen = match (how, b) {
+            let chosen = match (rule, b) {
                 (Symmetrize::Average, None) => half(a),
                 (_, None) | (Symmetrize::Mirror, _) => a,
                 (Symmetrize::Sum, Some(b)) => a + b,

@@ -494,11 +494,11 @@ fn market_files_come_back_as_they_were_written() {
 fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
     let (c, folder) = (context(1), Folder::new("edges"));
     let path = folder.file("e", b"# a graph\n10,30 1.5\n\n30\t10 2\n 10 20 0.5\n");
-    let how = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: true };
-    let (m, names) = read_edges(&c, &path, how).unwrap();
+    let options = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: true };
+    let (m, names) = read_edges(&c, &path, options).unwrap();
     assert_eq!(names.unwrap().as_slice().unwrap(), [10, 30, 20]);
     assert_eq!(dense(&c, &m), [[0.0, 1.5, 0.5], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]);
-    let (m, names) = read_edges(&c, &path, EdgeList { weighted: false, relabel: false, ..how }).unwrap();
+    let (m, names) = read_edges(&c, &path, EdgeList { weighted: false, relabel: false, ..options }).unwrap();
     assert_eq!((m.rows(), names.is_none(), arrays::<f64>(&m).2), (31, true, None));
     for (text, problem) in [
         ("1\n", "line 1: is not two vertices"),
@@ -511,13 +511,13 @@ fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
         ("0,1,,5\n", "line 1: is not two vertices"),
     ] {
         let path = folder.file("w", text.as_bytes());
-        let e = read_edges(&c, &path, EdgeList { relabel: false, ..how }).map(|_| ()).unwrap_err().to_string();
+        let e = read_edges(&c, &path, EdgeList { relabel: false, ..options }).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text}: {e}");
     }
     let commas = folder.file("c", b"0 , 1,2.5,\r\n1, 0 3\r\n");
-    assert_eq!(dense(&c, &read_edges(&c, &commas, how).unwrap().0), [[0.0, 2.5], [3.0, 0.0]]);
+    assert_eq!(dense(&c, &read_edges(&c, &commas, options).unwrap().0), [[0.0, 2.5], [3.0, 0.0]]);
     let twice = folder.file("t", b"1 2 1\n1 2 1\n");
-    let e = read_edges(&c, &twice, EdgeList { duplicates: Duplicates::Refuse, ..how }).map(|_| ()).unwrap_err();
+    let e = read_edges(&c, &twice, EdgeList { duplicates: Duplicates::Refuse, ..options }).map(|_| ()).unwrap_err();
     assert!(matches!(e, crate::error::Error::Io { .. }));
 }
 
