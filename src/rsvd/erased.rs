@@ -114,10 +114,10 @@ pub trait Operations {
     fn go_on(&mut self, passes: u64);
 
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
-    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod, counts: &mut Counts) -> Result<Dense>;
+    fn orthonormalize(&mut self, x: &mut Dense, method: BasisMethod, counts: &mut Counts) -> Result<Dense>;
 
     /// Makes the columns of a tall matrix orthonormal; returns R with P = Q R.
-    fn orthonormalize_tall(&mut self, p: &mut Tall, how: BasisMethod, counts: &mut Counts) -> Result<Dense>;
+    fn orthonormalize_tall(&mut self, p: &mut Tall, method: BasisMethod, counts: &mut Counts) -> Result<Dense>;
 
     /// [`Algebra::zeros`](crate::dense::Algebra::zeros).
     fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense>;
@@ -360,12 +360,12 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         self.0.go_on(passes);
     }
 
-    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod, counts: &mut Counts) -> Result<Dense> {
-        orthonormal::orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, how, counts).map(Dense::new)
+    fn orthonormalize(&mut self, x: &mut Dense, method: BasisMethod, counts: &mut Counts) -> Result<Dense> {
+        orthonormal::orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, method, counts).map(Dense::new)
     }
 
-    fn orthonormalize_tall(&mut self, p: &mut Tall, how: BasisMethod, counts: &mut Counts) -> Result<Dense> {
-        orthonormal::orthonormalize(&mut TallColumns(&mut *self.0), p.of_mut()?, how, counts).map(Dense::new)
+    fn orthonormalize_tall(&mut self, p: &mut Tall, method: BasisMethod, counts: &mut Counts) -> Result<Dense> {
+        orthonormal::orthonormalize(&mut TallColumns(&mut *self.0), p.of_mut()?, method, counts).map(Dense::new)
     }
 
     fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense> {

@@ -43,13 +43,13 @@ impl Renumbering {
     /// # Errors
     /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for 2^32 rows and more;
     /// [`Error::OutOfMemory`].
-    pub fn new(context: &Arc<Context>, a: &Matrix, how: Ordering) -> Result<Self> {
+    pub fn new(context: &Arc<Context>, a: &Matrix, ordering: Ordering) -> Result<Self> {
         if a.rows() != a.cols() {
             let problem = format!("is set, a is {} x {}: only square matrices are ordered", a.rows(), a.cols());
             return Err(Error::invalid("ordering", problem));
         }
         let n = a.rows();
-        let found = order(a, how)?;
+        let found = order(a, ordering)?;
         let (mut list, mut places) = (alloc::with_capacity(WHAT, n)?, alloc::filled(WHAT, n, 0u32)?);
         for (r, &row) in found.iter().enumerate() {
             let (place, row) = (u32::try_from(r), u32::try_from(row));

@@ -409,33 +409,33 @@ impl<'a> Run<'a> {
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     #[inline(never)]
     pub fn orthonormalize(&mut self, x: &mut Dense) -> Result<Dense> {
-        let how = self.how(BasisAccuracy::Basis);
-        self.ops.orthonormalize(x, how, &mut self.ladder)
+        let method = self.basis_method(BasisAccuracy::Basis);
+        self.ops.orthonormalize(x, method, &mut self.ladder)
     }
 
     /// Makes the columns of `x` a well-conditioned basis of their span, as between power iterations; returns R.
     #[inline(never)]
     pub fn span(&mut self, x: &mut Dense) -> Result<Dense> {
-        let how = self.how(BasisAccuracy::Span);
-        self.ops.orthonormalize(x, how, &mut self.ladder)
+        let method = self.basis_method(BasisAccuracy::Span);
+        self.ops.orthonormalize(x, method, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix orthonormal; returns R.
     #[inline(never)]
     pub fn orthonormalize_tall(&mut self, p: &mut Tall) -> Result<Dense> {
-        let how = self.how(BasisAccuracy::Basis);
-        self.ops.orthonormalize_tall(p, how, &mut self.ladder)
+        let method = self.basis_method(BasisAccuracy::Basis);
+        self.ops.orthonormalize_tall(p, method, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix a well-conditioned basis of their span; returns R.
     #[inline(never)]
     pub fn span_tall(&mut self, p: &mut Tall) -> Result<Dense> {
-        let how = self.how(BasisAccuracy::Span);
-        self.ops.orthonormalize_tall(p, how, &mut self.ladder)
+        let method = self.basis_method(BasisAccuracy::Span);
+        self.ops.orthonormalize_tall(p, method, &mut self.ladder)
     }
 
     /// How the next basis is computed.
-    fn how(&mut self, need: BasisAccuracy) -> BasisMethod {
+    fn basis_method(&mut self, need: BasisAccuracy) -> BasisMethod {
         let draw = self.bases.draw();
         BasisMethod { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed, draw }
     }

@@ -92,8 +92,8 @@ struct Merge<'w, T> {
 
 impl<T: Scalar> Merge<'_, T> {
     fn basis(&mut self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: BasisAccuracy) -> Result<CpuMatrix<T>> {
-        let how = BasisMethod { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: self.draws.draw() };
-        orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
+        let method = BasisMethod { kind: Kind::Auto, need, seed: self.local.sketch.seed, draw: self.draws.draw() };
+        orthonormalize(&mut Own(algebra), x, method, &mut Counts::default())
     }
 }
 

@@ -147,7 +147,7 @@ pub trait Operations {
     fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()>;
 
     /// Replaces `x` by Q with orthonormal columns; returns R with X = Q R.
-    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod) -> Result<Dense>;
+    fn orthonormalize(&mut self, x: &mut Dense, method: BasisMethod) -> Result<Dense>;
 
     /// Multiplies the columns of Q and the rows of R = Q^H X by phases so that the diagonal of R is real and not
     /// negative.
@@ -290,8 +290,8 @@ impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
         self.0.householder(x.of_mut()?, r.of_mut()?)
     }
 
-    fn orthonormalize(&mut self, x: &mut Dense, how: BasisMethod) -> Result<Dense> {
-        orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, how, &mut Counts::default()).map(Dense::new)
+    fn orthonormalize(&mut self, x: &mut Dense, method: BasisMethod) -> Result<Dense> {
+        orthonormalize(&mut Own(&mut *self.0), x.of_mut()?, method, &mut Counts::default()).map(Dense::new)
     }
 
     fn positive(&mut self, q: &mut Dense, r: &mut Dense) -> Result<()> {

@@ -131,13 +131,13 @@ impl Basis<'_> {
 }
 
 /// Makes `x` an orthonormal basis of its span and of random directions. `x` is finite, and its columns have norms near 1 or
-/// 0. `r` is the R of the steps before. Returns the R of X = Q R. The random directions depend on `how` and the number of
+/// 0. `r` is the R of the steps before. Returns the R of X = Q R. The random directions depend on `method` and the number of
 /// columns alone, not on the bases before.
 pub fn complete(
     columns: &mut dyn Operations,
     x: &mut dyn Value,
     r: Option<AnyMatrix>,
-    how: BasisMethod,
+    method: BasisMethod,
     counts: &mut Counts,
 ) -> Result<AnyMatrix> {
     counts.deflated += 1;
@@ -165,9 +165,9 @@ pub fn complete(
     let missing = order - basis.width;
     if missing > 0 {
         let mut fresh = basis.columns.create(x, missing)?;
-        let sketch = Sketch::gaussian(how.seed, stream::FRESH);
+        let sketch = Sketch::gaussian(method.seed, stream::FRESH);
         // Wrapping is harmless, because columns need not be unique.
-        let first = how.draw.wrapping_mul(crate::shape::to_u64(order)) % (1 << 30);
+        let first = method.draw.wrapping_mul(crate::shape::to_u64(order)) % (1 << 30);
         basis.columns.fill(&mut fresh, &sketch, first as u32)?;
         counts.replaced += crate::shape::to_u64(missing);
         if !basis.fit(&mut fresh, counts)? {

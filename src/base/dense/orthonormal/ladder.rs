@@ -76,7 +76,7 @@ impl State<'_> {
 pub fn climb(
     columns: &mut dyn Operations,
     x: &mut dyn Value,
-    how: BasisMethod,
+    method: BasisMethod,
     counts: &mut Counts,
 ) -> Result<AnyMatrix> {
     let (rows, order) = columns.shape(x)?;
@@ -88,13 +88,13 @@ pub fn climb(
     if order == 0 {
         return Ok(step);
     }
-    if how.kind == Kind::Householder && columns.householder(x, &mut step)? {
+    if method.kind == Kind::Householder && columns.householder(x, &mut step)? {
         counts.householder += 1;
         return Ok(step);
     }
     // In units of ||X||_F^2, an upper bound of the ||X||_2^2 of the error analysis.
     let shift = (11.0 * (rows as f64 * order as f64 + order as f64 * (order as f64 + 1.0)) * U).min(0.01);
-    let mut shifting = matches!(how.kind, Kind::Scqr3 | Kind::Householder);
+    let mut shifting = matches!(method.kind, Kind::Scqr3 | Kind::Householder);
     let mut state = State { columns, r: None, step, plain: 0, shifted: 0, scaled: false };
     let regular = loop {
         let outcome = state.columns.cholesky_step(x, if shifting { shift } else { 0.0 }, &mut state.step)?;
@@ -109,7 +109,7 @@ pub fn climb(
                 }
                 state.plain += 1;
                 counts.plain += 1;
-                if is_enough(how, is_single, spread, state.plain) {
+                if is_enough(method, is_single, spread, state.plain) {
                     break true;
                 }
                 if state.plain >= MOST_PLAIN {
@@ -130,20 +130,20 @@ pub fn climb(
         }
     };
     if !regular {
-        return deflation::complete(state.columns, x, state.r, how, counts);
+        return deflation::complete(state.columns, x, state.r, method, counts);
     }
     state.r.ok_or_else(|| Error::Internal("a basis without a step".into()))
 }
 
 /// Whether the columns are orthonormal enough after plain step number `plain`, whose R had the `spread`. Their error is about
 /// u / spread^2.
-fn is_enough(how: BasisMethod, is_single: bool, spread: f64, plain: u32) -> bool {
-    if how.need == BasisAccuracy::Span || how.kind == Kind::Cqr {
+fn is_enough(method: BasisMethod, is_single: bool, spread: f64, plain: u32) -> bool {
+    if method.need == BasisAccuracy::Span || method.kind == Kind::Cqr {
         return spread > 10.0 * U.sqrt();
     }
     // Single precision cannot represent the gain of a second step. The threshold has a margin, because the diagonal of R
     // underestimates the condition.
-    if is_single && how.kind == Kind::Auto && spread > 0.03 {
+    if is_single && method.kind == Kind::Auto && spread > 0.03 {
         return true;
     }
     plain >= 2 && spread > NEARLY

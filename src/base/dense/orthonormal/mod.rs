@@ -189,8 +189,8 @@ impl<T: Scalar, A: Algebra<T>> Columns<T> for Own<'_, A> {
 pub fn orthonormalize<T: Scalar, C: Columns<T>>(
     columns: &mut C,
     x: &mut C::X,
-    how: BasisMethod,
+    method: BasisMethod,
     counts: &mut Counts,
 ) -> Result<Small<T, C>> {
-    ladder::climb(&mut erased::Typed::new(columns), x, how, counts)?.into_inner()
+    ladder::climb(&mut erased::Typed::new(columns), x, method, counts)?.into_inner()
 }

@@ -20,7 +20,7 @@ fn eps<T: Scalar>() -> f64 {
     <T::Part as Real>::EPSILON.to_f64()
 }
 
-fn how(kind: Kind) -> BasisMethod {
+fn method(kind: Kind) -> BasisMethod {
     BasisMethod { kind, need: BasisAccuracy::Basis, seed: 3, draw: 0 }
 }
 
@@ -75,7 +75,7 @@ fn check<T: Scalar>(ops: &mut CpuAlgebra, x: &CpuMatrix<T>, kind: Kind, name: &s
     let (rows, cols) = x.shape();
     let mut q = ops.upload("test", rows, cols, x.slice().unwrap(), rows.max(1)).unwrap();
     let mut counts = Counts::default();
-    let r = orthonormalize(&mut Own(&mut *ops), &mut q, how(kind), &mut counts).unwrap();
+    let r = orthonormalize(&mut Own(&mut *ops), &mut q, method(kind), &mut counts).unwrap();
     let (disorder, residual) = errors(ops, x, &q, &r);
     // Entries of Q are rounded once: n^2 dot products off by about u / sqrt(rows) each, and u on the diagonal; ten times
     // that for the sums.
@@ -191,7 +191,7 @@ fn random_directions_go_by_the_number_of_the_basis() {
     let mut basis = |draw: u64, counts: &mut Counts| {
         let mut x = Algebra::<f64>::zeros(&mut ops, "test", 30, 4).unwrap();
         x.slice_mut().unwrap()[3] = 1.0;
-        orthonormalize(&mut Own(&mut ops), &mut x, BasisMethod { draw, ..how(Kind::Auto) }, counts).unwrap();
+        orthonormalize(&mut Own(&mut ops), &mut x, BasisMethod { draw, ..method(Kind::Auto) }, counts).unwrap();
         x.slice().unwrap().to_vec()
     };
     let mut counts = Counts::default();
@@ -208,7 +208,7 @@ fn lengths_of_columns_do_not_matter() {
     ops.scale_columns(&mut x, &[1e200, 1.0, 1e-170, 1e-5, 1e180, 1e-200]).unwrap();
     let mut q = ops.upload("test", 300, 6, x.slice().unwrap(), 300).unwrap();
     let mut counts = Counts::default();
-    let r = orthonormalize(&mut Own(&mut ops), &mut q, how(Kind::Auto), &mut counts).unwrap();
+    let r = orthonormalize(&mut Own(&mut ops), &mut q, method(Kind::Auto), &mut counts).unwrap();
     assert_eq!((counts.deflated, counts.shifted, counts.plain), (0, 0, 2));
     let zero = Algebra::<f64>::zeros(&mut ops, "test", 300, 6).unwrap();
     let none = Algebra::<f64>::zeros(&mut ops, "test", 6, 6).unwrap();
@@ -233,7 +233,7 @@ fn edges() {
         }
     }
     let mut wide = random::<f64>(&mut ops, 3, 4, 5);
-    let outcome = orthonormalize(&mut Own(&mut ops), &mut wide, how(Kind::Auto), &mut Counts::default());
+    let outcome = orthonormalize(&mut Own(&mut ops), &mut wide, method(Kind::Auto), &mut Counts::default());
     assert!(matches!(outcome.map(|_| ()), Err(Error::Internal(_))));
 }
 
@@ -244,7 +244,7 @@ fn numbers_that_are_not_finite_are_an_error() {
         for kind in KINDS {
             let mut x = random::<f64>(&mut ops, 30, 4, 5);
             x.slice_mut().unwrap()[77] = bad;
-            let outcome = orthonormalize(&mut Own(&mut ops), &mut x, how(kind), &mut Counts::default());
+            let outcome = orthonormalize(&mut Own(&mut ops), &mut x, method(kind), &mut Counts::default());
             assert!(matches!(outcome.map(|_| ()), Err(Error::Numerical(_))), "{bad} {kind:?}");
         }
     }
@@ -257,7 +257,7 @@ fn the_same_calls_give_the_same_bits() {
         let mut ops = CpuAlgebra::new(&Arc::clone(&Context::new(options).unwrap()));
         let mut x = conditioned::<f64>(&mut ops, 3001, 20, 1e13);
         x.slice_mut().unwrap()[3001..6002].fill(0.0);
-        let r = orthonormalize(&mut Own(&mut ops), &mut x, how(Kind::Auto), &mut Counts::default()).unwrap();
+        let r = orthonormalize(&mut Own(&mut ops), &mut x, method(Kind::Auto), &mut Counts::default()).unwrap();
         (x.slice().unwrap().to_vec(), r.slice().unwrap().to_vec())
     };
     assert!(run(1) == run(3));

@@ -44,7 +44,7 @@ pub struct EdgeList {
 /// # Errors
 /// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`] naming the bytes that are needed beside each other, at
 /// least; [`Error::Cancelled`].
-pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
+pub fn read_edges(context: &Arc<Context>, path: &Path, options: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
     let cancel = context.cancel_watch();
     let mut lines = Lines::open(path, cancel)?;
     let budget = context.host_budget();
@@ -55,9 +55,9 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     let mut places: HashMap<i64, i64> = HashMap::new();
     let mut places_charge = None;
     let mut largest = -1i64;
-    let allowed = if how.relabel { i64::MIN..=i64::MAX } else { 0..=LAST_ROW };
+    let allowed = if options.relabel { i64::MIN..=i64::MAX } else { 0..=LAST_ROW };
     let mut vertex = |id: i64| -> Result<i64> {
-        if !how.relabel {
+        if !options.relabel {
             largest = largest.max(id);
             return Ok(id);
         }
@@ -95,16 +95,16 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         let (from, to) = (vertex(from)?, vertex(to)?);
         row_idx.push(from).map_err(total)?;
         col_idx.push(to).map_err(total)?;
-        if how.weighted {
-            let beyond = |what: String| lines.wrong(format!("{what} is beyond the range of {}", how.dtype.name()));
+        if options.weighted {
+            let beyond = |what: String| lines.wrong(format!("{what} is beyond the range of {}", options.dtype.name()));
             let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
             let (weight, digits) = weight.map_err(|()| beyond("a weight".into()))?;
-            if is_beyond(weight, how.dtype) {
+            if is_beyond(weight, options.dtype) {
                 return Err(beyond(format!("{weight:e}")));
             }
-            let held = if how.dtype.is_single() { f64::from(weight as f32) } else { weight };
+            let held = if options.dtype.is_single() { f64::from(weight as f32) } else { weight };
             if let Some(digits) = digits.filter(|digits| held as i128 != *digits) {
-                return Err(lines.wrong(format!("{digits} is between two numbers of {}", how.dtype.name())));
+                return Err(lines.wrong(format!("{digits} is between two numbers of {}", options.dtype.name())));
             }
             weights.push(weight).map_err(total)?;
         }
@@ -113,11 +113,11 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     row_idx.shrink()?;
     col_idx.shrink()?;
     names.shrink()?;
-    let vertices = if how.relabel { names.len() } else { usize::try_from(largest + 1).unwrap_or(0) };
-    let held = match how.weighted {
+    let vertices = if options.relabel { names.len() } else { usize::try_from(largest + 1).unwrap_or(0) };
+    let held = match options.weighted {
         false => None,
-        true => Some(with_scalar!(how.dtype, "dtype", T => {
-            let bytes = weights.len() * how.dtype.size();
+        true => Some(with_scalar!(options.dtype, "dtype", T => {
+            let bytes = weights.len() * options.dtype.size();
             let mut memory = HostMemory::allocate(WHAT, bytes, budget).map_err(total)?;
             for (o, w) in memory.as_mut_slice::<T>()?.iter_mut().zip(weights.as_slice()?) {
                 *o = T::from_parts(*w, 0.0);
@@ -132,15 +132,15 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         row_idx: Indices::I64(row_idx.as_slice()?),
         col_idx: Indices::I64(col_idx.as_slice()?),
         base: 0,
-        dtype: how.dtype,
+        dtype: options.dtype,
         values: held.as_ref(),
     };
-    let matrix = from_coordinates_watched(context, &from, how.duplicates, cancel).map_err(|e| match e {
+    let matrix = from_coordinates_watched(context, &from, options.duplicates, cancel).map_err(|e| match e {
         // The number of a duplicate entry does not help to find it in a file.
         Error::InvalidArgument { problem, .. } => lines.bad(problem),
         other => total(other),
     })?;
-    Ok((matrix, how.relabel.then_some(names)))
+    Ok((matrix, options.relabel.then_some(names)))
 }
 
 /// An error of too little memory with the bytes in use added to those of the allocation that does not fit the limit.

@@ -269,7 +269,7 @@ pub fn copy(
     (rows, columns): (usize, usize),
     from: Strided<'_>,
     to: Strided<'_>,
-    how: Copying,
+    copying: Copying,
 ) -> Result<()> {
     let address =
         |what, m: &Strided<'_>| m.memory.array(what, span(what, rows, m.row, columns, m.column)?, dtype.size());
@@ -283,7 +283,7 @@ pub fn copy(
         output_column: to_i64(to.column),
         rows: to_i64(rows),
         columns: to_i64(columns),
-        flags: flag(how.conjugate, c::RSVD_CONJUGATE) | flag(how.add, c::RSVD_ADD),
+        flags: flag(copying.conjugate, c::RSVD_CONJUGATE) | flag(copying.add, c::RSVD_ADD),
     };
     let kernel = gpu.kernel("rsvd", &name(dtype, "copy")?)?;
     let tile = size(c::RSVD_COPY_TILE);
