@@ -10,8 +10,8 @@ use super::super::options::Edge;
 use super::super::plan::{Plan, ViewPlan};
 use super::filter::{Batch, Layout};
 use super::general::General;
+use super::layout::{PAD, column_stride};
 use super::slab::{CACHE_LINE, Slab, TILE, TilePlace, before_line};
-use super::{PAD, column_stride};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
 

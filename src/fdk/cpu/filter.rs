@@ -8,7 +8,7 @@ use super::super::options::Mode;
 pub use super::super::plan::Batch;
 use super::super::plan::Plan;
 use super::convolution::Convolution;
-use super::{PAD, column_stride};
+use super::layout::{PAD, column_stride};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};

@@ -4,8 +4,8 @@
 //! these is interpolated along v for the whole vector, from a table and without gathers, and is weighted with the hat
 //! function of its distance in u. Together that is bilinear interpolation.
 //!
-//! `mod.rs`, `backproject.rs`, `filter.rs` and `general.rs` import each other: the layout of a filtered column is
-//! stated once in `mod.rs`, and the general form of the back-projection shares its task.
+//! `backproject.rs` and `general.rs` import each other: the back-projection of upright panels hands others to this one,
+//! which shares its task.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use super::super::options::Edge;
 use super::super::plan::{Plan, ViewPlan};
 use super::backproject::{DEPTH, Task, WIDEST_STEP};
 use super::filter::{Batch, Layout};
+use super::layout::{PAD, column_stride};
 use super::slab::TILE;
-use super::{PAD, column_stride};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd};
 
 /// A task with any panels.

@@ -37,7 +37,7 @@ pub(in crate::tt) fn limit(dtype: DType) -> i64 {
 pub(super) struct Examined {
     /// A copy with balanced bonds, if the train needs one.
     pub copy: Option<TensorTrain>,
-    /// Whether a contraction of the train, or of its copy, is at risk of [`super::Risk::RingUnderflow`].
+    /// Whether a contraction of the train, or of its copy, is at risk of [`super::risk::Risk::RingUnderflow`].
     pub ring_underflows: bool,
     /// Whether a device may lose digits of the train, or of its copy: [`range::is_wide`].
     pub is_wide: bool,
@@ -66,7 +66,7 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     Ok(Examined { copy, ring_underflows, is_wide })
 }
 
-/// Whether products of a train, or of its copy (`is_copy`), are at risk of [`super::Risk::RingUnderflow`]. `near` is
+/// Whether products of a train, or of its copy (`is_copy`), are at risk of [`super::risk::Risk::RingUnderflow`]. `near` is
 /// [`is_near`] of the train.
 fn examine_ring(
     context: &Arc<Context>,
