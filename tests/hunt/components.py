@@ -109,7 +109,7 @@ def samples(rng: np.random.Generator) -> tuple[str, np.ndarray, bool]:
 class Case:
     """A fit, the exact properties of its data, and the errors allowed for its results."""
 
-    def __init__(self, label: str, x: np.ndarray, k: int, flags: dict[str, bool], method: str, corrected: bool) -> None:
+    def __init__(self, label: str, x: np.ndarray, k: int, flags: dict[str, bool], method: str, form: str, backend: str) -> None:
         self.label, self.x, self.k, self.method = label, x, k, method
         self.scale, self.whiten = flags["scale"], flags["whiten"]
         self.truth = truth_of(x, flags["center"], self.scale)
@@ -118,13 +118,18 @@ class Case:
         self.z = self.truth.distances(x)
         # Allowed error of a mean, in units of the divisor: some roundings of it, and 4096 of the deviation (docs/rsvd.md).
         # Products of sparse matrices on a GPU are corrected for means, and also lose the type's roundings.
-        mean, deviation, self.rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if corrected else EPS
+        is_rounded = form == "csr" and backend == "cuda"
+        mean, deviation, self.rounding = np.abs(self.truth.mean), self.truth.deviation, self.eps if is_rounded else EPS
         self.blur = np.where(self.truth.constant, 0, (16 * self.rounding * mean + 4096 * EPS * deviation) / self.truth.divisor)
         # LAPACK's values, in a unit where nothing of them overflows.
         largest = np.abs(self.z).max(initial=0)
         self.unit = np.ldexp(np.longdouble(1), int(np.frexp(largest)[1])) if largest > 0 else np.longdouble(1)
         plain = (self.z / self.unit).astype(np.complex128)
         self.values = np.linalg.svd(plain, compute_uv=False) * self.unit
+        # Centred columns of a sparse matrix that differ from their mean by rounding errors alone may count as zeros.
+        may_vanish = np.abs(self.z).max(axis=0) <= 16 * EPS * mean
+        is_found = form == "csr" and flags["center"] and not self.scale and may_vanish.any()
+        self.other_values = np.linalg.svd(np.where(may_vanish, 0, plain), compute_uv=False) * self.unit if is_found else self.values
         # Allowed error of singular values: those of means, divisors and rounding, and the loss of a Gram matrix or a second
         # sketch (docs/rsvd.md: 1e-12 of the largest, in single precision 5e-6, of GRAM 1e-7 and 3e-4).
         loose = 1e-6 if method in ("gram", "one_pass") else 0.0
@@ -142,12 +147,17 @@ class Case:
         if self.scale:
             beside = deviation.min(initial=np.inf) < 1e-145 * np.abs(self.x).max()
             return bool(beside or deviation.min(initial=np.inf) < tiny or deviation.max(initial=0) > most)
-        first, degrees = self.values[0], len(self.x) - 1
+        return any(self.may_refuse_values(values) for values in (self.values, self.other_values))
+
+    def may_refuse_values(self, values: np.ndarray) -> bool:
+        """The same for data with these singular values, which are not scaled."""
+        tiny, most = 4 * float(self.type.tiny), float(self.type.max) / 4
+        first, degrees = values[0], len(self.x) - 1
         # Values and variances that matter relative to the largest and are subnormal (docs/rsvd.md).
-        least = self.values[: self.k][self.values[: self.k] > 32 * self.eps * first].min(initial=np.inf)
+        least = values[: self.k][values[: self.k] > 32 * self.eps * first].min(initial=np.inf)
         if min(least, least**2 / degrees) < tiny:
             return True
-        variance, total = first**2 / degrees, (self.values**2).sum() / degrees
+        variance, total = first**2 / degrees, (values**2).sum() / degrees
         range_ = np.finfo(np.float64)
         beyond = not 4 * range_.tiny < total < range_.max / 4 or not tiny < variance < most or not tiny < first < most
         return bool(beyond and total > 0)
@@ -273,7 +283,7 @@ def columns_of_any_unit(rng: np.random.Generator, bench: Bench) -> None:
     if form != "csr" and rng.random() < 0.5:
         options["block_rows"] = int(rng.integers(1, m + 1))
     label = f"PCA {name} {form} k={k} {options}"
-    case = Case(label, x, k, flags, method, form == "csr" and bench.backend == "cuda")
+    case = Case(label, x, k, flags, method, form, bench.backend)
 
     def given(data: np.ndarray) -> Any:
         if form == "csr":

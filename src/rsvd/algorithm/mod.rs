@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `task` | the problem, its factors and figures |
 //! | [`run`] | steps that the methods share: start, orthonormal bases, checkpoints |
+//! | `rescale` | the unit of data whose squares leave the range of the type |
 //! | [`finish`] | from a basis to the factors |
 //! | `power`, `range`, `fused`, `gram`, `blocks`, `krylov`, `once`, `direct` | the methods |
 //! | `adaptive` | the rank for a tolerance |
@@ -23,6 +24,7 @@ mod krylov;
 mod once;
 mod power;
 mod range;
+mod rescale;
 pub mod run;
 mod symmetric;
 mod task;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::rescale::repeated_with;
 use super::{ErrorFigures, Outcome, Task};
 use crate::context::Context;
 use crate::dense::Op;
@@ -14,7 +15,6 @@ use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
 use crate::rsvd::statistics::{CorrectionError, LEAST_DEVIATION, Statistics};
-use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Rows up to which a sketch of signs is made orthonormal. With more, two columns of signs are equal with a probability
@@ -90,20 +90,6 @@ pub enum Resumed {
     Basis(Dense),
     /// A product A W.
     Product(Tall),
-}
-
-/// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
-/// the type; `None` if they are in it.
-fn safe_factor(dtype: DType, max_abs: f64) -> Option<f64> {
-    let bound = if dtype.is_single() { 1e15 } else { 1e150 };
-    let is_safe = max_abs == 0.0 || (1.0 / bound..=bound).contains(&max_abs);
-    (!is_safe).then(|| unit_factor(max_abs))
-}
-
-/// The power of two that brings numbers of modulus up to `max_abs`, which is not 0, to 1.
-fn unit_factor(max_abs: f64) -> f64 {
-    // The logarithm of a subnormal number is exact enough. The exponent is clamped so that the power of two is normal.
-    (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2()
 }
 
 impl<'a> Run<'a> {
@@ -347,10 +333,8 @@ impl<'a> Run<'a> {
         }
         if self.ops.factor() == 1.0 {
             let statistics = self.statistics()?;
-            let (max_abs, lost, size) = (statistics.max_abs, statistics.lost, size(statistics));
-            // A deviation is judged beside the largest entry, so that the unit of the data does not matter.
-            let unit = lost.map(|_| unit_factor(max_abs)).filter(|factor| *factor != 1.0);
-            self.rescale = safe_factor(self.ops.dtype(), size).or(unit);
+            let size = size(statistics);
+            self.rescale = repeated_with(self.ops.dtype(), statistics, size);
             if self.rescale.is_some() {
                 return Err(Error::Numerical(format!("entries of up to {size:e} cannot be squared")));
             }

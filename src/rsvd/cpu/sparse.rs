@@ -164,7 +164,9 @@ impl<T: Scalar> CpuOps<'_, T> {
                 sum += square_of(x, mean, factor);
                 stored += 1;
             }
-            sum + square_of(Complex::default(), mean, factor) * m.saturating_sub(stored) as f64
+            // The square of a mean far from 0 may be infinite, which 0 zeros do not multiply to 0.
+            let zeros = m.saturating_sub(stored);
+            if zeros == 0 { sum } else { sum + square_of(Complex::default(), mean, factor) * zeros as f64 }
         };
         let centred = self.setting.center == Center::Columns;
         let mut moments = alloc::filled("moments of columns", n, Moments::default())?;

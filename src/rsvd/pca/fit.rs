@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::plan::{PlannedFit, has_other_scores};
 use super::rounding::{Means, rounding_of};
-use super::{Pca, PcaInfo, PcaOptions, Samples};
+use super::{Pca, PcaInfo, PcaOptions, Samples, variance_of};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
@@ -80,17 +80,20 @@ impl Rsvd {
             means: Vec::new(),
             scales: Vec::new(),
             constants: Vec::new(),
-            norm2: 0.0,
+            total_variance: 0.0,
         };
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, plan, &progress, &mut fit, &mut info))?;
-        let Fit { components, values, means, scales, constants, norm2, .. } = fit;
-        let degrees = (count - 1) as f64;
-        let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
-        let (rank, total_variance) = (values.len(), norm2 / degrees);
+        let Fit { components, values, means, scales, constants, total_variance, .. } = fit;
+        let (rank, degrees) = (values.len(), (count - 1) as f64);
         let is_number = total_variance == 0.0 || (f64::MIN_POSITIVE..=f64::MAX).contains(&total_variance);
         if !is_number || (total_variance == 0.0 && values.iter().any(|s| *s > 0.0)) {
-            let problem = format!("singular values of {:e} have variances beyond double precision", values[0]);
+            let problem = format!("samples with singular values of {:e} and less have the total variance", values[0]);
+            let problem = format!("{problem} {total_variance:e}, beyond the normal numbers of double precision");
             return Err(Error::Numerical(format!("{problem}. Multiply the samples by a power of two")));
+        }
+        let mut explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
+        if explained.is_infinite() {
+            explained = values.iter().map(|s| variance_of(*s, degrees)).sum();
         }
         let rest = count.min(features) - rank;
         let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
@@ -133,7 +136,7 @@ struct Fit<'a> {
     means: Vec<f64>,
     scales: Vec<f64>,
     constants: Vec<usize>,
-    norm2: f64,
+    total_variance: f64,
 }
 
 impl Call for Fit<'_> {
@@ -169,7 +172,8 @@ impl Call for Fit<'_> {
             self.constants.iter().for_each(|j| self.scales[*j] = f64::INFINITY);
         }
         let norm2 = run.refined_norm2.unwrap_or(statistics.norm2);
-        self.norm2 = norm2 / factor / factor;
+        // The sum of squares may overflow in the unit of the samples where the variance does not.
+        self.total_variance = norm2 / (self.plan.rows - 1) as f64 / factor / factor;
         self.values = alloc::collected("singular values", factors.s.iter().map(|s| s / factor))?;
         if let Some(v) = &factors.v {
             run.ops.write(v, &mut self.components, false, false)?;

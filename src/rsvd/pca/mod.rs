@@ -206,7 +206,7 @@ impl Pca {
     }
 
     fn variance(&self, value: f64) -> f64 {
-        value * value / (self.info.count - 1) as f64
+        variance_of(value, (self.info.count - 1) as f64)
     }
 
     /// Divisor of the scores along component `j`; 0 for whitened scores of a direction without variance.
@@ -241,4 +241,11 @@ impl Pca {
         check_vector(argument, tensor, self.values.len())?;
         write_values(argument, tensor, &self.values, self.info.dtype, of)
     }
+}
+
+/// The variance along a component: the square of its singular value over `degrees` of freedom. The square may overflow where
+/// the variance does not.
+fn variance_of(value: f64, degrees: f64) -> f64 {
+    let square = value * value;
+    if square.is_finite() { square / degrees } else { value / degrees * value }
 }

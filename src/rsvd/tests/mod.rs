@@ -5,6 +5,7 @@ mod adjoints;
 mod checksums;
 mod choice;
 mod component_plans;
+mod component_units;
 mod components;
 mod constant_features;
 mod constants;
