@@ -342,9 +342,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         overlap::check(&[Range::of("v", &v)], &[Range::of("out", &out)])?;
         let sites = shape::size("sites", sites, 0)?;
-        // More sites than two, or than there are, are refused behind.
-        let d = object.inner.sites();
-        let k = shape::index("k", k, d + 1 - sites.min(2).min(d))?;
+        let k = shape::index("k", k, object.inner.last_start(sites)? + 1)?;
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;

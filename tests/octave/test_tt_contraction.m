@@ -293,7 +293,10 @@ function last_sites()
   end
   check_error('purlin:invalidArgument', 'sites: is needed, for v, [2 2], fits 0 and 1 sites', @() apply(e, 4, c{4}));
   check_error('purlin:invalidArgument', 'v: is [2 2]', @() apply(e, 3, c{4}, 1));
-  check_error('purlin:invalidArgument', 'sites: is 3', @() apply(e, 1, c{1}, 3));
+  for k = 1:5
+    check_error('purlin:invalidArgument', 'sites: is 3, expected 0 to 2', @() apply(e, k, c{1}, 3));
+  end
+  check_error('purlin:invalidArgument', 'k: is 4, expected 1 to 3', @() apply(e, 4, c{1}, 2));
   [w, ~] = apply(e, 4, c{4}, 0);
   check(isequal(size(w), [2 2]), 'the matrix of a bond');
   zero = purlin.tt_from_terms([2 2], {});

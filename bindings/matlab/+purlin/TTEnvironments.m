@@ -80,16 +80,19 @@ classdef TTEnvironments < handle
       ket = describe(obj.ket);
       bra = describe(obj.bra);
       bonds = numel(ket.ranks);
-      if k > bonds
-        error('purlin:invalidArgument', 'k: is %d, expected 1 to %d', k, bonds);
-      end
       candidates = 0:2;
+      last = bonds;
       if nargin > 3
         purlin.internal.whole(sites, 'sites', 0);
-        if sites > 2
-          error('purlin:invalidArgument', 'sites: is %d, expected 0 to 2', sites);
+        most = min(2, bonds - 1);
+        if sites > most
+          error('purlin:invalidArgument', 'sites: is %d, expected 0 to %d', sites, most);
         end
         candidates = sites;
+        last = bonds - sites;
+      end
+      if k > last
+        error('purlin:invalidArgument', 'k: is %d, expected 1 to %d', k, last);
       end
       fits = [];
       for n = candidates

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::checks::{expect_bond, expect_type, wrong_type};
+use super::checks::{expect_bond, expect_sites, expect_type, wrong_type};
 use super::state::Environments;
 use super::store::{Store, find_exact};
 use crate::alloc;
@@ -146,6 +146,14 @@ impl Environments {
         if ops.is_captured()? { run() } else { ops.in_order(run) }
     }
 
+    /// The last k from which there are `sites` sites.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for more than two sites, or more than the trains have cores.
+    pub fn last_start(&self, sites: usize) -> Result<usize> {
+        Ok(self.sites() - expect_sites(sites, self.sites())?)
+    }
+
     /// Returns an error unless `v` and `out` have the type and the numbers of elements for these sites.
     fn expect_vectors<'t, T: Scalar>(
         &self,
@@ -154,9 +162,6 @@ impl Environments {
         (v, out): (usize, usize),
     ) -> Result<Chain<'t>> {
         let chain = self.chain(trains)?;
-        if sites > 2 {
-            return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
-        }
         expect_bond(k, sites, trains.len())?;
         expect_type::<T>("v", self.dtype)?;
         let [bra, ket] = [trains.bra.shape(), trains.ket.shape()].map(|s| {

@@ -22,10 +22,18 @@ pub(super) fn expect_type<T: Scalar>(argument: &str, dtype: DType) -> Result<()>
 }
 
 pub(super) fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
+    shape::index("k", to_i64(k), d - expect_sites(sites, d)? + 1).map(drop)
+}
+
+/// `sites`, unless an effective operator of `d` cores has no such number of sites.
+pub(super) fn expect_sites(sites: usize, d: usize) -> Result<usize> {
+    if sites > 2 {
+        return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
+    }
     if sites > d {
         return Err(Error::invalid("sites", format!("is {sites}, the trains have {d} cores")));
     }
-    shape::index("k", to_i64(k), d - sites + 1).map(drop)
+    Ok(sites)
 }
 
 pub(in super::super) fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
