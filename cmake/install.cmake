@@ -14,7 +14,7 @@ install(DIRECTORY "${PURLIN_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_I
 install(DIRECTORY "${PURLIN_SOURCE_DIR}/bindings/fortran/" DESTINATION "${purlin_data_dir}/fortran"
   FILES_MATCHING PATTERN "*.f90" PATTERN "*.inc" PATTERN "order.txt")
 install(DIRECTORY "${PURLIN_SOURCE_DIR}/bindings/matlab/" DESTINATION "${purlin_data_dir}/matlab"
-  FILES_MATCHING PATTERN "*.m" PATTERN "*.c" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.m" PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.h")
 install(FILES "${PURLIN_SOURCE_DIR}/LICENSE-MIT" "${PURLIN_SOURCE_DIR}/LICENSE-APACHE"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/purlin")
 

@@ -34,7 +34,7 @@ copy_tree() {
 }
 copy_tree include "$PREFIX/include" '*.h' '*.hpp'
 copy_tree bindings/fortran "$data/fortran" '*.f90' '*.inc' 'order.txt'
-copy_tree bindings/matlab "$data/matlab" '*.m' '*.c' '*.h'
+copy_tree bindings/matlab "$data/matlab" '*.m' '*.c' '*.cpp' '*.h'
 cp LICENSE-MIT LICENSE-APACHE "$PREFIX/share/doc/purlin/"
 description=$(sed -n 's/^ *DESCRIPTION "\(.*\)")$/\1/p' cmake/CMakeLists.txt)
 sed -e 's|@purlin_pc_prefix@|../..|' -e 's|@purlin_pc_libdir@|lib|' -e 's|@purlin_pc_includedir@|include|' \

@@ -5,8 +5,8 @@ function purlin_build(prefix, folder)
 %   purlin_build(prefix, folder) puts purlin_mex into FOLDER instead of beside this file. Both FOLDER and the folder
 %   of +purlin must then be on the path.
 %
-%   Needs a C compiler (mex -setup C in MATLAB, mkoctfile in Octave), and MATLAB R2018a or Octave 7 at least: older
-%   Octaves pass complex sparse matrices in another way, which gives wrong numbers.
+%   Needs a C compiler (mex -setup C in MATLAB; mkoctfile in Octave, which needs a C++ compiler too), and MATLAB R2018a
+%   or Octave 7 at least: older Octaves pass complex sparse matrices in another way, which gives wrong numbers.
 %
 %   Example
 %     addpath /usr/local/share/purlin/matlab
@@ -42,7 +42,8 @@ function purlin_build(prefix, folder)
     mkdir(work);
     restore = onCleanup(@() leave(old, work));
     cd(work);
-    [report, status] = mkoctfile('--mex', ['-I', include], sources{:}, ['-L', lib], '-lpurlin', rpath, ...
+    sources{end + 1} = absolute(fullfile(here, 'src', 'exceptions.cpp'));
+    [report, status] = mkoctfile('--mex', '-DPURLIN_OCTAVE', ['-I', include], sources{:}, ['-L', lib], '-lpurlin', rpath, ...
                                  '-o', fullfile(folder, 'purlin_mex.mex'));
     if status ~= 0
       error('purlin:build', 'purlin_build: mkoctfile failed: %s', report);

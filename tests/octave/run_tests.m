@@ -18,6 +18,7 @@ function run_tests(golden, volume)
   test_operators();
   test_tt();
   test_tt_contraction();
+  test_interrupts();
   test_examples();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');

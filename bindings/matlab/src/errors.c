@@ -74,6 +74,12 @@ void release_source(void) {
   source = NULL;
 }
 
+void raise_exception(void) {
+  if (!has_exception()) return;
+  release_temporaries();
+  throw_again();
+}
+
 /* Does not return; its callers rely on that. */
 void fail(const char *what, const char *format, ...) {
   static char identifier[64], text[1280];
@@ -81,6 +87,7 @@ void fail(const char *what, const char *format, ...) {
   va_start(list, format);
   (void)vsnprintf(text, sizeof text, format, list);
   va_end(list);
+  raise_exception();
   (void)snprintf(identifier, sizeof identifier, "purlin:%s", what);
   release_temporaries();
   mexErrMsgIdAndTxt(identifier, "%s", text);

@@ -3,6 +3,7 @@
  * waits for requests and serves them. Wrappers in purlin.internal return errors instead of raising them: an
  * error must not jump through the library. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,9 +25,16 @@ static void forget_functions(void) {
   raised = NULL;
 }
 
+/* On MATLAB's thread. After an exception the library hears that its functions fail, until it returns. */
+static void serve(void (*what)(void *), void *of) {
+  if (has_exception()) return;
+  run_with_trap(what, of);
+  calling = 0;
+}
+
 void on_matlab_thread(void (*what)(void *), void *of) {
   if (!in_use || pthread_equal(pthread_self(), matlab)) {
-    what(of);
+    serve(what, of);
     return;
   }
   if (!serving) return;
@@ -56,12 +64,19 @@ static void *run_errand(void *given) {
 purlin_status call_library(watch *w, library_call *call, void *arguments[]) {
   static errand e;
   pthread_t thread;
+  sigset_t all, before;
+  int refused;
   if (!in_use) return call(arguments);
   e.call = call;
   e.arguments = arguments;
   ended = 0;
   serving = 1;
-  if (pthread_create(&thread, NULL, run_errand, &e)) {
+  /* Handlers of MATLAB's signals run on MATLAB's threads. */
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+  refused = pthread_create(&thread, NULL, run_errand, &e);
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (refused) {
     serving = 0;
     fail("outOfMemory", "functions: there is no thread for the call");
   }
@@ -69,7 +84,7 @@ purlin_status call_library(watch *w, library_call *call, void *arguments[]) {
   while (!ended) {
     if (asked) {
       (void)pthread_mutex_unlock(&lock);
-      asked(asked_of);
+      serve(asked, asked_of);
       (void)pthread_mutex_lock(&lock);
       asked = NULL;
       asked_of = NULL;

@@ -180,6 +180,25 @@ void set_running(watch *w);
 /* As check(), but an error raised by the MATLAB function comes first. */
 void check_watched(const watch *w, purlin_status status);
 
+/* ---- exceptions.cpp, in Octave ---- */
+
+#ifdef PURLIN_OCTAVE
+/* Calls a function, and keeps what it throws: Ctrl-C, for one. */
+void run_with_trap(void (*what)(void *), void *of);
+int has_exception(void);
+/* Whether Ctrl-C was pressed, whose exception is then kept. Only on Octave's thread. */
+int is_interrupted(void);
+/* Throws the exception that is kept, if there is one. */
+void throw_again(void);
+#else
+#define run_with_trap(what, of) (what)(of)
+#define has_exception() 0
+#define is_interrupted() 0
+#define throw_again() ((void)0)
+#endif
+/* Throws it after the temporaries of the command are destroyed. */
+void raise_exception(void);
+
 /* ---- functions.c ---- */
 
 /* Runs a function that touches MATLAB's objects on MATLAB's thread, from any thread of a call. */

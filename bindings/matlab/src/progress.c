@@ -8,7 +8,11 @@ static void call_watch(void *of) {
   report_call *r = of;
   watch *w = r->watch;
   mxArray *in[4], *out[2] = {NULL, NULL}, *trap;
-  if (w->error) return;
+  if (w->error || is_interrupted()) return;
+  if (!w->function) {
+    r->cancel = 0;
+    return;
+  }
   in[0] = w->function;
   in[1] = mxCreateDoubleScalar((double)r->step);
   in[2] = mxCreateDoubleScalar((double)r->steps);
@@ -26,11 +30,26 @@ static int32_t report(int64_t step, int64_t steps, double measure, void *user) {
   return r.cancel;
 }
 
+#ifdef PURLIN_OCTAVE
+static void look_for_interrupts(void *of) { *(int32_t *)of = is_interrupted(); }
+
+/* Without a function of the user, Ctrl-C ends a call. It has no watch, so an object may keep it. */
+static int32_t only_interrupts(int64_t step, int64_t steps, double measure, void *user) {
+  int32_t cancel = 1;
+  (void)step;
+  (void)steps;
+  (void)measure;
+  (void)user;
+  on_matlab_thread(look_for_interrupts, &cancel);
+  return cancel;
+}
+#endif
+
 static watch *running;
 
 int32_t report_to_running(int64_t step, int64_t steps, double measure, void *user) {
   (void)user;
-  return running && running->function ? report(step, steps, measure, running) : 0;
+  return running ? report(step, steps, measure, running) : 0;
 }
 
 void set_running(watch *w) { running = w; }
@@ -40,6 +59,9 @@ void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, 
   w->function = NULL;
   w->error = NULL;
   w->message = NULL;
+#ifdef PURLIN_OCTAVE
+  *progress = only_interrupts;
+#endif
   if (!function) return;
   if (!mxIsClass(function, "function_handle")) fail("invalidArgument", "progress: is not a function handle");
   w->function = (mxArray *)function; /* only called, never written */
@@ -48,6 +70,7 @@ void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, 
 }
 
 void check_watched(const watch *w, purlin_status status) {
+  raise_exception();
   if (w->error) {
     mxArray *error = w->error;
     release_temporaries();

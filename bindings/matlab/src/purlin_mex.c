@@ -159,6 +159,7 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
       if (nrhs - 1 < c->least || nrhs - 1 > c->most)
         fail("invalidArgument", "purlin_mex: %s has %d arguments, got %d", name, c->most, nrhs - 1);
       c->run(nlhs, plhs, nrhs - 1, prhs + 1);
+      raise_exception();
       release_temporaries();
       return;
     }
