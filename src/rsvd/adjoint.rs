@@ -13,6 +13,7 @@ use crate::dense::Op;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::matrix::Operator;
+use crate::rsvd::data::Center;
 use crate::scalar::{DType, Scalar, power_of_two};
 
 /// Partial sums of a dot product, which the processor adds up side by side.
@@ -23,6 +24,7 @@ const LANES: usize = 8;
 pub struct Tested<'a, T: Scalar> {
     operator: &'a mut (dyn Operator<T> + 'a),
     context: &'a Arc<Context>,
+    center: Center,
     kept: Option<Kept<T>>,
 }
 
@@ -34,24 +36,26 @@ struct Kept<T: Scalar> {
     long: CpuMatrix<T>,
     /// The product A X, or Y of A^H Y: as many entries as A has rows.
     tall: CpuMatrix<T>,
-    /// Root mean square of the norms of the vectors that were multiplied, and of their products.
-    norms: [f64; 2],
+    /// Root mean square of the norms of the vectors that were multiplied, of their products, and of the products less
+    /// their means.
+    norms: [f64; 3],
 }
 
-/// The largest difference that a right adjoint may have by rounding, in units of ||Y||_F ||A||_F, for `terms` rows and
-/// columns.
+/// The differences that a right adjoint may have by rounding, in units of ||Y||_F ||A X||_F: of functions that compute in
+/// the next lower precision, and of those that compute in that of the type, for `terms` rows and columns.
 ///
-/// Functions may compute in the next lower precision, as TF32 and half precision for F32 do: this is 2 epsilons of half
-/// precision (2^-10) and 64 of single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
-pub fn limit(dtype: DType, terms: usize) -> f64 {
+/// The next lower precision is that of TF32 and half precision for F32: 2 epsilons of half precision (2^-10) and 64 of
+/// single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
+pub fn limits(dtype: DType, terms: usize) -> [f64; 2] {
     let lower = if dtype.is_single() { -9f64 } else { -17f64 };
-    lower.exp2().max(16.0 * dtype.epsilon() * (terms as f64).sqrt())
+    [lower.exp2(), 16.0 * dtype.epsilon() * (terms as f64).sqrt()]
 }
 
 impl<'a, T: Scalar> Tested<'a, T> {
-    /// The tested `operator`. Its vectors are charged to the host memory of `context`.
-    pub fn new(operator: &'a mut (dyn Operator<T> + 'a), context: &'a Arc<Context>) -> Self {
-        Self { operator, context, kept: None }
+    /// The tested `operator`, from whose products a method subtracts the means that `center` names. Its vectors are
+    /// charged to the host memory of `context`.
+    pub fn new(operator: &'a mut (dyn Operator<T> + 'a), context: &'a Arc<Context>, center: Center) -> Self {
+        Self { operator, context, center, kept: None }
     }
 
     /// Compares a product with the one that was kept of the other kind.
@@ -60,32 +64,45 @@ impl<'a, T: Scalar> Tested<'a, T> {
         let (rows, columns) = self.operator.shape();
         let (long, tall) = if op == Op::Plain { (from, to) } else { (to, from) };
         let (one_long, one_tall) = (kept.long.slice()?, kept.tall.slice()?);
-        // Of each vector: the difference of the two numbers, and the norms of the vector and of its product.
-        let mut found = alloc::filled("differences of products", count, [0.0f64; 3])?;
+        // Of each vector: the difference of the two numbers, the norms of the vector and of its product, and that of the
+        // product less its mean.
+        let mut found = alloc::filled("differences of products", count, [0.0f64; 4])?;
         self.context.pool().run(|| {
             let columns = long.par_chunks_exact(columns).zip(tall.par_chunks_exact(rows));
             found.par_iter_mut().zip(columns).for_each(|(found, (long, tall))| {
                 let d = dot(one_long, long) - dot(one_tall, tall);
-                *found = [d.re().hypot(d.im()), norm(long), norm(tall)];
+                let (from, to) = if op == Op::Plain { (long, tall) } else { (tall, long) };
+                *found = [d.re().hypot(d.im()), norm(from), norm(to), norm_less_mean(to)];
             });
         });
-        let [found, long, tall] = [0, 1, 2].map(|i| found.iter().fold(0.0, |all: f64, of| all.hypot(of[i])));
-        // ||X||, ||A X|| and ||Y||; the one that is kept is of one vector.
-        let [x, ax, y] = match op {
-            Op::Plain => [long, tall, kept.norms[0]],
-            Op::Adjoint => [kept.norms[0], kept.norms[1], tall],
+        let [found, from, to, to_less_mean] =
+            [0, 1, 2, 3].map(|i| found.iter().fold(0.0, |all: f64, of| all.hypot(of[i])));
+        // X, A X and Y, A^H Y; the pair that is kept is of one vector.
+        let (plain, back) = match op {
+            Op::Plain => ([from, to, to_less_mean], kept.norms),
+            Op::Adjoint => (kept.norms, [from, to, to_less_mean]),
+        };
+        let [x, ax, ax_less_means] = plain;
+        let [y, _, ay_less_means] = back;
+        // The means are subtracted exactly, so that errors of the products are errors of what is left.
+        let (size, of) = match self.center {
+            Center::None => (y * ax, "||Y|| ||A X||"),
+            Center::Columns => (y * ax_less_means, "||Y|| ||A X - means||"),
+            Center::Rows => (x * ay_less_means, "||X|| ||A^H Y - means||"),
         };
         let terms = rows.saturating_add(columns);
-        let limit = limit(T::DTYPE, terms);
+        let [lower, own] = limits(T::DTYPE, terms);
+        let limit = (lower * size).max(own * y * ax);
         let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
         // Products of entries may underflow: each loses less than the least normal number.
         let underflow = terms as f64 * least * (count as f64).sqrt() * (x + y);
         // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
-        if found.is_finite() && found > limit * y * ax + underflow {
-            let relative = found / (y * ax);
+        if found.is_finite() && found > limit + underflow {
             let problem = format!(
-                "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {relative:.1e} of ||Y|| ||A X|| for a random X, at \
-                 most {limit:.1e} is rounding"
+                "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {:.1e} of {of} for a random X, at most {:.1e} is \
+                 rounding",
+                found / size,
+                limit / size
             );
             return Err(Error::invalid("a", problem));
         }
@@ -115,7 +132,10 @@ impl<'a, T: Scalar> Tested<'a, T> {
         sum(self.context, all_long, long.slice_mut()?, count);
         sum(self.context, all_tall, tall.slice_mut()?, count);
         let root = (count as f64).sqrt();
-        self.kept = Some(Kept { op, count, long, tall, norms: [norm(from) / root, norm(to) / root] });
+        let length = to.len() / count;
+        let less_means = to.chunks_exact(length).fold(0.0, |all: f64, to| all.hypot(norm_less_mean(to)));
+        let norms = [norm(from), norm(to), less_means].map(|norm| norm / root);
+        self.kept = Some(Kept { op, count, long, tall, norms });
         Ok(())
     }
 }
@@ -163,6 +183,15 @@ fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
         }
     }
     sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
+}
+
+/// The norm of a vector less the mean of its entries.
+fn norm_less_mean<T: Scalar>(values: &[T]) -> f64 {
+    let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
+    let (unit, share) = (power_of_two(most), 1.0 / values.len() as f64);
+    let [re, im] = values.iter().fold([0.0; 2], |[re, im], x| [re + x.re() / unit * share, im + x.im() / unit * share]);
+    let squares: f64 = values.iter().map(|x| (x.re() / unit - re).powi(2) + (x.im() / unit - im).powi(2)).sum();
+    squares.sqrt() * unit
 }
 
 /// The Frobenius norm. No square overflows or underflows but for those that do not count.

@@ -84,7 +84,7 @@ pub fn run<T: Scalar>(
         let mut tested;
         problem.data = match problem.data {
             Data::Operator(operator) => {
-                tested = Tested::new(operator, &contexts[0]);
+                tested = Tested::new(operator, &contexts[0], plan.setting.center);
                 Data::Operator(&mut tested)
             }
             data => data,

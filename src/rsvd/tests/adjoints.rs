@@ -120,6 +120,39 @@ fn check_wrong<T: Scalar>(context: &Arc<Context>) {
     }
 }
 
+/// Adjoints that are wrong in what is left of the data without their means, which are much larger.
+fn check_means<T: Scalar>(context: &Arc<Context>) {
+    let (rows, columns) = (60, 45);
+    let spectrum: Vec<f64> = (0..30).map(|j| 0.8f64.powi(j)).collect();
+    let centred = with_spectrum::<T>(context, rows, columns, &spectrum, 5);
+    let sizes: &[f64] = if T::DTYPE.is_single() { &[1.0] } else { &[1.0, 1e2, 1e5] };
+    for &size in sizes {
+        // Each column, or each row, has a mean of its own.
+        let mean = |k: usize| size * (1.0 + 0.3 * (k as f64).sin());
+        for (center, by_columns) in [(Centering::Columns, true), (Centering::Rows, false)] {
+            let sum = |factor: f64| {
+                changed(&centred, |i, j| {
+                    let (x, mean) = (centred.at(i, j), mean(if by_columns { j } else { i }));
+                    T::from_parts(factor * x.re() + mean, factor * x.im())
+                })
+            };
+            let there = sum(1.0);
+            for factor in [1.0, 1.05, 1.5, -1.0] {
+                for method in [Method::Range, Method::Fused, Method::Krylov, Method::OnePass] {
+                    let a = operator(context, &there, adjoint(&sum(factor)));
+                    let options = Options { rank: 4, method, center, ..Options::default() };
+                    let found = super::support::factor::<T>(context, &a, options);
+                    let what = format!("{:?} means of {size:e}, {factor} {method:?} {center:?}", T::DTYPE);
+                    match factor == 1.0 {
+                        true => assert!(found.is_ok(), "{what}: {:?}", found.err()),
+                        false => expect_named(&what, found),
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Eigenpairs of a Hermitian matrix. Without iterations Nystroem multiplies by A alone.
 fn check_symmetric<T: Scalar>(context: &Arc<Context>) {
     let spectrum: Vec<f64> = (0..30).map(|j| 0.8f64.powi(j)).collect();
@@ -233,6 +266,11 @@ fn wrong_adjoints_are_refused() {
 }
 
 #[test]
+fn adjoints_that_are_wrong_without_the_means_are_refused() {
+    for_each_type!(check_means, cpu());
+}
+
+#[test]
 fn wrong_adjoints_of_hermitian_matrices_are_refused() {
     for_each_type!(check_symmetric, cpu());
 }
@@ -247,6 +285,7 @@ fn right_adjoints_are_accepted() {
 fn wrong_adjoints_are_refused_on_a_gpu() {
     for_each_type!(check_wrong, gpu());
     for_each_type!(check_symmetric, gpu());
+    for_each_type!(check_means, gpu());
 }
 
 #[test]
