@@ -1,7 +1,8 @@
 //! Factorisations: a CholeskyQR step, Householder QR, eigenvalues.
 
 use super::super::{Algebra, Step};
-use super::{GpuAlgebra, GpuMatrix, mismatch};
+use super::GpuMatrix;
+use super::algebra::{GpuAlgebra, mismatch};
 use crate::backend::gpu::kernels::dense::{self, UpperOutputs};
 use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};

@@ -14,7 +14,8 @@
 //! values decrease slowly.
 
 use super::super::{Algebra, Svd};
-use super::{GpuAlgebra, GpuMatrix};
+use super::GpuMatrix;
+use super::algebra::GpuAlgebra;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::{self, Reduction};
 use crate::backend::gpu::{Region, Transpose, View};

@@ -1,6 +1,9 @@
-use faer::{MatMut as FaerMut, MatRef as FaerRef};
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Conj, MatMut as FaerMut, MatRef as FaerRef, Par};
 
-use super::*;
+use super::operations::*;
+use crate::dense::view::{Accum, Mat, MatMut};
+use crate::scalar::{Complex, Scalar};
 
 /// Reproducible numbers in [-1, 1) without a pattern.
 fn numbers<T: Scalar>(count: usize, seed: usize) -> Vec<T> {

@@ -3,10 +3,15 @@
 mod factor;
 mod singular;
 
-use super::*;
+use super::{GpuAlgebra, GpuMatrix};
 use crate::backend::BackendChoice;
-use crate::context::Options;
-use crate::scalar::{Complex, Real};
+use crate::backend::gpu::Transpose;
+use crate::backend::gpu::kernels::dense;
+use crate::context::{Context, Options};
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op, Step};
+use crate::error::Error;
+use crate::scalar::{Complex, Real, Scalar};
 
 type C64 = Complex<f64>;
 
