@@ -60,7 +60,7 @@ fn every_option_acts_or_is_refused_by_name() {
 #[test]
 #[ignore = "needs a GPU"]
 fn every_option_acts_or_is_refused_by_name_on_a_gpu() {
-    expect_effects(&super::device::gpu_context(0));
+    expect_effects(&device::gpu_context(0));
 }
 
 /// Changes each option beside each base. Prints all cases that are wrong, so that one run shows them.

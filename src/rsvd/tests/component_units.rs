@@ -29,7 +29,7 @@ fn samples<T: Scalar>(unit: f64, far: f64) -> Dense<T> {
         let (re, im) = match j {
             0 => (3.0 * re, im),
             1 => (2.0 * re + far, im),
-            2 if i % 3 == 0 => (re, 2.0 * im),
+            2 if i.is_multiple_of(3) => (re, 2.0 * im),
             3 if i == 17 => (1.5, 0.5),
             4 => (0.3, 0.2),
             _ => (0.0, 0.0),
