@@ -502,11 +502,13 @@ int main(void) {
   full = load_scan("full");
   displaced = load_scan("displaced");
   golden_scans();
+  phantom_and_counts(full);
+  thin(full, rounds(1, 3));
+  thin(displaced, rounds(1, 3));
   pushed(full);
   kept(full);
   if (rounds(1, 0)) pieces(full);
   pieces(displaced);
-  phantom_and_counts(full);
   options(full);
   inside_what_is_free(full);
   logged(full);

@@ -79,6 +79,18 @@ static inline struct scan *load_scan(const char *name) {
   return s;
 }
 
+/* Leaves every `step`-th view of an orbit. */
+static inline void thin(struct scan *s, int64_t step) {
+  const size_t panel = (size_t)(s->geometry.detector_columns * s->geometry.detector_rows);
+  int64_t n;
+  for (n = 0; n * step < s->geometry.views; n++) {
+    s->numbers[n] = s->numbers[n * step];
+    memmove(s->projections + (size_t)n * panel, s->projections + (size_t)(n * step) * panel, panel * sizeof(float));
+  }
+  s->geometry.views = n;
+  s->pixels = (size_t)n * panel;
+}
+
 static inline void free_scan(struct scan *s) {
   free(s->projections);
   free(s);

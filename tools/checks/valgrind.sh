@@ -9,6 +9,7 @@ have_cmake && have ctest || skip "no CMake: no consumers to run"
 mkdir -p "$TARGET/symbols"
 cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$TARGET/symbols/$(package_soname)"
 export LD_LIBRARY_PATH=$TARGET/symbols
-# Fair scheduling, because a spinning thread would otherwise starve the others.
-export VALGRIND="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
+# Fair scheduling, because a spinning thread would otherwise starve the others. Reading which functions were inlined where
+# takes longer than most of the programs, and the lines of the calls are known without it.
+export VALGRIND="valgrind -q --fair-sched=yes --read-inline-info=no --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
 exec "$PYTHON" "$ROOT/tools/checks/valgrind.py" "$TARGET/consumers/c" "$TARGET/consumers/fortran"
