@@ -82,7 +82,7 @@ static void environments(void) {
   BAD_ARGUMENT("k: is -1, outside 0 to 2", purlin_tt_environments_apply(e, NULL, -1, 2, v, w, &exponent));
   BAD_ARGUMENT("k: is -1, outside 0 to 3", purlin_tt_environments_local(plain, NULL, -1, op, &s));
   for (k = 0; k < 5; k++) {
-    BAD_ARGUMENT("sites: is 3, outside 0 to 2", purlin_tt_environments_apply(e, NULL, k, 3, v, w, &exponent));
+    BAD_ARGUMENT("sites: is 3, 0 to 2 are possible", purlin_tt_environments_apply(e, NULL, k, 3, v, w, &exponent));
   }
   BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 0, env, &exponent));
   BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, NULL, 1, 1, v, w, NULL));

@@ -28,7 +28,7 @@ pub(super) fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
 /// `sites`, unless an effective operator of `d` cores has no such number of sites.
 pub(super) fn expect_sites(sites: usize, d: usize) -> Result<usize> {
     if sites > 2 {
-        return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
+        return Err(Error::invalid("sites", format!("is {sites}, 0 to 2 are possible")));
     }
     if sites > d {
         return Err(Error::invalid("sites", format!("is {sites}, the trains have {d} cores")));

@@ -260,10 +260,10 @@ fn other_trains_and_vectors_are_refused() {
     let v = &x.cores[0];
     for k in [0, 2, 3, 9] {
         let problem = environments.apply(None, &trains, (k, 3), v, &mut out).unwrap_err().to_string();
-        assert_eq!(problem, "sites: is 3, outside 0 to 2");
+        assert_eq!(problem, "sites: is 3, 0 to 2 are possible");
     }
     assert_eq!([0, 1, 2].map(|sites| environments.last_start(sites).unwrap()), [3, 2, 1]);
-    assert_eq!(environments.last_start(3).unwrap_err().to_string(), "sites: is 3, outside 0 to 2");
+    assert_eq!(environments.last_start(3).unwrap_err().to_string(), "sites: is 3, 0 to 2 are possible");
     assert!(
         environments
             .apply(None, &trains, (2, 2), v, &mut out)
