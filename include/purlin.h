@@ -6590,8 +6590,8 @@ purlin_status purlin_rsvd_cancel(const struct purlin_rsvd *rsvd);
  * @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
  *               columns, of which the first l are used; copied. NULL: sketches are drawn again.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
- * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by
- * purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * context, an entry that is not finite), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
@@ -6744,7 +6744,8 @@ purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
 /**
  * Computes the k eigenvalues of largest modulus of a Hermitian matrix, and their eigenvectors: A close to V
  * diag(lambda) V^H. Nystroem's method (PURLIN_RSVD_METHOD_NYSTROM) is the more accurate one for positive semidefinite
- * matrices, and for these alone. Only products with A are used: that A is Hermitian is not checked.
+ * matrices, and for these alone. Only products with A are used. Its projection on the basis has to be Hermitian, to
+ * rounding; of an operator to the next lower precision, 2^-17 in double precision.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.

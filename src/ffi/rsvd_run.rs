@@ -194,7 +194,8 @@ pub unsafe extern "C" fn purlin_rsvd_range(
 
 /// Computes the k eigenvalues of largest modulus of a Hermitian matrix, and their eigenvectors: A close to V
 /// diag(lambda) V^H. Nystroem's method (PURLIN_RSVD_METHOD_NYSTROM) is the more accurate one for positive semidefinite
-/// matrices, and for these alone. Only products with A are used: that A is Hermitian is not checked.
+/// matrices, and for these alone. Only products with A are used. Its projection on the basis has to be Hermitian, to
+/// rounding; of an operator to the next lower precision, 2^-17 in double precision.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.

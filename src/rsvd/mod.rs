@@ -4,6 +4,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`calls`], [`sketch`], [`outputs`] | a configured decomposition, its calls, its sketch, its outputs |
+//! | `given` | sketches and factors of the caller |
 //! | `omega` | the random matrix that is drawn as a sketch |
 //! | [`options`], `unused`, [`info`] | options of a run; those that a call has no use for; its report |
 //! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
@@ -29,6 +30,7 @@ pub mod choose;
 pub mod cpu;
 pub mod data;
 pub mod erased;
+mod given;
 pub mod gpu;
 pub mod identity;
 pub mod info;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric};
 use super::data::Resident;
+use super::given::culprit;
 use super::gpu;
 use super::info::Info;
 use super::open;
@@ -294,7 +295,13 @@ impl Rsvd {
         let (start, progress) = (Instant::now(), self.progress(report));
         let (s, plan, mut info) = self.given_factors(a, factors)?;
         let mut work = Errors::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
+        let found =
+            with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info));
+        let found = match found {
+            Ok(()) if !info.error_frobenius.is_finite() => Err(Error::Numerical("the error is not finite".into())),
+            other => other,
+        };
+        found.map_err(|e| self.explained(factors, e))?;
         let info = self.reported(info, start);
         Ok((info.error_frobenius, info.error_spectral, info))
     }
@@ -317,10 +324,26 @@ impl Rsvd {
         check_vector("left", left, s.len())?;
         check_vector("right", right, s.len())?;
         let mut work = Residuals::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
+        let found =
+            with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info));
+        let found = match found {
+            Ok(()) if !work.left.iter().chain(&work.right).all(|x| x.is_finite()) => {
+                Err(Error::Numerical("a residual is not finite".into()))
+            }
+            other => other,
+        };
+        found.map_err(|e| self.explained(factors, e))?;
         write_vector("left", left, &work.left)?;
         write_vector("right", right, &work.right)?;
         Ok(self.reported(info, start))
+    }
+
+    /// Names an entry of given factors that is not finite instead of a numerical error.
+    fn explained(&self, (u, _, v): (&Matrix, &Tensor, &Matrix), error: Error) -> Error {
+        match error {
+            Error::Numerical(_) => culprit(self.context(), &[("u", u), ("v", v)], error),
+            other => other,
+        }
     }
 
     /// Refuses a restart file for `goal`, which does not support one.

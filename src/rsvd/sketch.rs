@@ -1,10 +1,11 @@
 //! The sketch of a run: drawn, given by the caller, or copied to the caller.
 
+use super::given::{expect_finite, host_copy};
 use super::omega::sketch_of;
 use super::session::Rsvd;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
-use crate::matrix::{self, Matrix, Storage};
+use crate::matrix::{self, Matrix};
 use crate::scalar::with_scalar;
 use crate::shape::{Order, to_u64};
 use crate::stream::{self, Stream};
@@ -15,26 +16,19 @@ impl Rsvd {
     /// matrices of these runs have columns.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`]; [`Error::Cancelled`] by the context,
+    /// [`Error::InvalidArgument`] for an entry that is not finite; [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`]; [`Error::Cancelled`] by the context,
     /// which leaves the sketch as it was.
     pub fn set_sketch(&mut self, omega: Option<&Matrix>) -> Result<()> {
-        self.given = omega.map(|m| self.copied(m)).transpose()?;
-        Ok(())
-    }
-
-    fn copied(&self, omega: &Matrix) -> Result<Matrix> {
-        let Storage::Dense { order, .. } = omega.storage() else {
-            return Err(Error::NotSupported("omega: a sketch that is not dense".into()));
+        let copied = |m: &Matrix| {
+            let copy = host_copy(self.context(), "omega", m)?;
+            // A run refuses the other types.
+            if copy.dtype().computing() == copy.dtype() {
+                expect_finite("omega", &copy)?;
+            }
+            Ok(copy)
         };
-        let context = self.context();
-        let (rows, columns) = (omega.rows(), omega.cols());
-        let mut copy = Matrix::create(context, omega.dtype(), Location::Host, *order, rows, columns)?;
-        matrix::copy(context, None, omega, &mut copy)?;
-        if let Backend::Gpu(gpu) = context.backend() {
-            // The caller may change the original as soon as this returns.
-            gpu.default_stream().synchronize()?;
-        }
-        Ok(copy)
+        self.given = omega.map(copied).transpose()?;
+        Ok(())
     }
 
     /// Fills `omega` with the sketch that the options draw, also where another is given.

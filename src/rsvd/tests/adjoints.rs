@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::checksums::Products;
 use super::support::{
-    Dense, PACKED, adjoint, blank, cpu, factor, gpu, matrix, orthonormal, product, vector, with_spectrum,
+    Dense, PACKED, adjoint, blank, cpu, factor, gpu, matrix, numbers, orthonormal, product, vector, with_spectrum,
 };
 use crate::context::Context;
 use crate::dense::Op;
@@ -249,6 +249,49 @@ fn check_right<T: Scalar>(context: &Arc<Context>) {
     }
 }
 
+/// Hermitian operators whose functions compute in a lower precision, which leaves them Hermitian to that precision alone.
+fn check_right_symmetric<T: Scalar>(context: &Arc<Context>) {
+    let digits = if T::DTYPE.is_single() { 11 } else { 24 };
+    let spectrum: Vec<f64> = (0..30).map(|j| 0.8f64.powi(j)).collect();
+    let v = orthonormal::<T>(context, 40, 30, 6);
+    let a = product(context, &v, &spectrum, &v);
+    let a = Matrix::from_operator::<T>(context, Box::new(Rounded { products: Products(a), digits }));
+    for method in [Method::Rayleigh, Method::Nystrom] {
+        let options = Options { rank: 4, method, ..Options::default() };
+        let mut values = vector(context, 4);
+        let found = Rsvd::new(context, options).unwrap().symmetric(None, &a, Some(&mut values), None, None);
+        assert!(found.is_ok(), "{:?} {method:?}: {:?}", T::DTYPE, found.err());
+        for (found, want) in numbers(&values).iter().zip(&spectrum) {
+            assert!((found - want).abs() < 0.01, "{:?} {method:?}: {found} and {want}", T::DTYPE);
+        }
+    }
+}
+
+/// Sketches and factors with numbers that are not finite are named.
+fn check_given<T: Scalar>(context: &Arc<Context>) {
+    let a = with_spectrum::<T>(context, 12, 9, &[3.0, 2.0, 1.0], 5);
+    let a = matrix(context, &a, PACKED);
+    let spoilt = |rows: usize, columns: usize, seed: u64, is: bool| {
+        let mut m = orthonormal::<T>(context, rows, columns, seed);
+        if is {
+            m.data[2 + rows] = T::from_parts(f64::NAN, 0.0);
+        }
+        matrix(context, &m, PACKED)
+    };
+    let mut session = Rsvd::new(context, Options { rank: 2, ..Options::default() }).unwrap();
+    let e = session.set_sketch(Some(&spoilt(9, 4, 1, true))).unwrap_err().to_string();
+    assert_eq!(e, "omega: has NaN in row 2, column 1 (from 0)");
+    for (name, is_u) in [("u", true), ("v", false)] {
+        let (u, v) = (spoilt(12, 2, 1, is_u), spoilt(9, 2, 2, !is_u));
+        let [s, mut left, mut right] = [(); 3].map(|()| vector(context, 2));
+        let want = format!("{name}: has NaN in row 2, column 1 (from 0)");
+        let e = session.residuals(None, &a, (&u, &s, &v), &mut left, &mut right, None).unwrap_err();
+        assert_eq!(e.to_string(), want, "{:?} residuals", T::DTYPE);
+        let e = session.error(None, &a, (&u, &s, &v), None).unwrap_err();
+        assert_eq!(e.to_string(), want, "{:?} error", T::DTYPE);
+    }
+}
+
 /// Calls a check for each number type.
 macro_rules! for_each_type {
     ($check:ident, $context:expr) => {{
@@ -278,6 +321,12 @@ fn wrong_adjoints_of_hermitian_matrices_are_refused() {
 #[test]
 fn right_adjoints_are_accepted() {
     for_each_type!(check_right, cpu());
+    for_each_type!(check_right_symmetric, cpu());
+}
+
+#[test]
+fn given_numbers_that_are_not_finite_are_named() {
+    for_each_type!(check_given, cpu());
 }
 
 #[test]
@@ -292,4 +341,6 @@ fn wrong_adjoints_are_refused_on_a_gpu() {
 #[ignore = "needs a GPU"]
 fn right_adjoints_are_accepted_on_a_gpu() {
     for_each_type!(check_right, gpu());
+    for_each_type!(check_right_symmetric, gpu());
+    for_each_type!(check_given, gpu());
 }
