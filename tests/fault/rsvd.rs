@@ -3,6 +3,8 @@
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use purlin::fault::{self, Kind};
 use purlin::ffi::*;
@@ -62,14 +64,13 @@ enum Form {
     Operator,
 }
 
-/// Entries of a matrix of rank 5 and some noise, column by column.
+/// Entries of a matrix of rank 5 and some noise, column by column. Thousands of trials take the same ones.
 fn entries() -> Vec<f64> {
+    static ENTRIES: OnceLock<Vec<f64>> = OnceLock::new();
     let part = |i: usize, j: usize, r: usize| noise(7 * i + r) * noise(1000 + 11 * j + r);
-    (0..COLS as usize)
-        .flat_map(|j| {
-            (0..ROWS as usize).map(move |i| (0..5).map(|r| part(i, j, r)).sum::<f64>() + 1e-3 * noise(i + 601 * j))
-        })
-        .collect()
+    let entry = |i: usize, j: usize| (0..5).map(|r| part(i, j, r)).sum::<f64>() + 1e-3 * noise(i + 601 * j);
+    let make = || (0..COLS as usize).flat_map(|j| (0..ROWS as usize).map(move |i| entry(i, j))).collect();
+    ENTRIES.get_or_init(make).clone()
 }
 
 /// The first failure of some calls, each made when all before it have succeeded.
@@ -284,6 +285,9 @@ fn is_whole(state: &[u8]) -> bool {
 /// A decomposition that resumes from a saved state. A failure leaves that state or a later one, complete; an error of a
 /// file names it.
 fn going_on(f: &Fixture) -> Call {
+    // The file operation that fails after the first state, which is the same for each fixture: a search from the first
+    // operation on takes several runs.
+    static SECOND_STATE: AtomicI64 = AtomicI64::new(0);
     let (context, data, folder) = (f.context, entries(), Folder::new("going-on"));
     let values = f.vector(RANK);
     let path = folder.path("state");
@@ -308,8 +312,9 @@ fn going_on(f: &Fixture) -> Call {
         (status, text)
     };
     // A run whose second state cannot be written leaves the first.
-    let state = (0..100)
+    let state = (SECOND_STATE.load(Ordering::Relaxed)..100)
         .find_map(|n| {
+            SECOND_STATE.store(n, Ordering::Relaxed);
             fault::arm(n, Kind::File as u32, true);
             let _ = run();
             fault::disarm();
