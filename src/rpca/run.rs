@@ -94,6 +94,8 @@ impl<'c> Call<'c> {
             info.host_bytes_used = info.host_bytes_used.max(host.peak().saturating_sub(host_before));
             info.device_bytes_used = info.device_bytes_used.max(device.peak().saturating_sub(device_before));
         }
+        // If the run was cancelled while the parts were written, no file gets its final name.
+        progress.check()?;
         for target in [&mut self.low_rank, &mut self.sparse] {
             if let Target::Sink(sink) = target {
                 sink.finish()?;

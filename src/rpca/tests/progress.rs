@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::device::gpu_context;
 use super::*;
 use crate::blocks::array::{ArrayInfo, Block};
-use crate::blocks::number::Number;
+use crate::blocks::number::{Endianness, Number};
+use crate::blocks::sink::{CallbackSink, FileSink};
 use crate::blocks::source::CallbackSource;
 use crate::matrix::SharedSource;
 
@@ -67,4 +68,29 @@ fn each_block_is_reported_and_can_cancel() {
 fn each_block_of_gpus_is_reported_and_can_cancel() {
     check(&[gpu_context(0)]);
     check(&[gpu_context(0), gpu_context(0)]);
+}
+
+/// A cancel that comes with the last block of the parts: the file of the other part keeps its earlier contents.
+#[test]
+fn a_cancel_while_the_parts_are_written_leaves_the_files() {
+    let context = context();
+    let m = matrix(&context, Order::ColumnMajor, (30, 20), |i, j| ((i * 7 + j * 3) % 11) as f64);
+    let info = ArrayInfo::new(Number::F64, &[30, 20]).unwrap();
+    let path = std::env::temp_dir().join(format!("purlin_rpca_sink_{}", std::process::id()));
+    std::fs::write(&path, b"earlier").unwrap();
+    let canceller = Arc::clone(&context);
+    let write = move |_: &Block, _: &[u8]| {
+        canceller.cancel();
+        Ok(())
+    };
+    let mut low_rank = CallbackSink::new(info.clone(), Box::new(write));
+    let mut sparse = FileSink::create(&path, &[], Endianness::Little, info).unwrap();
+    let given = Observed { m: &m, mask: None };
+    let options = Options { max_iterations: 3, ..Options::default() };
+    let mut session = session(from_ref(&context), &options).unwrap();
+    let found = session.compute_to_sinks(None, given, Some(&mut low_rank), Some(&mut sparse), None);
+    assert!(matches!(found, Err(Error::Cancelled)), "{found:?}");
+    drop(sparse);
+    assert_eq!(std::fs::read(&path).unwrap(), b"earlier");
+    std::fs::remove_file(&path).unwrap();
 }
