@@ -364,12 +364,30 @@ pub(super) fn the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue(c: &Arc
     for (name, table) in ACCEPTED {
         let a = golden(c, name);
         let want = recorded(name, "A_LA");
+        // The first steps of a run are those of a shorter one.
+        let longest = |seed| {
+            if seed < 2 {
+                200
+            } else if seed < 5 {
+                120
+            } else {
+                63
+            }
+        };
+        let runs: Vec<_> = (0..20)
+            .map(|seed| {
+                let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+                let run = tridiagonalize(c, &mut operator, longest(seed), seed, None, &Progress::none()).unwrap();
+                assert_eq!(run.alpha.len(), longest(seed));
+                run
+            })
+            .collect();
         for ((steps, seeds), least) in [(63, 20), (120, 5), (200, 2)].into_iter().zip(table) {
             let mut counts = Vec::new();
-            for seed in 0..seeds {
-                let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-                let of = tridiagonalize(c, &mut operator, steps, seed, None, &Progress::none()).unwrap();
-                assert_eq!(of.alpha.len(), steps);
+            for (seed, run) in runs[..seeds].iter().enumerate() {
+                let mut of = run.clone();
+                of.alpha.truncate(steps);
+                of.beta.truncate(steps);
                 let accepted = filter(&of, 1e-12, 1e-6, &mut || Ok(())).unwrap();
                 let top: Vec<_> = accepted.iter().filter(|v| v.value >= want[19] - 1e-6).collect();
                 for v in &top {
