@@ -3912,11 +3912,13 @@ typedef struct purlin_lanczos_info {
    */
   double orthogonality;
   /**
-   * Planned bytes of vectors in host memory: of the space on the CPU, and of vectors that are returned there.
+   * Planned peak of host memory, bytes: vectors of the space and workspace on the CPU, copies of the matrix, projected
+   * problems, and vectors that are returned there.
    */
   int64_t host_bytes;
   /**
-   * Planned bytes of the vectors of the space in device memory, of all contexts.
+   * Planned peak of device memory of all contexts, bytes: vectors of the space and workspace. What the matrix keeps on the
+   * device is not counted.
    */
   int64_t device_bytes;
   /**
@@ -9928,14 +9930,14 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
                                        struct purlin_lanczos_info *info);
 
 /**
- * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and
+ * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of the run, and
  * of a square sparse matrix how its rows are distributed over the solver's contexts and how much data a product moves.
  * If only purlin can change the values (purlin_matrix_copy_csr, patterns), the matrix caches the parts, copies of the
  * rows, for the solve. O(nnz); no products.
  *
- * The plan refuses the same options and inputs as purlin_lanczos_solve, with the same status and message, and accepts
- * all others. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite
- * show in the solve.
+ * The plan refuses the same options, inputs and limits of memory as purlin_lanczos_solve with vectors in host memory,
+ * with the same status and message, and accepts all others. Entries are not read: a matrix that is not symmetric, row
+ * sums below 0 and numbers that are not finite show in the solve.
  *
  * @param      lanczos  the solver.
  * @param      a        the matrix, as for purlin_lanczos_solve.
@@ -10059,11 +10061,11 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
 
 /**
  * Gives the plan of a purlin_lanczos_singular: the method and why, the vectors of its first space, and the memory of
- * vectors, which holds those of Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`,
- * `reason`, `host_bytes` and `device_bytes`. O(1); no products.
+ * the run, with Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`, `reason`,
+ * `host_bytes` and `device_bytes`. O(1); no products.
  *
- * The plan refuses the same options and matrices as purlin_lanczos_singular, with the same status and message, and
- * accepts all others. Entries are not read.
+ * The plan refuses the same options, matrices and limits of memory as purlin_lanczos_singular, with the same status and
+ * message, and accepts all others. Entries are not read.
  *
  * @param      lanczos  the solver, as for purlin_lanczos_singular.
  * @param      a        the matrix, as for purlin_lanczos_singular.
@@ -10073,7 +10075,7 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * options that purlin_lanczos_singular does not use or the matrix is too small for, another kind, several contexts, a
  * matrix of another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with PURLIN_LANCZOS_AUGMENTED),
- * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
  *
  * @pre `info` is NULL or an initialised struct.
  */

@@ -143,14 +143,14 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
     })
 }
 
-/// Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and
+/// Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of the run, and
 /// of a square sparse matrix how its rows are distributed over the solver's contexts and how much data a product moves.
 /// If only purlin can change the values (purlin_matrix_copy_csr, patterns), the matrix caches the parts, copies of the
 /// rows, for the solve. O(nnz); no products.
 ///
-/// The plan refuses the same options and inputs as purlin_lanczos_solve, with the same status and message, and accepts
-/// all others. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite
-/// show in the solve.
+/// The plan refuses the same options, inputs and limits of memory as purlin_lanczos_solve with vectors in host memory,
+/// with the same status and message, and accepts all others. Entries are not read: a matrix that is not symmetric, row
+/// sums below 0 and numbers that are not finite show in the solve.
 ///
 /// @param      lanczos  the solver.
 /// @param      a        the matrix, as for purlin_lanczos_solve.

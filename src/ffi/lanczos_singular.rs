@@ -62,11 +62,11 @@ impl Arguments {
 }
 
 /// Gives the plan of a purlin_lanczos_singular: the method and why, the vectors of its first space, and the memory of
-/// vectors, which holds those of Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`,
-/// `reason`, `host_bytes` and `device_bytes`. O(1); no products.
+/// the run, with Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`, `reason`,
+/// `host_bytes` and `device_bytes`. O(1); no products.
 ///
-/// The plan refuses the same options and matrices as purlin_lanczos_singular, with the same status and message, and
-/// accepts all others. Entries are not read.
+/// The plan refuses the same options, matrices and limits of memory as purlin_lanczos_singular, with the same status and
+/// message, and accepts all others. Entries are not read.
 ///
 /// @param      lanczos  the solver, as for purlin_lanczos_singular.
 /// @param      a        the matrix, as for purlin_lanczos_singular.
@@ -76,7 +76,7 @@ impl Arguments {
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// options that purlin_lanczos_singular does not use or the matrix is too small for, another kind, several contexts, a
 /// matrix of another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with PURLIN_LANCZOS_AUGMENTED),
-/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

@@ -202,9 +202,11 @@ pub struct purlin_lanczos_info {
     pub residual: f64,
     /// Largest |x_i . x_j - delta_ij| of the vectors returned.
     pub orthogonality: f64,
-    /// Planned bytes of vectors in host memory: of the space on the CPU, and of vectors that are returned there.
+    /// Planned peak of host memory, bytes: vectors of the space and workspace on the CPU, copies of the matrix, projected
+    /// problems, and vectors that are returned there.
     pub host_bytes: i64,
-    /// Planned bytes of the vectors of the space in device memory, of all contexts.
+    /// Planned peak of device memory of all contexts, bytes: vectors of the space and workspace. What the matrix keeps on the
+    /// device is not counted.
     pub device_bytes: i64,
     /// Why this method and space: one line of text.
     pub reason: [c_char; 128],

@@ -149,12 +149,12 @@ pub fn density(
     let (found, bytes) = with_scalar!(a.dtype(), "a", T => {
         let mut operator = problem.operator::<T>(context, a)?;
         let found = density::density(context, &mut operator, steps, vectors, seed, &progress)?;
-        Ok((found, recurrence_memory::<T>(context, operator.order())))
+        Ok((found, recurrence_memory(context, &operator)?))
     })?;
     // The points are Ritz values, none of which is beyond the norm.
     let norm = found.points.iter().fold(0.0f64, |most, p| most.max(p.abs()));
     let info = Info::of_recurrences(steps, [found.points.len(), length], norm, begin.elapsed().as_secs_f64());
-    lanczos.record(Info { host_bytes: bytes[0], device_bytes: bytes[1], ..info });
+    lanczos.record(Info { host_bytes: bytes.host, device_bytes: bytes.device, ..info });
     points.set_first("points", &found.points)?;
     weights.set_first("weights", &found.weights)?;
     Ok(found.points.len())

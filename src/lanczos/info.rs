@@ -130,9 +130,10 @@ pub struct Info {
     pub method: Method,
     /// Why this method and space are used.
     pub reason: Choice,
-    /// Planned bytes of the vectors in host memory: of the space on the CPU, and of those returned there.
+    /// Planned peak of host memory in bytes: vectors of the space and workspace on the CPU, copies of the matrix,
+    /// projected problems, and vectors that are returned there.
     pub host_bytes: usize,
-    /// Planned bytes of the vectors of the space in device memory.
+    /// Planned peak of device memory in bytes: vectors of the space and workspace.
     pub device_bytes: usize,
     /// Figures of the partition over several contexts; zeros for a single context.
     pub shares: Shares,

@@ -15,6 +15,7 @@
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls, by number type |
 //! | `singular_plan` | the plan of a search for singular triplets |
+//! | [`memory`] | the memory of a run, for its plan and its start |
 //! | [`session`], [`outputs`] | the calls on matrices and tensors of any type, with the checks of their sizes |
 //! | [`shared`] | a matrix whose rows are partitioned over several contexts |
 //! | [`cpu`], [`gpu`] | [`ops::LanczosOps`] on the threads of a context, and on its GPU |
@@ -24,6 +25,7 @@ pub mod cpu;
 pub mod cycles;
 pub mod gpu;
 pub mod info;
+pub mod memory;
 pub mod operator;
 pub mod ops;
 pub mod options;

@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Storage};
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::Tensor;
@@ -34,6 +34,12 @@ impl Outputs<'_> {
             return Err(Error::NotSupported("vectors: are row-major on the device, column-major is needed".into()));
         }
         Ok(())
+    }
+
+    /// Whether a solve returns vectors in host memory.
+    pub(super) fn returns_vectors(&self) -> bool {
+        let is_on_host = |m: &Matrix| !matches!(m.storage(), Storage::Dense { memory: Memory::Device(_), .. });
+        self.vectors.as_deref().is_some_and(is_on_host)
     }
 
     /// Writes the pairs that were found; further values are left as they are. Vectors on the device are there already.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::algorithm::cullum::Recurrence;
-use super::algorithm::pairs::{Job, memory};
+use super::algorithm::pairs::Job;
 use super::info::{Info, Shares};
+use super::memory::{self, Bytes};
 use super::operator::{self, Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
-use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
+use super::shared::{self, Partition, eigenpairs_over, expect_kind, expect_rows};
 use super::singular::{self, SingularOperator, triplets_as_planned};
 use super::singular_plan::Planned;
 use super::solve::{SolveInputs, Vectors, eigenpairs_to, tridiagonalize};
@@ -227,17 +228,30 @@ impl Lanczos {
         self.expect_own("a", a)?;
         with_scalar!(a.dtype(), "a", T => {
             let job = self.check::<T>(a, inputs)?;
-            let is_sparse = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
-            let shares = match is_sparse || self.group.members().len() > 1 {
-                true => shared::shares(&self.group, a)?,
-                false => Shares { contexts: 1, ..Shares::default() },
-            };
             let options = &self.problem.options;
             let returned = job.order().saturating_mul(options.count);
-            let [host_bytes, device_bytes] = job.memory(self.context().backend(), returned);
+            let (shares, bytes) = if self.group.members().len() > 1 {
+                let partition = Partition::cached(self.group.members(), a)?;
+                (partition.shares(a.dtype()), shared::expect_bytes(a, &partition, &job, self.problem.kind, returned)?)
+            } else {
+                let is_square = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
+                let one = Shares { contexts: 1, ..Shares::default() };
+                let shares = if is_square { shared::shares(&self.group, a)? } else { one };
+                (shares, self.bytes(a, &job, returned)?)
+            };
+            let (host_bytes, device_bytes) = (bytes.host, bytes.device);
             let (method, reason, basis) = (options.method, job.choice(), job.basis());
             Ok(Info { method, reason, basis, degree: options.degree, host_bytes, device_bytes, shares, ..Info::default() })
         })
+    }
+
+    /// Bytes of a run of `job` on one context that returns `returned` numbers in host memory; refuses those beyond its
+    /// limits.
+    fn bytes<T: Scalar>(&self, a: &Matrix, job: &Job<'_, T>, returned: usize) -> Result<Bytes> {
+        let (context, Problem { kind, ordering, .. }) = (self.context(), self.problem);
+        let copies = memory::copies(context, a, kind, ordering)?;
+        let bytes = memory::eigenpairs(context, job, (kind, (a.rows(), a.cols())), returned)?.behind(copies);
+        bytes.expect(context, memory::EIGENPAIRS).map(|()| bytes)
     }
 
     /// The checks of a plan, which a solve makes before all others: options, matrix, known vectors and solve, without
@@ -297,9 +311,15 @@ impl Lanczos {
         let progress = self.progress(report);
         let context = self.context();
         let Problem { kind, shift, ordering, ref options } = self.problem;
-        let n = self.check::<T>(a, inputs)?.order();
+        let job = self.check::<T>(a, inputs)?;
+        let n = job.order();
+        let mut bytes = None;
         let mut operator = match self.group.members().len() {
-            1 => Some(Symmetric::<T>::in_order(context, a, kind, shift, ordering)?),
+            1 => {
+                let returned = if outputs.returns_vectors() { n.saturating_mul(options.count) } else { 0 };
+                bytes = Some(self.bytes(a, &job, returned)?);
+                Some(Symmetric::<T>::in_order(context, a, kind, shift, ordering)?)
+            }
             _ => None,
         };
         outputs.check::<T>(context, n, options.count)?;
@@ -318,7 +338,10 @@ impl Lanczos {
             Some(operator) => eigenpairs_to(context, operator, options, &given, &progress, vectors),
             None => eigenpairs_over(&self.group, a, (kind, shift), options, &given, &progress, vectors),
         };
-        let pairs = pairs.map_err(|e| e.renamed("deflate", "known"))?;
+        let mut pairs = pairs.map_err(|e| e.renamed("deflate", "known"))?;
+        if let Some(Bytes { host, device }) = bytes {
+            (pairs.info.host_bytes, pairs.info.device_bytes) = (host, device);
+        }
         outputs.write(&pairs)?;
         Ok(pairs.info)
     }
@@ -399,18 +422,23 @@ impl Lanczos {
             let mut operator = self.problem.operator::<T>(context, a)?;
             let start = read_start::<T>(start, context, operator.order())?;
             let found = tridiagonalize(context, &mut operator, steps, seed, start.as_deref(), &progress)?;
-            Ok((found, recurrence_memory::<T>(context, operator.order())))
+            Ok((found, recurrence_memory(context, &operator)?))
         })?;
         let norm = found.alpha.iter().chain(&found.beta).fold(0.0f64, |most, v| most.max(v.abs()));
         let info = Info::of_recurrences(steps, [found.alpha.len(), steps], norm, begin.elapsed().as_secs_f64());
-        self.record(Info { host_bytes: bytes[0], device_bytes: bytes[1], ..info });
+        self.record(Info { host_bytes: bytes.host, device_bytes: bytes.device, ..info });
         Ok(found)
     }
 }
 
-/// Bytes of the vectors of a recurrence on the host and on the device.
-pub fn recurrence_memory<T: Scalar>(context: &Context, n: usize) -> [usize; 2] {
-    memory::<T>(context.backend(), n.saturating_mul(3), 0)
+/// Bytes of a recurrence: of its vectors, and of the operator beside the copies of its matrix.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] for sizes beyond any memory; errors of a GPU.
+pub fn recurrence_memory<T: Scalar>(context: &Context, operator: &Symmetric<'_, T>) -> Result<Bytes> {
+    let (kind, shape) = operator.kind();
+    let own = memory::operator::<T>(context, kind, shape);
+    memory::space::<T>(context, (operator.order(), 3), own, Bytes::default())
 }
 
 /// Refuses an ordering of rows that several contexts share.

@@ -22,6 +22,7 @@ use super::singular_plan::{Planned, Shape, WHAT, is_of_eigenpairs, search};
 use super::solve::{SolveInputs, eigenpairs};
 use crate::alloc;
 use crate::backend::Backend;
+use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
@@ -186,6 +187,7 @@ impl<T: Scalar> Call<'_, T> {
         let has_ended = info.converged == self.options.count;
         let count = values.len();
         let settings = Options { count: count.max(1), ..search(self.options) }.resolve(n, 0, T::DTYPE)?;
+        let _held = self.charge(vectors.len())?;
         let mut made = self.between(count + 1, &mut |sides| {
             let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
             for (j, x) in vectors.chunks_exact(order).enumerate() {
@@ -265,9 +267,18 @@ impl<T: Scalar> Call<'_, T> {
         Ok(made)
     }
 
-    /// Runs `work` on newly allocated columns of both sides.
+    /// Charges `numbers` numbers in host memory.
+    fn charge(&self, numbers: usize) -> Result<Charge> {
+        self.context.host_budget().charge_host(WHAT, numbers.saturating_mul(size_of::<T>()))
+    }
+
+    /// Runs `work` on newly allocated columns of both sides, beside the vectors that are returned.
     fn between(&self, columns: usize, work: &mut Work<'_, T>) -> Result<Triplets<T>> {
         let (context, columns) = (self.context, columns.max(3));
+        let [wants_left, wants_right] = self.request.vectors;
+        let lengths = [(wants_left, self.a.rows()), (wants_right, self.a.cols())];
+        let length: usize = lengths.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, n)| n).sum();
+        let _returned = self.charge(length.saturating_mul(self.options.count))?;
         let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
         let found = match context.backend() {

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::algorithm::bidiagonal;
-use super::algorithm::pairs::{Job, memory};
+use super::algorithm::pairs::Job;
 use super::info::{Choice, Info, Shares};
+use super::memory::{self, Bytes, TRIPLETS};
 use super::operator::{self, Kind};
 use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
-use crate::backend::Backend;
 use crate::choice::{numbered, word};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -126,25 +126,20 @@ impl Planned {
             last.basis = n;
         }
         let settings = last.resolve(n, 0, T::DTYPE)?;
-        let (backend, count) = (context.backend(), options.count);
-        let mut bytes = on_both_sides::<T>(backend, &shape, bidiagonal::columns(&settings), count, 0);
         let (mut reason, mut basis) = (Choice::Bidiagonal, settings.basis);
         if let Some(job) = &job {
             (reason, basis) = (job.choice().of_triplets(), job.basis());
-            let vectors = order.saturating_mul(count);
-            // The eigenvectors stay in host memory until they are columns of the short side.
-            for stage in [job.memory(backend, vectors), on_both_sides::<T>(backend, &shape, count + 1, count, vectors)]
-            {
-                bytes = [bytes[0].max(stage[0]), bytes[1].max(stage[1])];
-            }
         }
+        let job = job.as_ref().map(|job| (job, kind));
+        let bytes = needed::<T>(context, a, (&shape, job), &settings, options.count)?;
+        bytes.expect(context, TRIPLETS)?;
         let info = Info {
             method: options.method,
             reason,
             basis,
             degree: options.degree,
-            host_bytes: bytes[0],
-            device_bytes: bytes[1],
+            host_bytes: bytes.host,
+            device_bytes: bytes.device,
             ..Info::default()
         };
         Ok(Self { shape, first: begins.then_some(kind), settings, info })
@@ -165,9 +160,39 @@ impl Planned {
     }
 }
 
-/// Bytes on the host and on the device of `columns` vectors of both sides, of `count` that are returned, and of `held`
-/// numbers on the host.
-fn on_both_sides<T>(backend: &Backend, shape: &Shape, columns: usize, count: usize, held: usize) -> [usize; 2] {
-    let numbers = |columns: usize| columns.saturating_mul(shape.lengths[0].saturating_add(shape.lengths[1]));
-    memory::<T>(backend, numbers(columns.max(3)), numbers(count).saturating_add(held))
+/// Bytes of a search for `count` triplets whose vectors are all returned, one step after another: the eigenvectors of
+/// `job`, whose operator is of the given kind; the triplets from them; and Golub-Kahan-Lanczos with `settings`.
+fn needed<T: Scalar>(
+    context: &Arc<Context>,
+    a: &Matrix,
+    (shape, job): (&Shape, Option<(&Job<'_, T>, Kind)>),
+    settings: &Settings,
+    count: usize,
+) -> Result<Bytes> {
+    let of_matrix = (a.rows(), a.cols());
+    let returned = memory::numbers::<T>(numbers(shape, count));
+    let copies = memory::copies(context, a, shape.kind, None)?;
+    let both_sides = |columns: usize| {
+        let columns = columns.max(3);
+        let own = memory::operator::<T>(context, shape.kind, of_matrix);
+        let short = memory::space::<T>(context, (shape.lengths[0], columns), own, Bytes::default())?;
+        let long = memory::space::<T>(context, (shape.lengths[1], columns), Bytes::default(), short)?;
+        Ok::<_, Error>(short.and(long).and(returned))
+    };
+    let last = both_sides(bidiagonal::columns(settings))?
+        .and(memory::singular_vectors(bidiagonal::largest_order(settings, shape.lengths[0])));
+    let mut most = last.behind(copies);
+    if let Some((job, kind)) = job {
+        // The eigenvectors stay in host memory until they are columns of the short side.
+        let held = job.order().saturating_mul(count);
+        let first = memory::eigenpairs(context, job, (kind, of_matrix), held)?;
+        let next = both_sides(count.saturating_add(1))?.behind(copies).and(memory::numbers::<T>(held));
+        most = most.or(first.behind(memory::copies(context, a, kind, None)?)).or(next);
+    }
+    Ok(most)
+}
+
+/// Numbers of `count` vectors of both sides.
+fn numbers(shape: &Shape, count: usize) -> usize {
+    count.saturating_mul(shape.lengths[0].saturating_add(shape.lengths[1]))
 }

@@ -12,6 +12,7 @@ use super::cpu::CpuKrylov;
 use super::cycles::Columns;
 use super::gpu::GpuKrylov;
 use super::info::Pairs;
+use super::memory;
 use super::operator::{Kind, Symmetric};
 use super::options::Options;
 use crate::alloc;
@@ -114,6 +115,9 @@ fn eigenpairs_of<T: Scalar>(
     if options.check_symmetry {
         operator.sample_symmetry();
     }
+    let returned = if matches!(vectors, Vectors::Returned) { n.saturating_mul(job.count()) } else { 0 };
+    let bytes = memory::eigenpairs(context, &job, operator.kind(), returned)?;
+    bytes.expect(context, memory::EIGENPAIRS)?;
     let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();
@@ -127,7 +131,8 @@ fn eigenpairs_of<T: Scalar>(
         Backend::Gpu(_) => GpuKrylov::new(context, &mut *operator, inverse.as_mut(), job.columns())
             .and_then(|mut krylov| run_job(context, &job, &mut krylov, vectors, progress)),
     };
-    let found = found.map_err(|error| operator.explained(error))?;
+    let mut found = found.map_err(|error| operator.explained(error))?;
+    (found.info.host_bytes, found.info.device_bytes) = (bytes.host, bytes.device);
     // Of products that are all 0 a solve says that they converged.
     if found.info.norm == 0.0 {
         operator.expect_products(false)?;
@@ -151,10 +156,7 @@ pub(super) fn run_job<T: Scalar>(
     };
     let wanted = to_i64(job.count());
     // Charge the vectors that are returned.
-    let numbers = match &vectors {
-        Vectors::Returned => krylov.order().saturating_mul(job.count()),
-        _ => 0,
-    };
+    let numbers = if matches!(vectors, Vectors::Returned) { krylov.order().saturating_mul(job.count()) } else { 0 };
     let _charge = context.host_budget().charge_host("eigenvectors", numbers.saturating_mul(size_of::<T>()))?;
     let mut last = None;
     let mut report = |converged: usize, worst: f64| {
@@ -167,12 +169,11 @@ pub(super) fn run_job<T: Scalar>(
         progress.report(now.0, now.1, now.2)?;
         progress.check()
     };
-    let mut pairs = job.run(krylov, vectors, &mut small, &mut report)?;
+    let pairs = job.run(krylov, vectors, &mut small, &mut report)?;
     // A search for copies has reported its own pairs since all had converged.
     if pairs.info.converged == job.count() {
         progress.end(wanted, pairs.info.residual)?;
     }
-    [pairs.info.host_bytes, pairs.info.device_bytes] = job.memory(context.backend(), numbers);
     Ok(pairs)
 }
 

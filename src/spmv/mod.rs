@@ -7,6 +7,7 @@
 //! | [`terms`] | the terms of an operator beside its matrix |
 //! | `walk` | weights near the ends of the range, for the random-walk Laplacian |
 //! | [`plan`], `planning` | a plan; statistics of the rows, the choice of a method |
+//! | `needed` | the host memory of a plan |
 //! | `tiles` | shares of the work |
 //! | [`renumber`], `ordered` | other orders of rows and columns, and products in them |
 //! | [`product`] | entry points |
@@ -22,6 +23,7 @@ pub mod gpu;
 pub mod info;
 pub mod kind;
 mod known;
+mod needed;
 pub mod operator;
 pub mod options;
 mod ordered;

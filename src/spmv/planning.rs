@@ -142,10 +142,9 @@ impl Plan {
             return Self::new(context, a, options).map(Arc::new);
         }
         let fits = |plan: &Self| plan.options == options;
-        let (version, is_owned) = (from.version(), a.owns_values());
-        let is_current = |made_of: u64, plan: &Self| !plan.holds_values() || (is_owned && made_of == version);
+        let version = from.version();
         if let Some((made_of, plan)) = from.cache().find(fits)
-            && is_current(made_of, &plan)
+            && plan.is_current(a, made_of)?
         {
             return Ok(plan);
         }
@@ -224,6 +223,11 @@ impl Plan {
         self.other = self.other.take().or(balanced);
         self.info.bytes = self.info.bytes - had_bytes + bytes(&self.other);
         Ok(())
+    }
+
+    /// Whether the plan, which was made of version `made_of` of the values of `a`, is one for its values now.
+    pub(super) fn is_current(&self, a: &Matrix, made_of: u64) -> Result<bool> {
+        Ok(!self.holds_values() || (a.owns_values() && made_of == csr(a)?.version()))
     }
 
     /// Whether it has data computed from values, which the matrix's values may later differ from.

@@ -121,3 +121,30 @@ def test_singular_start_and_values_alone(cpu: purlin.Context) -> None:
             lanczos.singular(a, 3, start=np.ones(40))
         with pytest.raises(purlin.InvalidArgument, match="start: is 0"):
             lanczos.singular(a, 3, start=np.zeros(30))
+
+
+@pytest.mark.parametrize("shape", [(60, 500), (500, 60), (40, 40)])
+def test_limits_of_memory_are_those_of_the_plan(shape: tuple[int, int]) -> None:
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    a = scipy_sparse.random(*shape, 0.1, "csr", random_state=1)
+    square = scipy_sparse.csr_array(a @ a.T + scipy_sparse.diags(np.arange(1.0, 1 + shape[0])))
+    square.sort_indices()
+    calls: list[tuple[Any, Any, str, Any]] = [
+        (lanczos.plan_singular, lanczos.singular, "largest", a),
+        (lanczos.plan_singular, lanczos.singular, "smallest", a),
+        (lanczos.plan, lanczos.solve, "largest", square),
+        (lanczos.plan, lanczos.solve, "smallest", square),
+    ]
+    for plan, run, which, matrix in calls:
+        with purlin.Context("cpu", threads=2) as free:
+            planned = plan(matrix, 6, which, context=free).host_bytes
+        for limit in (1000, planned // 2, planned - 1):
+            with purlin.Context("cpu", threads=2, host_memory_limit=limit) as context:
+                with pytest.raises(purlin.OutOfMemory, match=f"{planned} bytes .* limit of {limit} bytes") as refused:
+                    plan(matrix, 6, which, context=context)
+                with pytest.raises(purlin.OutOfMemory) as failed:
+                    run(matrix, 6, which, context=context)
+                assert str(refused.value) == str(failed.value)
+        with purlin.Context("cpu", threads=2, host_memory_limit=planned) as context:
+            assert plan(matrix, 6, which, context=context).host_bytes == planned
+            run(matrix, 6, which, context=context)

@@ -34,6 +34,11 @@ pub fn columns(settings: &Settings) -> usize {
     settings.count + settings.basis.max(CHECK) + 1
 }
 
+/// Largest order of a projected problem where the short side has `n` numbers, the searches behind the triplets included.
+pub fn largest_order(settings: &Settings, n: usize) -> usize {
+    settings.basis.max(CHECK.min(n))
+}
+
 /// A run in progress, on both sides of the matrix.
 struct Run<'a, T: Scalar> {
     sides: &'a mut dyn Sides<T>,

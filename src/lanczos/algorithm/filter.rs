@@ -99,6 +99,13 @@ impl Task<'_> {
         let columns = verify::columns(&self.within(n), self.known) + 3;
         if self.may_be_whole(n) { columns.max(n + 1) } else { columns }
     }
+
+    /// Largest order of a projected problem.
+    pub fn projected(&self, n: usize) -> usize {
+        let dimension = n - self.known;
+        let whole = if self.may_be_whole(n) { dimension } else { 0 };
+        verify::largest_order(&self.within(n), dimension).max(whole)
+    }
 }
 
 /// A solve in progress, which may take several stages with different filters.

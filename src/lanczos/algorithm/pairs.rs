@@ -13,10 +13,9 @@ use super::restart::{Counts, Report};
 use super::scale::{expect_scale, put};
 use super::symmetry::{asymmetry, explain};
 use super::transform::{Transform, Transformed};
-use super::verify::{Solved, columns, solve};
+use super::verify::{Solved, columns, largest_order, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
-use crate::backend::Backend;
 use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
@@ -39,15 +38,6 @@ pub enum Vectors<'a> {
     Device(DenseMut<'a>),
     /// They are not returned: only values are.
     Left,
-}
-
-/// Bytes on the host and on the device of `space` numbers that a backend works on, and of `returned` ones on the host.
-pub(in crate::lanczos) fn memory<T>(backend: &Backend, space: usize, returned: usize) -> [usize; 2] {
-    let bytes = |numbers: usize| numbers.saturating_mul(size_of::<T>());
-    match backend {
-        Backend::Cpu => [bytes(space).saturating_add(bytes(returned)), 0],
-        Backend::Gpu(_) => [bytes(returned), bytes(space)],
-    }
 }
 
 /// A call with its options and vectors, checked.
@@ -166,9 +156,13 @@ impl<'a, T: Scalar> Job<'a, T> {
         }
     }
 
-    /// Bytes of the vectors of the space on the host and on the device, and of `returned` numbers on the host.
-    pub fn memory(&self, backend: &Backend, returned: usize) -> [usize; 2] {
-        memory::<T>(backend, self.columns().max(3).saturating_mul(self.n), returned)
+    /// Largest order of a projected problem; 0 if there is none.
+    pub fn projected(&self) -> usize {
+        match self.options.method {
+            Method::Plain => 0,
+            Method::ThickRestart if self.is_filtered() => self.task().projected(self.n),
+            Method::ThickRestart => largest_order(&self.settings, self.n - self.known),
+        }
     }
 
     /// Vectors m of the Krylov space.

@@ -49,6 +49,13 @@ pub fn columns(settings: &Settings, known: usize) -> usize {
     known + (settings.count + settings.basis.max(CHECK)).max(settings.basis + COLUMNS) + settings.block
 }
 
+/// Largest order of a projected problem of a solve on a space of `dimension` vectors, the search for copies included.
+pub fn largest_order(settings: &Settings, dimension: usize) -> usize {
+    let left = dimension.saturating_sub(settings.count);
+    let copies = if settings.verify == Verify::Off { 0 } else { left.min(settings.basis.max(CHECK)) };
+    settings.basis.max(copies)
+}
+
 /// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns. With `started`, column `known`
 /// holds a start vector.
 ///

@@ -38,11 +38,22 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         let n = operator.order();
         let bytes = product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?;
         let memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
-        // Workspace: coefficients of every piece, and a rotated piece for each thread.
-        let partial = n.div_ceil(PIECE).max(1) * columns + PIECE * columns * context.pool().threads();
-        let _charge = context.host_budget().charge_host(WHAT, partial * size_of::<T>())?;
+        let _charge = context.host_budget().charge_host(WHAT, Self::workspace(context, n, columns))?;
         let terms_norm = operator.terms_norm();
         Ok(Self { context: Arc::clone(context), operator, inverse, n, terms_norm, memory, _charge })
+    }
+
+    /// Bytes of the workspace of operations on `columns` vectors of `n` numbers: coefficients of every piece, and a
+    /// rotated piece for each thread.
+    fn workspace(context: &Context, n: usize, columns: usize) -> usize {
+        let rotated = PIECE.saturating_mul(context.pool().threads()).min(n);
+        n.div_ceil(PIECE).max(1).saturating_add(rotated).saturating_mul(columns).saturating_mul(size_of::<T>())
+    }
+
+    /// Bytes that [`CpuKrylov::new`] is charged for.
+    pub(in crate::lanczos) fn bytes(context: &Context, n: usize, columns: usize) -> usize {
+        let vectors = n.saturating_mul(columns).saturating_mul(size_of::<T>());
+        vectors.saturating_add(Self::workspace(context, n, columns))
     }
 
     pub(super) fn column(&self, j: usize) -> Result<&[T]> {

@@ -29,5 +29,6 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub(super) use operator::DeviceOperator;
 pub(super) use part::GpuPart;
 pub use space::GpuKrylov;

@@ -74,7 +74,7 @@ impl Products<'_> {
 }
 
 /// A [`Symmetric`] on vectors in device memory.
-pub(super) struct DeviceOperator<'o, T: Scalar> {
+pub(in crate::lanczos) struct DeviceOperator<'o, T: Scalar> {
     gpu: Gpu,
     stream: GpuStream,
     products: Products<'o>,
@@ -142,6 +142,23 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             between: between.map(|n| gpu.allocate_on(stream, WHAT, bytes(n)?)).transpose()?,
             number: PhantomData,
         })
+    }
+
+    /// Bytes on the device of the operator of a sparse matrix, beside the plans of its products. They are those of
+    /// [`Parts`].
+    pub(in crate::lanczos) fn bytes(kind: Kind, shape: (usize, usize)) -> usize {
+        let (order, sum) = (kind.order(shape), 8 * parts(T::DTYPE));
+        let number = |n: usize| n.saturating_mul(size_of::<T>());
+        let degrees = |lists: usize| order.saturating_mul(lists * size_of::<T::Part>());
+        match kind {
+            Kind::Matrix | Kind::Augmented => 0,
+            Kind::Gram => number(shape.0),
+            Kind::OuterGram => number(shape.1),
+            Kind::Laplacian | Kind::SignlessLaplacian => degrees(1),
+            Kind::NormalizedAdjacency => degrees(1).saturating_add(number(order)),
+            Kind::NormalizedLaplacian | Kind::RandomWalkLaplacian => degrees(2).saturating_add(number(order)),
+            Kind::Modularity => number(order).saturating_add(pieces(order).saturating_add(1).saturating_mul(sum)),
+        }
     }
 
     /// Whether equal calls enqueue the same work, so that a graph can repeat it.

@@ -15,7 +15,7 @@ use crate::lanczos::cycles::Cycles;
 use crate::lanczos::operator::Symmetric;
 use crate::lanczos::ops::{LanczosOps, Poll};
 use crate::scalar::{Element, Scalar};
-use crate::shape::product;
+use crate::shape::{product, to_u64};
 
 pub(super) const WHAT: &str = "Krylov space";
 
@@ -88,11 +88,10 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let (columns, is_sampled) = (columns.max(3), operator.take_sampled());
         let stream = gpu.default_stream();
         let (n, rows, terms_norm) = (operator.order(), operator.rows(), operator.terms_norm());
-        let memory =
-            gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
-        let numbers = parts(T::DTYPE) * columns + 2;
-        let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
-        let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::most_totals(columns), columns)?)?;
+        let [vectors, sums, numbers] = Self::lengths(n, columns)?;
+        let memory = gpu.allocate_uninitialised_on(stream, WHAT, vectors)?;
+        let partials = gpu.allocate_uninitialised_on(stream, WHAT, sums)?;
+        let totals = gpu.allocate_on(stream, WHAT, numbers)?;
         // An inverse takes vectors in the matrix's order. Vectors have that order on the host.
         let is_reordered = operator.renumbering().is_some();
         let operator = Source::new(gpu, stream, operator, false)?;
@@ -121,6 +120,29 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             made.sample()?;
         }
         Ok(made)
+    }
+
+    /// Bytes of the vectors, of the sums of pieces, and of the totals.
+    fn lengths(n: usize, columns: usize) -> Result<[usize; 3]> {
+        let vectors = product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?;
+        let sums = product(WHAT, 8 * (parts(T::DTYPE) * columns + 2), pieces(n))?;
+        Ok([vectors, sums, product(WHAT, 8 * Self::most_totals(columns), columns)?])
+    }
+
+    /// Bytes on the device that [`GpuKrylov::new`] allocates for an operator of `operator` bytes, these included, beside
+    /// `beside` others.
+    pub(in crate::lanczos) fn bytes(
+        context: &Context,
+        gpu: &Gpu,
+        (n, columns): (usize, usize),
+        operator: usize,
+        beside: usize,
+    ) -> Result<usize> {
+        let columns = columns.max(3);
+        let own = Self::lengths(n, columns)?.into_iter().fold(operator, usize::saturating_add);
+        let before = to_u64(own.saturating_add(beside));
+        let algebra = GpuAlgebra::bytes_within(gpu, context.device_budget().available().saturating_sub(before));
+        Ok(own.saturating_add(algebra).saturating_add(Steps::bytes::<T>(gpu, n, columns)?))
     }
 
     /// Called after step `at` is enqueued; calls [`Cycles::pace`] every [`PACE`] steps.

@@ -72,15 +72,29 @@ impl Steps {
         if blocks == 0 {
             return Ok(None);
         }
-        let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
+        let [partials, arrivals, records] = Self::lengths::<T>(blocks, columns)?;
         Ok(Some(Self {
             blocks,
-            partials: gpu.allocate_uninitialised_on(stream, WHAT, step_workspace(T::DTYPE, blocks, columns)?)?,
-            arrivals: gpu.allocate_on(stream, WHAT, 8)?,
+            partials: gpu.allocate_uninitialised_on(stream, WHAT, partials)?,
+            arrivals: gpu.allocate_on(stream, WHAT, arrivals)?,
             records: gpu.allocate_uninitialised_on(stream, WHAT, records)?,
             watched: None,
             last: None,
         }))
+    }
+
+    /// Bytes of the partial sums of `blocks` blocks, of their counter, and of the records.
+    fn lengths<T: Scalar>(blocks: usize, columns: usize) -> Result<[usize; 3]> {
+        let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
+        Ok([step_workspace(T::DTYPE, blocks, columns)?, 8, records])
+    }
+
+    /// Bytes that [`Steps::new`] allocates.
+    pub(super) fn bytes<T: Scalar>(gpu: &Gpu, n: usize, columns: usize) -> Result<usize> {
+        match step_blocks(T::DTYPE, gpu, n, columns)? {
+            0 => Ok(0),
+            blocks => Ok(Self::lengths::<T>(blocks, columns)?.into_iter().fold(0, usize::saturating_add)),
+        }
     }
 
     /// Initialises the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to

@@ -319,6 +319,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         })
     }
 
+    /// The kind of the operator, and rows and columns of its matrix.
+    pub(in crate::lanczos) fn kind(&self) -> (Kind, (usize, usize)) {
+        (self.kind, self.shape)
+    }
+
     /// The norm of the terms beside the matrix, including the shift.
     pub(in crate::lanczos) fn terms_norm(&self) -> f64 {
         self.terms.norm() + self.shift.abs()

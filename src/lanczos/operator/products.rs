@@ -8,7 +8,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::Ordering;
+use crate::matrix::sparse::{CopyBytes, Ordering};
 use crate::matrix::{Matrix, OnDevice, OperatorGuard, Storage};
 use crate::scalar::Scalar;
 use crate::spmv::cpu::Finish;
@@ -49,8 +49,7 @@ impl<'a, T: Scalar> Products<'a, T> {
         match a.storage() {
             Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
             Storage::Csr(_) => {
-                let options = |op| ProductOptions { symmetric: !both, op, ordering, ..ProductOptions::default() };
-                let plan = |op| Plan::cached(context, a, options(op));
+                let plan = |op| Plan::cached(context, a, options(both, op, ordering));
                 let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })
             }
@@ -104,6 +103,30 @@ impl<'a, T: Scalar> Products<'a, T> {
             }
         }
     }
+}
+
+/// The options of a plan of products; `both` says that products with the adjoint are needed too.
+fn options(both: bool, op: Op, ordering: Option<Ordering>) -> ProductOptions {
+    ProductOptions { symmetric: !both, op, ordering, ..ProductOptions::default() }
+}
+
+/// Host bytes of the copies of a matrix that [`Products::new`] makes.
+///
+/// # Errors
+/// As [`Plan::new`].
+pub(in crate::lanczos) fn copies(
+    context: &Arc<Context>,
+    a: &Matrix,
+    both: bool,
+    ordering: Option<Ordering>,
+) -> Result<CopyBytes> {
+    if !matches!(a.storage(), Storage::Csr(_)) {
+        return Ok(CopyBytes::default());
+    }
+    let of = |op| Plan::host_bytes(context, a, options(both, op, ordering));
+    let (first, last) = (if both { of(Op::Adjoint)? } else { CopyBytes::default() }, of(Op::Plain)?);
+    let peak = first.peak.max(first.kept.saturating_add(last.peak));
+    Ok(CopyBytes { peak, kept: first.kept.saturating_add(last.kept) })
 }
 
 /// Reallocates a buffer if its length is not `length`.

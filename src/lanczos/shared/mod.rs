@@ -25,6 +25,7 @@ use super::cpu::CpuPart;
 use super::cycles::Columns;
 use super::gpu::GpuPart;
 use super::info::{Pairs, Shares};
+use super::memory::{self, Bytes};
 use super::operator::{Kind, Symmetric, symmetric, unsymmetric};
 use super::options::Options;
 use super::solve::{SolveInputs, run_job};
@@ -110,7 +111,9 @@ fn eigenpairs_over_of<T: Scalar>(
         let place = block.matrix.context();
         operators.push(Symmetric::<T>::of_rows(place, &block.matrix, (kind, shift), &block.rows, own.as_deref())?);
     }
-    let columns = job.columns().max(3) + usize::from(second.is_some());
+    let returned = if matches!(vectors, Vectors::Returned) { a.rows().saturating_mul(job.count()) } else { 0 };
+    let bytes = expect_bytes(a, &partition, &job, kind, returned)?;
+    let columns = columns(&job, kind);
     let terms_norm = operators.iter().fold(0.0f64, |most, own| most.max(own.terms_norm())) + second_norm;
     let second = second.as_ref().map(|(d, inverse)| (RankOne(*inverse), &d[..]));
     let finish = |krylov: &mut Columns<'_, T>| {
@@ -136,8 +139,42 @@ fn eigenpairs_over_of<T: Scalar>(
             finish(&mut space(context, &partition, parts, inverse, second, terms_norm)?)
         }
     }?;
+    (pairs.info.host_bytes, pairs.info.device_bytes) = (bytes.host, bytes.device);
     pairs.info.shares = partition.shares(T::DTYPE);
     Ok(pairs)
+}
+
+/// Columns of a part. With the modularity's second term they have one more, for d.
+fn columns<T: Scalar>(job: &Job<'_, T>, kind: Kind) -> usize {
+    job.columns().max(3) + usize::from(kind == Kind::Modularity)
+}
+
+/// Bytes of a run on all contexts, with the partition unless the matrix keeps it; refuses those beyond the limit of a
+/// context. The partition has been charged already.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`].
+pub(super) fn expect_bytes<T: Scalar>(
+    a: &Matrix,
+    partition: &Partition,
+    job: &Job<'_, T>,
+    kind: Kind,
+    returned: usize,
+) -> Result<Bytes> {
+    let first = memory::eigenvectors::<T>(job.projected()).and(memory::numbers::<T>(returned));
+    let mut all = Bytes::default();
+    for (i, block) in partition.blocks().iter().enumerate() {
+        let (place, n) = (block.matrix.context(), block.len());
+        // The modularity's second term is in the columns.
+        let own = if kind == Kind::Modularity { Kind::Matrix } else { kind };
+        let own = memory::operator::<T>(place, own, (n, n));
+        let own = memory::space::<T>(place, (n, columns(job, kind)), own, Bytes::default())?;
+        let own = if i == 0 { own.and(first) } else { own };
+        own.expect(place, memory::EIGENPAIRS)?;
+        let rows = if partition.is_kept_by(a) { 0 } else { block.matrix.storage_bytes() };
+        all = all.and(own).and(Bytes::on_host(rows));
+    }
+    Ok(all)
 }
 
 /// The partition that [`eigenpairs_over`] would use for a square sparse matrix, in figures. The matrix keeps the parts

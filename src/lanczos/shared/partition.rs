@@ -394,10 +394,15 @@ impl Partition {
             return Ok(found);
         }
         let made = Arc::new(Self::new(contexts, a)?);
-        if is_owned || !made.has_values {
+        if made.is_kept_by(a) {
             csr.cache().put(version, &made, fits)?;
         }
         Ok(made)
+    }
+
+    /// Whether the matrix keeps the partition: its values are known not to change, or it has none.
+    pub(super) fn is_kept_by(&self, a: &Matrix) -> bool {
+        a.owns_values() || !self.has_values
     }
 
     /// The parts, in the order of their rows.

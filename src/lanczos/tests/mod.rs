@@ -6,6 +6,7 @@ mod given;
 mod methods;
 mod operators;
 pub(super) mod orders;
+mod plan_memory;
 mod plans;
 mod recorded;
 mod scales;
@@ -116,6 +117,10 @@ on_both_backends! {
         a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others
         options_that_exclude_each_other_are_refused
         the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue
+    ;
+    plan_memory:
+        runs_take_what_was_planned
+        limits_are_promises
     ;
     recorded:
         graphs_have_the_recorded_eigenvalues

@@ -20,6 +20,9 @@ use crate::scalar::Scalar;
 /// loaded; of small matrices it is 6 MiB.
 pub const FACTORISATION_BYTES: u64 = 12 << 20;
 
+/// Bytes of the status that cuSOLVER's factorisations write.
+const OUTCOME: usize = 8;
+
 /// Dense algebra on one stream of a GPU.
 pub struct GpuAlgebra {
     pub(super) gpu: Gpu,
@@ -61,10 +64,15 @@ impl GpuAlgebra {
             blas: Blas::within(gpu, stream, available)?,
             solver: None,
             work: Work::default(),
-            info: gpu.allocate_on(stream, "outcome of a factorisation", 8)?,
+            info: gpu.allocate_on(stream, "outcome of a factorisation", OUTCOME)?,
             panel: factor::panel_within(available),
             host: CpuAlgebra::new(context),
         })
+    }
+
+    /// Bytes on the device that [`GpuAlgebra::new`] allocates where the limit leaves `available` bytes.
+    pub fn bytes_within(gpu: &Gpu, available: u64) -> usize {
+        Blas::workspace_within(gpu, available) + OUTCOME
     }
 
     /// The GPU that the matrices are on.

@@ -111,14 +111,19 @@ fn stored<I: Index>(context: &Context, values: &[usize], cancel: CancelWatch<'_>
     Ok(memory)
 }
 
+/// Bytes of an index in a list whose largest is `largest`. It must also fit one-based, so that a copy with another base
+/// keeps the type.
+pub(super) fn narrowest_size(largest: usize) -> usize {
+    if largest < i32::MAX as usize { size_of::<i32>() } else { size_of::<i64>() }
+}
+
 fn narrowest(
     context: &Context,
     values: &[usize],
     largest: usize,
     cancel: CancelWatch<'_>,
 ) -> Result<(HostMemory, IndexType)> {
-    // The largest index must also fit one-based, so that a copy with another base keeps the type.
-    Ok(if largest < i32::MAX as usize {
+    Ok(if narrowest_size(largest) == size_of::<i32>() {
         (stored::<i32>(context, values, cancel)?, IndexType::I32)
     } else {
         (stored::<i64>(context, values, cancel)?, IndexType::I64)

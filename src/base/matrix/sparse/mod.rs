@@ -63,8 +63,8 @@ pub use market::{read_market, write_market};
 pub use measures::{
     Norm, diagonal, entry_not_finite, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums,
 };
-pub use order::{Ordering, order};
+pub use order::{Ordering, order, order_bytes};
 pub use scale::scale;
 pub use symmetrize::{Symmetrize, symmetrize};
-pub use transform::reordered;
+pub use transform::{CopyBytes, reordered, reordered_bytes, transpose_bytes};
 pub use transform::{from_columns, permute, select, transpose};

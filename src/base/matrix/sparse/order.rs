@@ -43,7 +43,7 @@ pub fn order(a: &Matrix, ordering: Ordering) -> Result<Vec<i64>> {
         return Err(Error::invalid("a", format!("is {} x {}, a square matrix is needed", a.rows(), a.cols())));
     }
     // Charge the three lists of the search, and the result.
-    let _charge = charge_indices(a.context(), &[rows.len(); 4])?;
+    let _charge = charge_indices(a.context(), &[rows.len(); LISTS])?;
     let list = match ordering {
         Ordering::Degree => {
             let mut list = alloc::with_capacity(WHAT, rows.len())?;
@@ -57,6 +57,14 @@ pub fn order(a: &Matrix, ordering: Ordering) -> Result<Vec<i64>> {
     let mut order = alloc::with_capacity(WHAT, list.len())?;
     order.extend(list.into_iter().map(to_i64));
     Ok(order)
+}
+
+/// Lists of an order, of as many indices as there are rows.
+const LISTS: usize = 4;
+
+/// Host bytes that [`order`] is charged for while it runs.
+pub fn order_bytes(rows: usize) -> usize {
+    rows.saturating_mul(LISTS * size_of::<usize>())
 }
 
 /// State of the breadth-first searches.

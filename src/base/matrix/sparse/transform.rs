@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::super::csr::Csr;
-use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, narrowest_size, offsets, restart_rows, sort_rows, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
+use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -50,6 +51,50 @@ pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<
     let _charge = charge(context, source)?;
     let entries = transposed(&Rows::new(source)?, source.cols(), source.nnz(), cancel)?;
     entries.gathered(context, a.dtype(), values("a", a)?.as_deref(), conjugate, cancel)
+}
+
+/// Host bytes that a copy of a sparse matrix in another form is charged for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyBytes {
+    /// The most while the copy is made, the copy included.
+    pub peak: usize,
+    /// Those of the copy, which stay.
+    pub kept: usize,
+}
+
+/// The lists of a construction and its result: a matrix of `rows` rows and `cols` columns with the entries of `source`.
+fn copy_bytes(a: &Matrix, source: &Csr, (rows, cols): (usize, usize), sorting: usize) -> CopyBytes {
+    let nnz = source.nnz();
+    let values = source.parts().values.as_ref();
+    let numbers = if values.is_some() { nnz.saturating_mul(a.dtype().size()) } else { 0 };
+    let copied = if matches!(values, Some(Memory::Device(_))) { numbers } else { 0 };
+    let row_ptr = rows.saturating_add(1).saturating_mul(narrowest_size(nnz));
+    let kept = numbers.saturating_add(row_ptr).saturating_add(nnz.saturating_mul(narrowest_size(cols)));
+    let lists = nnz.saturating_mul(2).saturating_add(rows).saturating_add(cols).saturating_add(1);
+    let peak = lists.saturating_mul(size_of::<usize>()).saturating_add(copied).saturating_add(kept.max(sorting));
+    CopyBytes { peak, kept }
+}
+
+/// Host bytes of [`transpose`].
+///
+/// # Errors
+/// [`Error::NotSupported`] for another storage.
+pub fn transpose_bytes(a: &Matrix) -> Result<CopyBytes> {
+    let source = csr("a", a)?;
+    Ok(copy_bytes(a, source, (source.cols(), source.rows()), 0))
+}
+
+/// Host bytes of [`reordered`]; O(rows), for the longest row.
+///
+/// # Errors
+/// As [`reordered`].
+pub fn reordered_bytes(context: &Context, a: &Matrix) -> Result<CopyBytes> {
+    let source = csr("a", a)?;
+    let rows = Rows::new(source)?;
+    let longest = (0..rows.len()).map(|i| rows.row(i).len()).max().unwrap_or(0);
+    // Each thread sorts a row of pairs.
+    let pairs = longest.saturating_mul(context.pool().threads()).min(source.nnz());
+    Ok(copy_bytes(a, source, (source.rows(), source.cols()), pairs.saturating_mul(2 * size_of::<usize>())))
 }
 
 /// The matrix whose compressed columns are the compressed rows of `a`: the same as [`transpose`] without conjugation.

@@ -28,12 +28,17 @@ impl Blas {
         PREFERRED[usize::from(gpu.device.info.compute_capability.0 < 9)]
     }
 
+    /// Bytes of the workspace that [`Blas::within`] makes.
+    pub fn workspace_within(gpu: &Gpu, available: u64) -> usize {
+        bytes_within(Self::workspace_bytes(gpu), available)
+    }
+
     /// cuBLAS for work on `stream` with a workspace of at most an eighth of `available` bytes, and 64 KiB at least.
     ///
     /// # Errors
     /// As [`Blas::new`].
     pub fn within(gpu: &Gpu, stream: &GpuStream, available: u64) -> Result<Self> {
-        Self::with_workspace(gpu, stream, bytes_within(Self::workspace_bytes(gpu), available))
+        Self::with_workspace(gpu, stream, Self::workspace_within(gpu, available))
     }
 
     /// Bytes of the handle's own workspace; 0 without one.
