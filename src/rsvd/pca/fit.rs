@@ -83,6 +83,8 @@ impl Rsvd {
             total_variance: 0.0,
         };
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, plan, &progress, &mut fit, &mut info))?;
+        planned.add_planned_result(&context, &mut info);
+        planned.add_used_result(&mut info);
         let Fit { components, values, means, scales, constants, total_variance, .. } = fit;
         let (rank, degrees) = (values.len(), (count - 1) as f64);
         let is_number = total_variance == 0.0 || (f64::MIN_POSITIVE..=f64::MAX).contains(&total_variance);

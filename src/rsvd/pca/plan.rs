@@ -1,6 +1,7 @@
 //! Plans fits: the checks and the sizes that a fit and its plan share.
 
 use super::{PcaOptions, Samples};
+use crate::backend::Backend;
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -12,6 +13,7 @@ use crate::rsvd::options::{Centering, Method, Options};
 use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::with_scalar;
+use crate::shape::to_i64;
 
 /// A fit resolved to plain numbers before it reads an entry.
 pub(super) struct PlannedFit {
@@ -30,8 +32,32 @@ pub(super) struct PlannedFit {
 impl PlannedFit {
     /// Charges the numbers in double precision of the result.
     pub fn charge_numbers(&self, context: &Context) -> Result<Charge> {
-        let bytes = self.numbers.saturating_mul(size_of::<f64>());
-        context.host_budget().charge_host("means and scales of features", bytes)
+        context.host_budget().charge_host("means and scales of features", self.number_bytes())
+    }
+
+    fn number_bytes(&self) -> usize {
+        self.numbers.saturating_mul(size_of::<f64>())
+    }
+
+    fn component_bytes(&self) -> usize {
+        self.features.saturating_mul(self.plan.rank).saturating_mul(self.plan.dtype.size())
+    }
+
+    /// Adds the result, which is allocated before the decomposition, to the plan in `info` on a GPU. On the CPU the
+    /// decomposition's plan has it.
+    pub fn add_planned_result(&self, context: &Context, info: &mut Info) {
+        if matches!(context.backend(), Backend::Gpu(_)) {
+            info.host_bytes = info.host_bytes.saturating_add(self.result_bytes());
+        }
+    }
+
+    /// Adds the result to the memory that the decomposition used.
+    pub fn add_used_result(&self, info: &mut Info) {
+        info.host_bytes_used = info.host_bytes_used.saturating_add(self.result_bytes());
+    }
+
+    fn result_bytes(&self) -> i64 {
+        to_i64(self.component_bytes().saturating_add(self.number_bytes()))
     }
 }
 
@@ -56,13 +82,13 @@ impl Rsvd {
         let plan = &planned.plan;
         let mut info = self.planned_info(plan);
         // A fit allocates its result first, so that the run has less host memory.
-        let components = planned.features.saturating_mul(plan.rank).saturating_mul(plan.dtype.size());
-        let _components = self.context().host_budget().charge_host("matrix", components)?;
+        let _components = self.context().host_budget().charge_host("matrix", planned.component_bytes())?;
         let _numbers = planned.charge_numbers(self.context())?;
         with_scalar!(plan.dtype, "dtype", T => {
             open::check_type::<T>("a", x)?;
             calls::predict::<T>(self.contexts(), x, plan, &mut info)
         })?;
+        planned.add_planned_result(self.context(), &mut info);
         Ok(info)
     }
 
