@@ -62,6 +62,14 @@ pub(super) struct Cut {
     pub(super) bytes: u64,
 }
 
+impl Cut {
+    /// Blocks of `rows` rows: those of resident rows, and those that are copied in every pass.
+    pub(super) fn blocks(&self, rows: usize) -> usize {
+        let copied = rows.saturating_sub(self.resident);
+        spans(0, self.resident, self.resident_block).count() + spans(self.resident, copied, self.block).count()
+    }
+}
+
 /// Bytes of a block that are enough to keep the link busy.
 const BLOCK_BYTES: usize = 128 << 20;
 /// Most bytes of a block, unless it has too few rows.
@@ -252,6 +260,7 @@ pub(super) fn spans(first: usize, rows: usize, block: usize) -> impl DoubleEnded
 
 #[cfg(test)]
 mod tests {
+    use super::super::feed::read_buffers;
     use super::*;
 
     const GIB: u64 = 1 << 30;
@@ -295,6 +304,19 @@ mod tests {
         assert!(!cut.tall_on_device && cut.block >= 4096 && cut.bytes <= 2 * GIB, "{cut:?}");
         let none = task(4_194_304, 2048, 64 << 20).cut();
         assert!(matches!(none, Err(Error::OutOfDeviceMemory { .. })));
+    }
+
+    /// Data of one block are read into one buffer, whatever the length of the ring.
+    #[test]
+    fn there_are_no_more_buffers_than_blocks() {
+        let buffers = |t: Task| read_buffers(&t.cut().unwrap(), t.rows);
+        assert_eq!(buffers(task(20_000, 128, GIB)), 1);
+        assert_eq!(buffers(Task { block_rows: 10_000, ..task(20_000, 128, GIB) }), 2);
+        assert_eq!(buffers(Task { block_rows: 1000, ..task(20_000, 128, GIB) }), 3);
+        assert_eq!(buffers(Task { resident: Resident::AtMost(0), ..task(4_194_304, 2048, 16 * GIB) }), 3);
+        // One block stays on the device, and one is copied in every pass.
+        let two = Task { block_rows: 999, resident: Resident::AtMost(999), ..task(1000, 30, GIB) };
+        assert_eq!(buffers(two), 2);
     }
 
     #[test]

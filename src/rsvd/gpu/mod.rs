@@ -244,9 +244,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             // Copies from page-locked memory need no pieces.
             DataLocation::Host(source, _) if site.gpu.is_pinned(source)? => 0,
             DataLocation::Host(..) => feed::PIECE_BYTES * feed::PIECES,
-            DataLocation::Source(_) => {
-                feed::READ_BUFFERS.saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows)))
-            }
+            DataLocation::Source(_) => feed::read_buffers(cut, share.rows)
+                .saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows))),
         };
         let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(size_of::<T>());
         let tall = if cut.tall_on_device { 0 } else { tall };

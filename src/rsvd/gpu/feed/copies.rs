@@ -7,7 +7,7 @@ use super::super::conversion::PassWork;
 use super::super::cut::Span;
 use super::super::input::{DataLocation, Input};
 use super::super::site::Site;
-use super::{BlockMemory, Body, Feed, IN_FLIGHT, PassTraffic, READ_BUFFERS, Watch};
+use super::{BlockMemory, Body, Feed, IN_FLIGHT, PassTraffic, Watch, read_buffers};
 use crate::backend::gpu::{DeviceMemory, Staging};
 use crate::blocks::pipeline::read_ahead;
 use crate::error::Result;
@@ -70,7 +70,7 @@ impl Feed {
         let mut buffers = std::mem::take(&mut self.buffers);
         if buffers.is_empty() && !copies.is_empty() {
             let bytes = input.bytes(self.cut.block.max(self.cut.resident_block));
-            for _ in 0..READ_BUFFERS.min(copies.len()) {
+            for _ in 0..read_buffers(&self.cut, self.share.rows) {
                 buffers.push(Staging::new(&site.gpu, "blocks that are read", bytes, site.context.host_budget())?);
             }
         }

@@ -24,8 +24,13 @@ const IN_FLIGHT: usize = 2;
 /// Bytes of a page-locked buffer for pageable memory, and how many there are.
 pub(super) const PIECE_BYTES: usize = 16 << 20;
 pub(super) const PIECES: usize = 4;
-/// Page-locked buffers for blocks that are read from a source.
-pub(super) const READ_BUFFERS: usize = 3;
+/// Most page-locked buffers for blocks that are read from a source.
+const READ_BUFFERS: usize = 3;
+
+/// Page-locked buffers for the blocks of `rows` rows that are read from a source: no more than there are blocks.
+pub(super) fn read_buffers(cut: &Cut, rows: usize) -> usize {
+    READ_BUFFERS.min(cut.blocks(rows))
+}
 
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +121,7 @@ impl Feed {
 
     /// Number of blocks of a pass.
     pub(super) fn blocks(&self) -> usize {
-        self.residents().count() + self.streamed().count()
+        self.cut.blocks(self.share.rows)
     }
 
     /// The blocks of a pass, in the order of the rows.
