@@ -68,24 +68,19 @@ pub(super) fn write_vector(argument: &str, tensor: &mut Tensor, values: &[f64]) 
 pub(super) const ROUNDINGS: f64 = 64.0;
 
 /// The largest value that counts as 0 beside others of these sizes, in a computation in type `dtype`.
-fn rounding_of(sizes: &[f64], dtype: DType) -> f64 {
+pub(super) fn largest_zero(sizes: &[f64], dtype: DType) -> f64 {
     ROUNDINGS * dtype.epsilon() * sizes.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-/// The first of `sizes` that counts although `held`, the number that stands for it, is below the normal numbers of
-/// `dtype`: it would lose digits, or vanish. `computed` is the type of the computation.
-pub(super) fn first_lost(
-    sizes: &[f64],
-    held: impl Fn(f64) -> f64,
-    (computed, dtype): (DType, DType),
-) -> Option<(usize, f64)> {
+/// The first of `sizes` above `zero`, the largest that counts as 0, although `held`, the number that stands for it, is below
+/// the normal numbers of `dtype`: it would lose digits, or vanish.
+pub(super) fn first_lost(sizes: &[f64], held: impl Fn(f64) -> f64, zero: f64, dtype: DType) -> Option<(usize, f64)> {
     let least = if dtype.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    let rounding = rounding_of(sizes, computed);
-    let lost = |x: &f64| x.abs() > rounding && held(*x).abs() < least;
+    let lost = |x: &f64| x.abs() > zero && held(*x).abs() < least;
     sizes.iter().position(lost).map(|j| (j, held(sizes[j])))
 }
 
-/// Writes `of` each of the `sizes`, singular values or eigenvalues that were computed in type `computed`.
+/// Writes `of` each of the `sizes`, singular values or eigenvalues, of which those up to `zero` count as 0.
 ///
 /// # Errors
 /// [`Error::Numerical`] for a number that counts and that is not a normal number of the tensor's type.
@@ -93,10 +88,10 @@ pub(super) fn write_values(
     argument: &str,
     tensor: &mut Tensor,
     sizes: &[f64],
-    computed: DType,
+    zero: f64,
     of: impl Fn(f64) -> f64,
 ) -> Result<()> {
-    if let Some((j, x)) = first_lost(sizes, &of, (computed, tensor.dtype())) {
+    if let Some((j, x)) = first_lost(sizes, &of, zero, tensor.dtype()) {
         let problem = format!("number {j} is {x:e}, which {} does not hold", tensor.dtype().name());
         return Err(Error::Numerical(format!("{argument}: {problem}")));
     }

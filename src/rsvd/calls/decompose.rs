@@ -12,7 +12,7 @@ use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::identity::Identity;
 use crate::rsvd::omega::sketch_of;
 use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
-use crate::rsvd::outputs::{Outputs, write_values};
+use crate::rsvd::outputs::{Outputs, largest_zero, write_values};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::restart::{Attempt, Restart};
 use crate::shape::to_u64;
@@ -121,7 +121,7 @@ impl<'a> Decompose<'a> {
 
     fn write(outputs: &mut Outputs<'_>, run: &mut Run<'_>, factors: Factors, plan: &Plan, right: Right) -> Result<()> {
         if let Some(s) = outputs.s.as_deref_mut() {
-            write_values("s", s, &factors.s, run.ops.dtype(), |x| x / run.factor)?;
+            write_values("s", s, &factors.s, largest_zero(&factors.s, run.ops.dtype()), |x| x / run.factor)?;
         }
         let factors = Self::padded(run, factors)?;
         let adjoint = right == Right::Vh;

@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate, find};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::options::{ErrorKind, Options};
-use crate::rsvd::outputs::first_lost;
+use crate::rsvd::outputs::{first_lost, largest_zero};
 use crate::rsvd::plan::Plan;
 
 /// A basis of the range.
@@ -60,7 +60,8 @@ impl Call for FindRange<'_> {
 /// Refuses rows of B that vanish in the type, from their norms in the unit of the run.
 fn expect_held(run: &Run<'_>, norms: &[f64]) -> Result<()> {
     let dtype = run.ops.dtype();
-    let Some((j, norm)) = first_lost(norms, |norm| norm / run.factor, (dtype, dtype)) else { return Ok(()) };
+    let zero = largest_zero(norms, dtype);
+    let Some((j, norm)) = first_lost(norms, |norm| norm / run.factor, zero, dtype) else { return Ok(()) };
     Err(Error::Numerical(format!("b: row {j} has the norm {norm:e}, which {} does not hold", dtype.name())))
 }
 

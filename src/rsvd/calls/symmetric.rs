@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{self, Outcome, Phase, Run, Task, estimate, passes};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::options::{Options, Sign};
-use crate::rsvd::outputs::write_values;
+use crate::rsvd::outputs::{largest_zero, write_values};
 use crate::rsvd::plan::Plan;
 use crate::tensor::Tensor;
 
@@ -66,7 +66,7 @@ impl Call for Symmetric<'_> {
         };
         run.complete()?;
         if let Some(lambda) = self.lambda.as_deref_mut() {
-            write_values("lambda", lambda, &factors.s, run.ops.dtype(), |x| x / factor)?;
+            write_values("lambda", lambda, &factors.s, largest_zero(&factors.s, run.ops.dtype()), |x| x / factor)?;
         }
         if let (Some(p), Some(v)) = (&factors.u, self.v.as_deref_mut()) {
             run.ops.tall_write(p, v, false, false)?;

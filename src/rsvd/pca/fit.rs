@@ -17,7 +17,7 @@ use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
 use crate::rsvd::options::Options;
-use crate::rsvd::outputs::first_lost;
+use crate::rsvd::outputs::{first_lost, largest_zero};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, with_scalar};
@@ -186,7 +186,8 @@ impl Call for Fit<'_> {
             let dtype = self.plan.dtype;
             let means = Means { means: &self.means, epsilon: self.mean_epsilon, scales: &self.scales };
             let rounding = rounding_of(&self.values, &self.components, &means, self.plan.rows, dtype)?;
-            let lost = first_lost(&factors.s, |s| s / factor, (dtype, dtype));
+            let zero = largest_zero(&factors.s, dtype).max(rounding * factor);
+            let lost = first_lost(&factors.s, |s| s / factor, zero, dtype);
             if let (Some((j, norm)), false) = (lost, self.pca.whiten) {
                 let problem =
                     format!("component {j} has scores of norm {norm:e}, which {} does not hold", dtype.name());

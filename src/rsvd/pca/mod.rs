@@ -239,7 +239,7 @@ impl Pca {
 
     fn write_each(&self, argument: &str, tensor: &mut Tensor, of: impl Fn(f64) -> f64) -> Result<()> {
         check_vector(argument, tensor, self.values.len())?;
-        write_values(argument, tensor, &self.values, self.info.dtype, of)
+        write_values(argument, tensor, &self.values, self.info.rounding, of)
     }
 }
 

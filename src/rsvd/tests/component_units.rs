@@ -241,3 +241,33 @@ fn components_of_a_sparse_feature_far_from_zero() {
 fn components_of_a_sparse_feature_far_from_zero_on_a_gpu() {
     check_far_mean(&gpu());
 }
+
+/// The second value of two samples far from the origin is a rounding error of their means, whose variance may vanish.
+fn check_rounding_errors(context: &Arc<Context>) {
+    for k in 0..24 {
+        let k = f64::from(k);
+        let entries =
+            [1e-138 + (k + 1.0) * 1e-150, (1.0 + k) * 1e-140, 1e-138 - 2e-150, (1.0 + k) * 1e-140 - k * 1e-150];
+        let x = csr(context, (2, 2), &[0, 2, 4], &[0, 1, 0, 1], &entries);
+        let mut session = Rsvd::new(context, Options { rank: 2, ..Options::default() }).unwrap();
+        let mut scores = blank::<f64>(context, 2, 2);
+        let (pca, _) = session.fit_pca(None, &x, &PcaOptions::default(), Some(&mut scores), None).unwrap();
+        let [mut values, mut variances] = [(); 2].map(|()| vector(context, 2));
+        pca.singular_values(&mut values).unwrap();
+        pca.explained_variance(&mut variances).unwrap_or_else(|e| panic!("{entries:?}: {e}"));
+        let (values, variances) = (numbers(&values), numbers(&variances));
+        assert!(values[1] <= pca.info().rounding && values[0] > pca.info().rounding, "{entries:?}: {values:?}");
+        assert!(variances[0] > 1e-302 && variances[1] < 1e-304, "{entries:?}: {variances:?}");
+    }
+}
+
+#[test]
+fn variances_of_rounding_errors_may_vanish() {
+    check_rounding_errors(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn variances_of_rounding_errors_may_vanish_on_a_gpu() {
+    check_rounding_errors(&gpu());
+}
