@@ -74,6 +74,9 @@ classdef Fdk < handle
       opts = purlin.internal.options(names, varargin);
       grid = struct();
       if isfield(opts, 'grid') && ~isempty(opts.grid)
+        if ~isstruct(opts.grid) || numel(opts.grid) ~= 1
+          error('purlin:invalidArgument', 'grid: is not a struct');
+        end
         grid = purlin.internal.options({'size', 'spacing', 'origin'}, {opts.grid});
       end
       obj.key = purlin_mex('fdk_create', geometry, grid, opts);

@@ -51,7 +51,8 @@ classdef PcaModel < handle
     function obj = PcaModel(k, varargin)
       purlin.internal.at_least(nargin, 1, 'PcaModel');
       purlin.internal.whole(k, 'k', 1);
-      obj.wanted = double(k);
+      % As it is: a double does not hold every integer of 64 bits.
+      obj.wanted = k;
       [obj.options, obj.own] = purlin.internal.pca_options(varargin, {});
     end
 
@@ -67,11 +68,13 @@ classdef PcaModel < handle
 
     function scores = transform(obj, X)
       purlin.internal.at_least(nargin - 1, 1, 'PcaModel.transform');
+      expect_fitted(obj);
       scores = purlin_mex('pca_transform', obj.key, purlin.internal.matrix(X, 'X'));
     end
 
     function X = inverse_transform(obj, scores)
       purlin.internal.at_least(nargin - 1, 1, 'PcaModel.inverse_transform');
+      expect_fitted(obj);
       X = purlin_mex('pca_inverse', obj.key, purlin.internal.matrix(scores, 'scores'));
     end
 
@@ -81,6 +84,12 @@ classdef PcaModel < handle
     end
   end
   methods (Access = private)
+    function expect_fitted(obj)
+      if obj.key == 0
+        error('purlin:invalidHandle', 'PcaModel: has not been fitted; fit comes first');
+      end
+    end
+
     function scores = run(obj, X, wanted)
       given = purlin.internal.matrix(X, 'X');
       [made, scores, obj.info] = purlin_mex('pca_fit', given, obj.wanted, obj.options, obj.own, wanted);

@@ -63,6 +63,7 @@ classdef SpmvPlan < handle
       if beta ~= 0 && isempty(Y)
         error('purlin:invalidArgument', 'beta: needs Y');
       end
+      describe(obj); % refuses a plan that was deleted, before the matrix that went with it
       found = describe(obj.matrix);
       given = cellfun(str2func(found.dtype), {X, alpha, beta, Y}, 'UniformOutput', false);
       if found.complex
@@ -85,6 +86,7 @@ classdef SpmvPlan < handle
       purlin.internal.at_least(nargin - 1, 1, 'SpmvPlan.update');
       [other, owned] = taken(A, obj.dtype);
       try
+        describe(obj); % as in apply
         purlin_mex('spmv_update', obj.key, other.key);
       catch problem
         if owned

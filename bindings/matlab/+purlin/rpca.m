@@ -35,12 +35,15 @@ function [L, S, info] = rpca(M, varargin)
   files = {[], []};
   ends = {'low_rank', 'sparse'};
   csr = isfield(opts, 'sparse') && (islogical(opts.sparse) || isnumeric(opts.sparse));
+  if csr && ~(isreal(opts.sparse) && numel(opts.sparse) == 1 && (opts.sparse == 0 || opts.sparse == 1))
+    error('purlin:invalidArgument', 'sparse: is neither true nor false, nor a file or a function');
+  end
   for n = 1:2
     if isfield(opts, ends{n}) && ~(n == 2 && csr)
       files{n} = purlin.internal.wrapped(opts.(ends{n}));
     end
   end
-  csr = csr && ~isempty(opts.sparse) && opts.sparse;
+  csr = csr && opts.sparse;
   if csr && ~isempty(files{1})
     error('purlin:invalidArgument', 'sparse: is true beside low_rank, a file or a function is needed');
   end

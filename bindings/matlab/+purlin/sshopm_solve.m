@@ -75,8 +75,9 @@ function result = sshopm_solve(A, order, dimension, varargin)
     end
   end
   if isfield(opts, 'start_count')
+    % The field stays, so that the gateway calls it by this name.
+    purlin.internal.whole(opts.start_count, 'start_count', 0);
     opts.starts = opts.start_count;
-    opts = rmfield(opts, 'start_count');
   end
   if isfield(opts, 'shift')
     if ischar(opts.shift)

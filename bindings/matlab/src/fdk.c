@@ -49,10 +49,14 @@ static purlin_fdk_geometry geometry_of(const mxArray *given) {
 }
 
 static purlin_fdk_grid grid_of(const mxArray *given) {
+  static const char *const names[][2] = {{"nx", "grid.size"}, {"ny", "grid.size"}, {"nz", "grid.size"},
+                                         {"dx", "grid.spacing"}, {"dy", "grid.spacing"}, {"dz", "grid.spacing"},
+                                         {"x0", "grid.origin"}, {"y0", "grid.origin"}, {"z0", "grid.origin"}};
   purlin_fdk_grid g;
   double nx = 0, ny = 0, nz = 0;
   int64_t ignored;
   check(purlin_fdk_grid_init(&g, sizeof g));
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) name_argument(names[k][0], names[k][1]);
   read_triple(given, "size", &nx, &ny, &nz);
   if (option(given, "size")) (void)integers_argument("size", option(given, "size"), 1, 0, &ignored);
   g.nx = (int64_t)nx;

@@ -55,12 +55,17 @@ static void plan_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   purlin_matrix *a = matrix_of("A", prhs[1]), *x = matrix_of("X", prhs[2]);
   purlin_spmv *plan = plan_argument(prhs[0]);
   purlin_matrix_info shape = matrix_properties_of(a);
-  int64_t rows, cols = matrix_properties_of(x).cols;
+  purlin_matrix_info given = matrix_properties_of(x);
+  int64_t rows, needed, cols = given.cols;
   purlin_spmv_info info;
   output y;
   check(purlin_spmv_info_init(&info, sizeof info));
   check(purlin_spmv_properties(plan, &info));
   rows = operator_rows(&info, &shape);
+  /* Operators made of a matrix are square; the matrix itself or its transpose has as many columns as the other has rows. */
+  needed = info.kind == PURLIN_LANCZOS_MATRIX ? shape.rows + shape.cols - rows : rows;
+  if (given.rows != needed)
+    fail("invalidArgument", "X: has %.0f rows, %.0f are needed", (double)given.rows, (double)needed);
   for (int i = 3; i < 5; i++)
     if (dtype_of(prhs[i]) != shape.dtype || mxGetNumberOfElements(prhs[i]) != 1)
       fail("invalidArgument", "%s: is not a number of the class of A", i == 3 ? "alpha" : "beta");

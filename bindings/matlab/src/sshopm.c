@@ -64,6 +64,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
+  if (option(options, "start_count")) name_argument("starts", "start_count");
   READ_SSHOPM_OPTIONS(options, &o);
   read_int64(options, "pairs", &pairs);
   read_int64(options, "trace", &trace);

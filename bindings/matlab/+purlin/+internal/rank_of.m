@@ -5,5 +5,8 @@ function k = rank_of(k, name)
     return;
   end
   purlin.internal.whole(k, name, 0);
-  k = double(k);
+  % As it is: a double does not hold every integer of 64 bits.
+  if ~isinteger(k)
+    k = double(k);
+  end
 end
