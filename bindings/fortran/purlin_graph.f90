@@ -69,8 +69,10 @@ contains
     if (present(scaling)) chosen = scaling
     call prepare(settings, size(coordinates, 2, c_int64_t), options, info)
     call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'coordinates')
     if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'values')
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, settings, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(key, stream_key(stream), graph%handle(), &
       chosen, places%handle(), found%handle(), info))
@@ -107,6 +109,7 @@ contains
     if (present(starts) .and. way == PURLIN_GRAPH_LABELS_PIVOTED_QR) call refuse(o, &
       'starts: is set, pivoted QR has none')
     if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'labels')
     ! After PURLIN_ERROR_NO_CONVERGENCE there may be labels, those of the last iterate.
     kept = 0
     if (size(labels) > 0) then
@@ -141,6 +144,7 @@ contains
     first = 0
     if (present(seed)) first = seed
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'labels')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(points%handle(), clusters, many(starts), first, &
       found%handle(), inertia))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
@@ -159,6 +163,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'points')
     if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
       o%status, o%message)
     call finish(o, stat, errmsg)
@@ -176,6 +181,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'points')
     if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
       o%status, o%message)
     call finish(o, stat, errmsg)
@@ -191,6 +197,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'labels')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_pivoted_qr(points%handle(), found%handle(), inertia))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
     call finish(o, stat, errmsg)
@@ -206,6 +213,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'points')
     if (o%status == PURLIN_SUCCESS) call pivoted_qr_objects(context, given, labels, inertia, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
@@ -220,6 +228,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'points')
     if (o%status == PURLIN_SUCCESS) call pivoted_qr_objects(context, given, labels, inertia, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
@@ -248,6 +257,7 @@ contains
     if (present(normalized)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalized)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vector')
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(key, stream_key(stream), graph%handle(), &
       scaled, value, found%handle(), info))
@@ -270,7 +280,9 @@ contains
     way = PURLIN_GRAPH_CUT_SWEEP
     if (present(method)) way = method
     call given%borrow(context, vector, flags=PURLIN_READ_ONLY, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vector')
     if (o%status == PURLIN_SUCCESS) call found%borrow(context, sides, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'sides')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_bisect(graph%handle(), given%handle(), way, found%handle(), &
       cut, normalized_cut))
     if (o%status == PURLIN_SUCCESS) sides = sides + 1
@@ -288,6 +300,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'labels')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_components(graph%handle(), found%handle(), count))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
     call finish(o, stat, errmsg)
@@ -339,7 +352,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call at%borrow(context, points, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'points')
     if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'weights')
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(key, stream_key(stream), a%handle(), &
       steps, vectors, at%handle(), of%handle(), count))
@@ -413,6 +428,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'image')
     if (o%status == PURLIN_SUCCESS) call image_objects(context, given, graph, radius, intensity, distance, floor, &
       o%status, o%message)
     call finish(o, stat, errmsg)
@@ -429,6 +445,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'image')
     if (o%status == PURLIN_SUCCESS) call image_objects(context, given, graph, radius, intensity, distance, floor, &
       o%status, o%message)
     call finish(o, stat, errmsg)
@@ -467,6 +484,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'image')
     if (o%status == PURLIN_SUCCESS) call unformed_objects(context, given, graph, radius, intensity, distance, floor, &
       o%status, o%message)
     call finish(o, stat, errmsg)
@@ -483,6 +501,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'image')
     if (o%status == PURLIN_SUCCESS) call unformed_objects(context, given, graph, radius, intensity, distance, floor, &
       o%status, o%message)
     call finish(o, stat, errmsg)

@@ -197,8 +197,10 @@ contains
     settings%count = size(values, kind=c_int64_t)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'values')
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'residuals')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve_once(context%handle(), stream_key(stream), &
       a%handle(), tensor_key(start), matrix_key(known), matrix_key(solve), settings, found%handle(), matrix_key(places), &
       left%handle(), info))
@@ -223,6 +225,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vectors')
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
       solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
@@ -245,6 +248,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vectors')
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
       solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
@@ -267,6 +271,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vectors')
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
       solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
@@ -289,6 +294,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'vectors')
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
       solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
@@ -316,8 +322,10 @@ contains
     settings%count = size(values, kind=c_int64_t)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'values')
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'residuals')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular_once(context%handle(), stream_key(stream), &
       a%handle(), tensor_key(start), settings, matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
     call name_argument(o, 'count', 'size(values)')
@@ -339,7 +347,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
       stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
@@ -360,7 +370,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
       stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
@@ -381,7 +393,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
       stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
@@ -402,7 +416,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
       stream, o%status, o%message, start)
     call finish(o, stat, errmsg)

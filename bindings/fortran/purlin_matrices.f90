@@ -242,8 +242,9 @@ contains
     type(outcome) :: o
     row_step = 1
     ld = max(rows, 1_c_int64_t)
-    if (rows > 1) row_step = distance(first, below) / bytes
-    if (cols > 1) ld = distance(first, beside) / bytes
+    ! An array without elements has no addresses to compare.
+    if (rows > 1 .and. cols > 0) row_step = distance(first, below) / bytes
+    if (cols > 1 .and. rows > 0) ld = distance(first, beside) / bytes
     if (row_step == 1 .and. ld >= rows) then
       call self%borrow_address(context, dtype, rows, cols, ld, first, flags, stat, errmsg)
     else

@@ -54,7 +54,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Fits `x` with the rank, method and seed of `session`. `scores` receives the result of transform on `x`.
+  !> Fits `x` with the rank, method and seed of `session`. `scores` receives the result of transform on `x`. An earlier model
+  !> stays if the fit fails.
   subroutine pca_fit(self, session, x, options, scores, info, stream, stat, errmsg)
     class(purlin_pca), intent(inout) :: self
     type(purlin_rsvd), intent(inout) :: session
@@ -66,10 +67,14 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call drop_pca(self, o)
+    type(c_ptr) :: made
+    made = c_null_ptr
     if (present(info)) call purlin_init(info)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_fit(session%handle(), stream_key(stream), x%handle(), options, &
-      matrix_key(scores), self%key, info))
+    call absorb(o, c_pca_fit(session%handle(), stream_key(stream), x%handle(), options, matrix_key(scores), made, info))
+    if (c_associated(made)) then
+      call drop_pca(self, o)
+      self%key = made
+    end if
     call finish(o, stat, errmsg)
   end subroutine
 

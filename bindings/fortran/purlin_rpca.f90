@@ -172,10 +172,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, m, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'm')
     if (o%status == PURLIN_SUCCESS .and. present(low_rank)) call low%borrow(context, low_rank, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'low_rank')
     if (o%status == PURLIN_SUCCESS .and. present(sparse)) call rest%borrow(context, sparse, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'sparse')
     if (o%status == PURLIN_SUCCESS .and. present(mask)) call seen%borrow_address(context, PURLIN_U8, &
       size(mask, 1, c_int64_t), size(mask, 2, c_int64_t), max(size(mask, 1, c_int64_t), 1_c_int64_t), c_loc(mask), &
       PURLIN_READ_ONLY, o%status, o%message)
@@ -196,10 +199,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, m, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'm')
     if (o%status == PURLIN_SUCCESS .and. present(low_rank)) call low%borrow(context, low_rank, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'low_rank')
     if (o%status == PURLIN_SUCCESS .and. present(sparse)) call rest%borrow(context, sparse, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'sparse')
     if (o%status == PURLIN_SUCCESS .and. present(mask)) call seen%borrow_address(context, PURLIN_U8, &
       size(mask, 1, c_int64_t), size(mask, 2, c_int64_t), max(size(mask, 1, c_int64_t), 1_c_int64_t), c_loc(mask), &
       PURLIN_READ_ONLY, o%status, o%message)
@@ -220,10 +226,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, m, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'm')
     if (o%status == PURLIN_SUCCESS .and. present(low_rank)) call low%borrow(context, low_rank, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'low_rank')
     if (o%status == PURLIN_SUCCESS .and. present(sparse)) call rest%borrow(context, sparse, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'sparse')
     if (o%status == PURLIN_SUCCESS .and. present(mask)) call seen%borrow_address(context, PURLIN_U8, &
       size(mask, 1, c_int64_t), size(mask, 2, c_int64_t), max(size(mask, 1, c_int64_t), 1_c_int64_t), c_loc(mask), &
       PURLIN_READ_ONLY, o%status, o%message)
@@ -244,10 +253,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, m, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'm')
     if (o%status == PURLIN_SUCCESS .and. present(low_rank)) call low%borrow(context, low_rank, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'low_rank')
     if (o%status == PURLIN_SUCCESS .and. present(sparse)) call rest%borrow(context, sparse, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'sparse')
     if (o%status == PURLIN_SUCCESS .and. present(mask)) call seen%borrow_address(context, PURLIN_U8, &
       size(mask, 1, c_int64_t), size(mask, 2, c_int64_t), max(size(mask, 1, c_int64_t), 1_c_int64_t), c_loc(mask), &
       PURLIN_READ_ONLY, o%status, o%message)

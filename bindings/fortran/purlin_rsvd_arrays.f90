@@ -59,9 +59,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'a')
     if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -79,9 +83,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'a')
     if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -99,9 +107,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'a')
     if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -119,9 +131,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    call name_argument(o, 'array', 'a')
     if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'u')
     if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'v')
     call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -139,6 +155,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     call run_leading(o, context, PURLIN_F32, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -156,6 +173,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     call run_leading(o, context, PURLIN_F64, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -173,6 +191,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     call run_leading(o, context, PURLIN_CF32, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -190,6 +209,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 's')
     call run_leading(o, context, PURLIN_CF64, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
     call finish(o, stat, errmsg)
   end subroutine
@@ -207,9 +227,26 @@ contains
     type(purlin_matrix) :: given, left, right
     if (o%status == PURLIN_SUCCESS) call given%borrow_address(context, dtype, m, n, lda, a, PURLIN_READ_ONLY, o%status, &
       o%message)
+    call name_sizes(o, 'lda', 'm', 'n')
     if (o%status == PURLIN_SUCCESS) call left%borrow_address(context, dtype, m, k, ldu, u, 0_c_int32_t, o%status, o%message)
+    call name_sizes(o, 'ldu', 'm', 'k')
     if (o%status == PURLIN_SUCCESS) call right%borrow_address(context, dtype, n, k, ldv, v, 0_c_int32_t, o%status, o%message)
+    call name_sizes(o, 'ldv', 'n', 'k')
     call run(o, context, given, left, values, right, k, options, info)
+  end subroutine
+
+  !> Gives the sizes of a matrix their names in the forms with leading dimensions, in the message about one of them.
+  subroutine name_sizes(o, ld, rows, cols)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: ld, rows, cols
+    integer :: place
+    if (o%status == PURLIN_SUCCESS) return
+    place = 0
+    if (index(o%message, 'ld: ') == 1) place = index(o%message, 'less than rows = ')
+    if (place > 0) o%message = o%message(:place + 9) // rows // o%message(place + 14:)
+    call name_argument(o, 'ld', ld)
+    call name_argument(o, 'rows', rows)
+    call name_argument(o, 'cols', cols)
   end subroutine
 
   !> One decomposition of `width` triplets. A matrix that nobody borrowed is one that is not wanted.

@@ -193,7 +193,9 @@ contains
     if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_F32) call refuse(o, 'x: is not of the type of the matrix')
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'x')
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'y')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
       a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
@@ -220,7 +222,9 @@ contains
     if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_F64) call refuse(o, 'x: is not of the type of the matrix')
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'x')
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'y')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
       a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
@@ -247,7 +251,9 @@ contains
     if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_CF32) call refuse(o, 'x: is not of the type of the matrix')
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'x')
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'y')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
       a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
@@ -274,7 +280,9 @@ contains
     if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_CF64) call refuse(o, 'x: is not of the type of the matrix')
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
+    call name_argument(o, 'array', 'x')
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    call name_argument(o, 'array', 'y')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
       a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)

@@ -13,6 +13,7 @@ program test_messages
   call trains()
   call eigenpairs()
   call views()
+  call sections()
   call context%destroy()
   call check_none_live()
 
@@ -109,5 +110,28 @@ contains
     geometry%views = 20
     call plan%create(context, geometry, angles=angles)
     call plan%destroy()
+  end subroutine
+
+  !> Sections, and sizes of arrays without elements.
+  subroutine sections()
+    real(real64), target :: a(10, 6), u(20, 2), v(6, 2)
+    real(real64) :: s(2)
+    call random_number(a)
+    call purlin_rsvd_compute_once(context, a(1:10:2, :), s, stat=stat, errmsg=text)
+    call refused('a: its columns are not contiguous and ascending')
+    call purlin_rsvd_compute_once(context, a, s, u(1:20:2, :), v, stat=stat, errmsg=text)
+    call refused('u: its columns are not contiguous and ascending')
+    call purlin_rsvd_compute_once(context, a(1:0, :), s, stat=stat, errmsg=text)
+    call refused('rank: is 2, more than min(m, n) = 0')
+    call purlin_rsvd_compute_once(context, a(:, 1:0), s, stat=stat, errmsg=text)
+    call refused('rank: is 2, more than min(m, n) = 0')
+    call purlin_rsvd_compute_once_ld(context, 10, 6, 2, a, 9, s, u, 20, v, 6, stat=stat, errmsg=text)
+    call refused('lda: is 9, less than m = 10')
+    call purlin_rsvd_compute_once_ld(context, 10, 6, 2, a, 10, s, u, 9, v, 6, stat=stat, errmsg=text)
+    call refused('ldu: is 9, less than m = 10')
+    call purlin_rsvd_compute_once_ld(context, 10, 6, 2, a, 10, s, u, 20, v, 5, stat=stat, errmsg=text)
+    call refused('ldv: is 5, less than n = 6')
+    call purlin_rsvd_compute_once_ld(context, -1, 6, 2, a, 10, s, u, 20, v, 6, stat=stat, errmsg=text)
+    call refused('m: is -1, less than 0')
   end subroutine
 end program test_messages

@@ -1,6 +1,7 @@
 ! Principal components of data whose factors are known, far from the origin.
 program test_pca
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
   use purlin
   use checks
   implicit none
@@ -67,6 +68,11 @@ contains
     wrong%scale = 1
     call model%plan(session, given, planned, wrong, stat=status, errmsg=message)
     call check(status == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'scale: is set without center') == 1, 'as a fit')
+    ! A fit that fails leaves the earlier model, which transforms below.
+    call rebuilt%borrow(context, back)
+    back = ieee_value(0.0_c_double, ieee_quiet_nan)
+    call model%fit(session, rebuilt, stat=status, errmsg=message)
+    call check(status == PURLIN_ERROR_INVALID_ARGUMENT .and. len_trim(message) > 0, 'a fit of NaN')
     call session%destroy()
     call model%properties(info)
     call check(info%count == m .and. info%features == n .and. info%rank == 4 .and. info%centered == 1, 'properties')
