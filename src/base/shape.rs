@@ -148,6 +148,30 @@ pub fn size(argument: &str, value: i64, least: i64) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::invalid(argument, format!("is {value}, negative")))
 }
 
+/// As [`size`], for a number of elements of a list that the library keeps, of at most 8 bytes each.
+///
+/// # Errors
+/// As [`size`], and [`Error::InvalidArgument`] for a list of more than 2^63 bytes.
+pub fn length(argument: &str, value: i64, least: i64) -> Result<usize> {
+    let count = size(argument, value, least)?;
+    if value > i64::MAX / 8 { Err(too_large(&[(argument, count)])) } else { Ok(count) }
+}
+
+/// The error of an array of more than 2^63 bytes. Of the sizes that determine it, with their arguments' names, it names the
+/// largest first.
+pub fn too_large(sizes: &[(&str, usize)]) -> Error {
+    let (largest, (argument, value)) =
+        sizes.iter().enumerate().rev().max_by_key(|(_, (_, value))| *value).map_or((0, ("dims", 0)), |(k, s)| (k, *s));
+    let others: Vec<_> = sizes
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| *k != largest)
+        .map(|(_, (name, value))| format!("{name} = {value}"))
+        .collect();
+    let with = if others.is_empty() { String::new() } else { format!(" with {}", others.join(", ")) };
+    Error::invalid(argument, format!("is {value},{with} more than 2^63 bytes"))
+}
+
 /// Converts a caller-given index of one of `count` things. Fortran and MATLAB, where indices count from 1, rewrite this
 /// message for the arguments in their lists; `tests/header/tests/indices.rs` compares these with the calls of this function,
 /// of [`index_in_list`] and of [`index_in_tuple`].
@@ -271,6 +295,21 @@ mod tests {
         assert!(Layout::packed(&[1 << 40, 1 << 40], Order::ColumnMajor, DType::U8).is_err());
         assert!(Layout::packed(&[1 << 60, 8], Order::ColumnMajor, DType::F64).is_err());
         assert!(Layout::strided(&[2], &[usize::MAX], DType::U8).is_err());
+    }
+
+    #[test]
+    fn sizes_that_are_too_large_are_named() {
+        let text = |sizes: &[(&str, usize)]| too_large(sizes).to_string();
+        assert_eq!(
+            text(&[("rows", 3), ("cols", 1 << 62)]),
+            "cols: is 4611686018427387904, with rows = 3 more than 2^63 bytes"
+        );
+        let both = [("rows", 1 << 40), ("cols", 1 << 40), ("ld", 2)];
+        assert_eq!(text(&both), "rows: is 1099511627776, with cols = 1099511627776, ld = 2 more than 2^63 bytes");
+        let problem = length("bins", i64::MAX, 1).unwrap_err().to_string();
+        assert_eq!(problem, "bins: is 9223372036854775807, more than 2^63 bytes");
+        assert_eq!(length("bins", i64::MAX / 8, 1), Ok(usize::MAX / 16));
+        assert_eq!(length("bins", 0, 1).unwrap_err().to_string(), "bins: is 0, less than 1");
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub unsafe extern "C" fn purlin_graph_density_histogram(
     guard::run(|| {
         // SAFETY: as promised above.
         let (points, weights) = unsafe { measure(count, points, weights) }?;
-        let bins = shape::size("bins", bins, 1)?;
+        let bins = shape::length("bins", bins, 1)?;
         super::pointer::check_outputs("shares", shares)?;
         let found = density::histogram(points, weights, (from, to), bins)?;
         // SAFETY: not null; the caller promises memory for `bins` numbers.

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalize(
         }
         // SAFETY: the caller promises NULL or a place for the number.
         let target = unsafe { pointer::output("count", count) }?;
-        let steps = shape::size("steps", steps, 1)?;
+        let steps = shape::length("steps", steps, 1)?;
         let found = object.run(|report| lanczos.tridiagonalize(&a, steps, start.as_deref(), report))?;
         // SAFETY: the recurrence makes `steps` steps at most, for which the caller promises memory.
         unsafe {

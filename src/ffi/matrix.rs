@@ -215,8 +215,11 @@ pub const PURLIN_TRUSTED: i32 = 16;
 
 /// The first index, and whether the columns are trusted.
 pub(super) fn first_index(index_base: i32) -> (i64, bool) {
-    let is_trusted = index_base >= 0 && index_base & PURLIN_TRUSTED != 0;
-    (i64::from(if is_trusted { index_base & !PURLIN_TRUSTED } else { index_base }), is_trusted)
+    // Only 0 and 1 may have it added: other numbers are reported as the caller gave them.
+    match index_base.checked_sub(PURLIN_TRUSTED) {
+        Some(base @ (0 | 1)) => (i64::from(base), true),
+        _ => (i64::from(index_base), false),
+    }
 }
 
 /// The arrays of a sparse matrix as C gives them.

@@ -11,7 +11,7 @@ use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::matrix::{Enqueue, Enqueued, Matrix, Operator};
 use crate::scalar::{DType, Scalar, with_scalar};
-use crate::shape::{Layout, Order, to_i64};
+use crate::shape::{Layout, Order, to_i64, too_large};
 use crate::tensor::Location;
 
 /// Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
@@ -175,7 +175,8 @@ pub unsafe extern "C" fn purlin_matrix_from_operator(
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         // A matrix of this shape must be one that could exist: sizes and products are counted from it.
-        Layout::packed(&[rows, cols], Order::ColumnMajor, dtype)?;
+        Layout::packed(&[rows, cols], Order::ColumnMajor, dtype)
+            .map_err(|_| too_large(&[("rows", rows), ("cols", cols)]))?;
         let caller = Caller { apply, user, rows, cols };
         let made = with_scalar!(dtype, "dtype", T => {
             let operator: Box<dyn Operator<T>> = match gpu {

@@ -309,7 +309,9 @@ pub unsafe extern "C" fn purlin_sink_to_tiff(
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("sink", sink) }?;
-        put(target, context, TiffSink::create(&path, ArrayInfo::new(number, &dims)?)?)
+        let sizes = [("width", dims[0]), ("height", dims[1]), ("pages", dims[2])];
+        let info = ArrayInfo::new(number, &dims).map_err(|_| shape::too_large(&sizes))?;
+        put(target, context, TiffSink::create(&path, info)?)
     })
 }
 

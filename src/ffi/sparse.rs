@@ -115,6 +115,7 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
         let duplicates = Duplicates::from_code("duplicates", duplicates)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
+        shape::length("rows", rows, 0)?;
         let (rows, cols) = sizes(rows, cols)?;
         let nnz = shape::size("nnz", nnz, 0)?;
         // SAFETY: as promised above.
@@ -198,6 +199,7 @@ pub unsafe extern "C" fn purlin_matrix_from_columns(
         let col_idx_type = IndexType::from_code("row_idx_type", row_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
+        shape::length("rows", rows, 0)?;
         let (rows, cols) = sizes(rows, cols)?;
         let nnz = shape::size("nnz", nnz, 0)?;
         let offsets = cols.checked_add(1).ok_or_else(|| Error::invalid("cols", format!("is {cols}, too large")))?;

@@ -24,10 +24,11 @@ fn symmetric_layout(
     let order = storage_order(flags, PURLIN_ENTRY_MAJOR | PURLIN_READ_ONLY)?;
     let dims = [shape.count(), shape::size("count", count, 0)?];
     if (entry_stride, tensor_stride) == (0, 0) {
-        return Layout::packed(&dims, order, dtype);
+        return shape.batch_layout(dtype, order, dims[1]);
     }
     let strides = [shape::size("entry_stride", entry_stride, 0)?, shape::size("tensor_stride", tensor_stride, 0)?];
-    Layout::strided(&dims, &strides, dtype)
+    let sizes = [("count", dims[1]), ("entry_stride", strides[0]), ("tensor_stride", strides[1])];
+    Layout::strided(&dims, &strides, dtype).map_err(|_| shape::too_large(&sizes))
 }
 
 /// Makes a batch of packed symmetric tensors of purlin's own memory, zeroed.

@@ -281,5 +281,6 @@ pub extern "C" fn purlin_tt_full(
         let mut values = tensor::output("values", values)?;
         overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
         algebra::full(&beside(&context, stream.as_deref(), &x), &x, &mut values, false)
+            .map_err(|e| e.renamed("tensor", "values"))
     })
 }

@@ -231,7 +231,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         let x = tt::input("x", x)?;
         let op = tensor::input("op", op)?;
         let mut values = tensor::output("values", values)?;
-        let count = shape::size("count", count, 0)?;
+        let count = shape::length("count", count, 0)?;
         overlap::check(&[Range::of("op", &op)], &[Range::of("values", &values)])?;
         overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
         let mut wanted = alloc::with_capacity("sites of an operator", count)?;

@@ -305,7 +305,8 @@ pub unsafe extern "C" fn purlin_tt_svd(
         unsafe { options::check("info", info) }?;
         let location = if values.is_device() { Location::Device } else { Location::Host };
         let place = Place::new(&context, stream.as_deref(), location);
-        let (train, done) = algebra::tt_svd(&place, &values, Some(&modes), &truncation)?;
+        let (train, done) =
+            algebra::tt_svd(&place, &values, Some(&modes), &truncation).map_err(|e| e.renamed("tensor", "values"))?;
         write_discarded(&done, discarded.as_deref_mut())?;
         // SAFETY: as above.
         unsafe { options::write("info", info, report(&done, &train)) }?;

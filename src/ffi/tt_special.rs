@@ -51,7 +51,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_ising(
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
-        let (d, ring) = (shape::size("length", length, 1)?, options::flag("cyclic", cyclic)?);
+        let (d, ring) = (shape::length("length", length, 1)?, options::flag("cyclic", cyclic)?);
         tt_matrix::put(target, models::ising(&context, dtype, d, coupling, field, ring)?)
     })
 }
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_heisenberg(
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
-        let d = shape::size("length", length, 1)?;
+        let d = shape::length("length", length, 1)?;
         let mut model = Heisenberg {
             twice_spin: shape::size("twice_spin", twice_spin, 1)?,
             field,

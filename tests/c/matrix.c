@@ -47,7 +47,9 @@ static void dense_matrices(const purlin_context *context) {
   BAD_ARGUMENT("ld: is -1", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, -1, data, &m));
   BAD_ARGUMENT("rows: is -1", purlin_matrix_borrow(context, PURLIN_F64, 0, -1, 4, 3, data, &m));
   BAD_ARGUMENT("cols: is -2", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, -2, 3, data, &m));
-  BAD_ARGUMENT("", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, INT64_MAX, data, &m));
+  BAD_ARGUMENT("ld: is 9223372036854775807, with rows = 3, cols = 4 more than 2^63 bytes",
+               purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, INT64_MAX, data, &m));
+  BAD_ARGUMENT("cols: is 9223372036854775807", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, INT64_MAX, 3, data, &m));
   BAD_ARGUMENT("dtype: is 12", purlin_matrix_borrow(context, 12, 0, 3, 4, 3, data, &m));
   BAD_ARGUMENT("flags: is 8", purlin_matrix_borrow(context, PURLIN_F64, 8, 3, 4, 3, data, &m));
   BAD_ARGUMENT("data: is NULL", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, 3, NULL, &m));
@@ -66,7 +68,9 @@ static void dense_matrices(const purlin_context *context) {
   BAD_ARGUMENT("location: is 7", purlin_matrix_create(context, PURLIN_F64, 7, 0, 3, 4, &m));
   BAD_ARGUMENT("flags: is 2", purlin_matrix_create(context, PURLIN_F64, 0, PURLIN_READ_ONLY, 3, 4, &m));
   BAD_ARGUMENT("rows: is -3", purlin_matrix_create(context, PURLIN_F64, 0, 0, -3, 4, &m));
-  BAD_ARGUMENT("dims", purlin_matrix_create(context, PURLIN_F64, 0, 0, INT64_C(1) << 40, INT64_C(1) << 40, &m));
+  BAD_ARGUMENT("rows: is 9223372036854775807, with cols = 4", purlin_matrix_create(context, PURLIN_F64, 0, 0, INT64_MAX, 4, &m));
+  BAD_ARGUMENT("cols: is 1099511627776, with rows = 1099511627775",
+               purlin_matrix_create(context, PURLIN_F64, 0, 0, (INT64_C(1) << 40) - 1, INT64_C(1) << 40, &m));
   BAD_ARGUMENT("matrix: is NULL", purlin_matrix_create(context, PURLIN_F64, 0, 0, 3, 4, NULL));
   CHECK(m == NULL);
 }
@@ -189,6 +193,8 @@ static void bad_sparse_matrices(const purlin_context *context) {
     BAD_ARGUMENT("col_idx: element 2", MAKE64());
     s = good;
     BAD_ARGUMENT("index_base: is 2", MAKE(PURLIN_F64, 2, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
+    BAD_ARGUMENT("index_base: is 2147483647", MAKE(PURLIN_F64, INT32_MAX, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
+    BAD_ARGUMENT("index_base: is 18", MAKE(PURLIN_F64, 18, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("index_base: is -1", MAKE(PURLIN_F64, -1, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("rows: is -1", MAKE(PURLIN_F64, 0, -1, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("cols: is -1", MAKE(PURLIN_F64, 0, 3, -1, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));

@@ -201,7 +201,7 @@ static void operators(void) {
   BAD_ARGUMENT("dtype: is 77", MAKE(77, 2, 3, apply_nothing, PURLIN_HOST));
   BAD_ARGUMENT("rows: is -2", MAKE(PURLIN_F64, -2, 3, apply_nothing, PURLIN_HOST));
   BAD_ARGUMENT("cols: is -3", MAKE(PURLIN_F64, 2, -3, apply_nothing, PURLIN_HOST));
-  BAD_ARGUMENT("dims", MAKE(PURLIN_F64, INT64_C(1) << 40, INT64_C(1) << 40, apply_nothing, PURLIN_HOST));
+  BAD_ARGUMENT("rows: is 1099511627776, with cols = 1099511627776 more", MAKE(PURLIN_F64, INT64_C(1) << 40, INT64_C(1) << 40, apply_nothing, PURLIN_HOST));
   BAD_ARGUMENT("apply: is NULL", MAKE(PURLIN_F64, 2, 3, NULL, PURLIN_HOST));
   BAD_ARGUMENT("location: is 5", MAKE(PURLIN_F64, 2, 3, apply_nothing, 5));
   UNSUPPORTED("location: needs a context on a GPU", MAKE(PURLIN_F64, 2, 3, apply_nothing, PURLIN_DEVICE));

@@ -182,6 +182,8 @@ static void densities(void) {
   OK(purlin_graph_density_histogram(0, NULL, NULL, 0, 2, 1, shares));
   CHECK(shares[0] == 0);
   BAD_ARGUMENT("points: is NULL", purlin_graph_density_histogram(4, NULL, weights, 0, 2, 4, shares));
+  BAD_ARGUMENT("bins: is 9223372036854775807, more than 2^63 bytes",
+               purlin_graph_density_histogram(4, points, weights, 0, 2, INT64_MAX, shares));
   BAD_ARGUMENT("bins: is 0", purlin_graph_density_histogram(4, points, weights, 0, 2, 0, shares));
   BAD_ARGUMENT("to: is 0, more than from = 0 is needed", purlin_graph_density_histogram(4, points, weights, 0, 0, 4, shares));
   BAD_ARGUMENT("to: is NaN", purlin_graph_density_histogram(4, points, weights, 0, NAN, 4, shares));

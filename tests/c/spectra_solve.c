@@ -563,6 +563,8 @@ static void tridiagonal(void) {
   BAD_ARGUMENT("diagonal: is NULL", purlin_tridiagonal_eigenvalues(5, NULL, beta, values, NULL, NULL));
   BAD_ARGUMENT("m: is -1", purlin_tridiagonal_eigenvalues(-1, alpha, beta, values, NULL, NULL));
   BAD_ARGUMENT("cluster: is 2", purlin_lanczos_cullum_willoughby(5, beta, beta, 2, 1e-6, accepted, &count));
+  BAD_ARGUMENT("steps: is 9223372036854775807, more than 2^63 bytes",
+               purlin_lanczos_tridiagonalize(plain, NULL, a, INT64_MAX, NULL, alpha, beta, &steps));
   BAD_ARGUMENT("steps: is 0", purlin_lanczos_tridiagonalize(plain, NULL, a, 0, NULL, alpha, beta, &steps));
   BAD_ARGUMENT("beta: is NULL", purlin_lanczos_tridiagonalize(plain, NULL, a, 3, NULL, alpha, NULL, &steps));
   OK(purlin_lanczos_destroy(plain));

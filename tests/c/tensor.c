@@ -310,6 +310,14 @@ static void symmetric_batches(const purlin_context *context) {
   BAD_ARGUMENT("dtype", purlin_tensor_borrow_symmetric(context, 99, 0, 4, 3, 1, 0, 0, data, &t));
   BAD_ARGUMENT("flags", purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, 4, 3, 1, &t));
   BAD_ARGUMENT("flags", purlin_tensor_borrow_symmetric(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 3, 1, 0, 0, data, &t));
+  BAD_ARGUMENT("dimension: is 9223372036854775807, with order = 4",
+               purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, 0, 4, INT64_MAX, 1, &t));
+  BAD_ARGUMENT("count: is 9223372036854775807, with 15 entries each",
+               purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, 0, 4, 3, INT64_MAX, &t));
+  BAD_ARGUMENT("count: is 9223372036854775807",
+               purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, INT64_MAX, 0, 0, data, &t));
+  BAD_ARGUMENT("entry_stride: is 9223372036854775807, with count = 2",
+               purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 2, INT64_MAX, 15, data, &t));
   BAD_ARGUMENT("entry_stride: is -1", purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 1, -1, 15, data, &t));
   BAD_ARGUMENT("tensor_stride: is -5", purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 1, 1, -5, data, &t));
   BAD_ARGUMENT("data: is NULL", purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 1, 0, 0, NULL, &t));

@@ -35,7 +35,7 @@ static void sums_and_products(void) {
   OK(purlin_tt_elements(context, NULL, x.tt, 2, several, t));
   CHECK(near(values[0], a[0], 1e-14) && near(values[1], a[11], 1e-14));
   BAD_ARGUMENT("values: has dimensions [2], [1] are needed", purlin_tt_elements(context, NULL, x.tt, 1, several, t));
-  BAD_ARGUMENT("tensor", purlin_tt_full(context, NULL, x.tt, t));
+  BAD_ARGUMENT("values: ", purlin_tt_full(context, NULL, x.tt, t));
   OK(purlin_tensor_destroy(t));
 #define COMPARE(call, expected)                                       \
   do {                                                                \

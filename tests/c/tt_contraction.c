@@ -237,7 +237,7 @@ static void no_trains_of_nan(const purlin_tt *tt) {
   CHECK(!made);
   BAD_ARGUMENT("x: core 0 has the norm NaN", purlin_tt_canonicalize(context, NULL, tt, 0, &exponent, &made));
   CHECK(!made);
-  BAD_ARGUMENT("tensor: holds numbers that are not finite", purlin_tt_svd(context, NULL, values, 3, modes, NULL, &made, NULL, NULL));
+  BAD_ARGUMENT("values: holds numbers that are not finite", purlin_tt_svd(context, NULL, values, 3, modes, NULL, &made, NULL, NULL));
   CHECK(!made);
   OK(purlin_tensor_destroy(values));
 }
@@ -457,6 +457,11 @@ static void operators(void) {
   BAD_HANDLE("stream: was destroyed", purlin_tt_correlation(c, stream, x.tt, b, b, square, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_sandwich(c, NULL, x.tt, ising, x.tt, NULL, NULL));
   BAD_ARGUMENT("quotient: is NULL", purlin_tt_rayleigh(c, NULL, ising, x.tt, NULL, NULL, NULL, NULL));
+  BAD_ARGUMENT("coupling: is NaN, not finite", purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, NAN, 1, &one));
+  BAD_ARGUMENT("coupling: is inf, not finite", purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, INFINITY, 1, &one));
+  BAD_ARGUMENT("field: is -inf, not finite", purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1, -INFINITY, &one));
+  BAD_ARGUMENT("field: is NaN, not finite", purlin_tt_matrix_heisenberg(context, PURLIN_F64, 3, 0, 1, NULL, NAN, &one));
+  BAD_ARGUMENT("length: is 9223372036854775807, more", purlin_tt_matrix_ising(context, PURLIN_F64, INT64_MAX, 0, 1, 1, &one));
   BAD_ARGUMENT("length: is 0", purlin_tt_matrix_ising(context, PURLIN_F64, 0, 0, 1, 1, &one));
   BAD_ARGUMENT("cyclic: is 2", purlin_tt_matrix_ising(context, PURLIN_F64, 3, 2, 1, 1, &one));
   BAD_ARGUMENT("dtype: is I32", purlin_tt_matrix_ising(context, PURLIN_I32, 3, 0, 1, 1, &one));

@@ -85,6 +85,16 @@ fn node(path: &Path) -> (u64, u32) {
 }
 
 #[test]
+fn offsets_beyond_the_size_of_any_file_are_refused_by_name() {
+    let folder = Folder::new("offset");
+    let (path, bytes) = (folder.join("file"), info().bytes() as u64);
+    let e = FileSink::create_at(&path, i64::MAX as u64, Endianness::Little, info()).map(|_| ()).unwrap_err();
+    let most = i64::MAX as u64 - bytes;
+    let problem = format!("is {}, at most 2^63 - 1 - {bytes} bytes = {most}", i64::MAX);
+    assert_eq!(e, Error::invalid("offset", problem));
+}
+
+#[test]
 fn files_that_are_not_regular_are_neither_read_nor_replaced() {
     let folder = Folder::new("special");
     let special = folder.special();

@@ -120,9 +120,15 @@ impl FileSink {
 
     /// A file whose elements begin at byte `offset`, behind zeros.
     pub fn create_at(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
+        // Sizes of files are signed numbers of 64 bits.
+        let bytes = crate::shape::to_u64(info.bytes());
+        let most = u64::MAX / 2 - bytes;
+        if offset > most {
+            return Err(Error::invalid("offset", format!("is {offset}, at most 2^63 - 1 - {bytes} bytes = {most}")));
+        }
         let file = ProvisionalFile::create(path)?;
         // The file gets its full size now, as a sparse file, so that a full disk is reported before the work if possible.
-        let size = offset.saturating_add(crate::shape::to_u64(info.bytes()));
+        let size = offset + bytes;
         file.set_size(size)?;
         let bytes = if endianness == Endianness::NATIVE { 0 } else { SWAPPED * info.number.size() };
         let swapped = alloc::filled("bytes in a file's order", bytes, 0u8)?;

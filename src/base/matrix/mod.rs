@@ -17,7 +17,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar, with_scalar};
-use crate::shape::{Layout, Order};
+use crate::shape::{Layout, Order, too_large};
 use crate::stream::{self, Stream};
 use crate::tensor::{self, Location, Tensor, ViewMut};
 
@@ -160,7 +160,8 @@ impl Matrix {
         rows: usize,
         cols: usize,
     ) -> Result<Self> {
-        let layout = Layout::packed(&[rows, cols], order, dtype)?;
+        let layout =
+            Layout::packed(&[rows, cols], order, dtype).map_err(|_| too_large(&[("rows", rows), ("cols", cols)]))?;
         let memory = tensor::allocate(context, "matrix", location, layout.extent() * dtype.size())?;
         let storage = Storage::Dense { memory, layout, order };
         Ok(Self { storage, dtype, rows, cols, read_only: false, context: Arc::clone(context) })
@@ -175,7 +176,8 @@ impl Matrix {
         if ld < least.max(1) {
             return Err(Error::invalid("ld", format!("is {ld}, less than {name} = {least}")));
         }
-        Layout::strided(&[rows, cols], &strides, dtype)
+        let sizes = [("rows", rows), ("cols", cols), ("ld", ld)];
+        Layout::strided(&[rows, cols], &strides, dtype).map_err(|_| too_large(&sizes))
     }
 
     /// A dense matrix over existing memory, which must hold `layout.extent()` elements.

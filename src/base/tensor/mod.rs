@@ -60,6 +60,17 @@ impl Symmetric {
         shape.checked_count().map(|_| shape)
     }
 
+    /// Layout of a packed batch of `count` tensors.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a batch of more than 2^63 bytes.
+    pub fn batch_layout(self, dtype: DType, order: Order, count: usize) -> Result<Layout> {
+        let entries = self.count();
+        let too_large =
+            |_| Error::invalid("count", format!("is {count}, with {entries} entries each more than 2^63 bytes"));
+        Layout::packed(&[entries, count], order, dtype).map_err(too_large)
+    }
+
     fn checked_count(self) -> Result<usize> {
         let Self { order, dimension } = self;
         // C(m + n - 1, k) built factor by factor stays an integer and grows, so it can stop at the limit. The smaller
@@ -71,10 +82,12 @@ impl Symmetric {
             let factor = top.map_or(u128::MAX, |t| (t - k + i) as u128);
             count = count.checked_mul(factor).map_or(u128::MAX, |c| c / i as u128);
             if count > MAX_PACKED as u128 {
-                return Err(Error::invalid(
-                    "order",
-                    format!("{order} with dimension {dimension} has more than {MAX_PACKED} packed entries"),
-                ));
+                let more = format!("more than {MAX_PACKED} packed entries");
+                return Err(if dimension > order {
+                    Error::invalid("dimension", format!("is {dimension}, with order = {order} {more}"))
+                } else {
+                    Error::invalid("order", format!("is {order}, with dimension = {dimension} {more}"))
+                });
             }
         }
         Ok(count as usize)
@@ -172,7 +185,9 @@ impl Tensor {
         shape: Symmetric,
         count: usize,
     ) -> Result<Self> {
-        let mut tensor = Self::create(context, dtype, location, order, &[shape.count(), count])?;
+        let dims = [shape.count(), count];
+        shape.batch_layout(dtype, order, count)?;
+        let mut tensor = Self::create(context, dtype, location, order, &dims)?;
         tensor.symmetric = Some(shape);
         Ok(tensor)
     }

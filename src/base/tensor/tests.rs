@@ -17,6 +17,14 @@ fn packed_counts_are_the_binomials() {
     for (m, n) in [(1, 3), (0, 3), (-2, 3), (2, 0), (40, 40), (i64::MAX, 2), (2, i64::MAX), (i64::MAX, i64::MAX)] {
         assert!(Symmetric::new(m, n).is_err(), "({m},{n})");
     }
+    let e = |order, dimension| Symmetric::new(order, dimension).unwrap_err().to_string();
+    assert_eq!(e(40, 39), "order: is 40, with dimension = 39 more than 2147483647 packed entries");
+    assert_eq!(
+        e(4, i64::MAX),
+        format!("dimension: is {}, with order = 4 more than 2147483647 packed entries", i64::MAX)
+    );
+    let batch = Symmetric::new(4, 3).unwrap().batch_layout(DType::F64, Order::ColumnMajor, 1 << 60).unwrap_err();
+    assert_eq!(batch.to_string(), "count: is 1152921504606846976, with 15 entries each more than 2^63 bytes");
     assert_eq!(Symmetric::new(1 << 20, 1).unwrap().count(), 1);
     for order in [(1 << 20) + 1, i64::from(i32::MAX), i64::MAX] {
         let e = Symmetric::new(order, 1).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use super::spin::{pauli, spin};
 use super::terms::Terms;
 use crate::alloc;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::scalar::{Complex, DType};
 use crate::tensor::train::TrainMatrix;
 
@@ -36,6 +36,18 @@ impl Default for Heisenberg {
 /// [`Error::InvalidArgument`] for d = 0, a spin of 0 or above 1000, and numbers that are not finite; out of memory.
 pub fn heisenberg(context: &Arc<Context>, dtype: DType, d: usize, model: &Heisenberg) -> Result<TrainMatrix> {
     let Heisenberg { twice_spin, couplings: [x, y, z], field, ring } = *model;
+    for (k, value) in model.couplings.iter().enumerate() {
+        expect_finite("couplings", &format!("element {k} "), *value)?;
+    }
+    expect_finite("field", "", field)?;
+    if !(x + y).is_finite() || !(x - y).is_finite() {
+        let problem = format!(
+            "J_x = {} and J_y = {} have a sum or difference that is not finite",
+            error::real(x),
+            error::real(y)
+        );
+        return Err(Error::invalid("couplings", problem));
+    }
     let (up, down, sz) = (spin(twice_spin, "s+")?, spin(twice_spin, "s-")?, spin(twice_spin, "sz")?);
     let mut terms = Terms::uniform(d, twice_spin + 1)?;
     let real = |x: f64| Complex::new(x, 0.0);
@@ -69,6 +81,8 @@ pub fn ising(
     field: f64,
     ring: bool,
 ) -> Result<TrainMatrix> {
+    expect_finite("coupling", "", coupling)?;
+    expect_finite("field", "", field)?;
     let (x, z) = (pauli("x")?, pauli("z")?);
     let mut terms = Terms::uniform(d, 2)?;
     for (k, l) in bonds(d, ring) {
@@ -88,6 +102,13 @@ pub fn identity(context: &Arc<Context>, dtype: DType, modes: &[usize]) -> Result
     let mut terms = Terms::new(modes)?;
     terms.add(Complex::new(1.0, 0.0), &[])?;
     terms.build(context, dtype, false)
+}
+
+fn expect_finite(argument: &str, element: &str, value: f64) -> Result<()> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::invalid(argument, format!("{element}is {}, not finite", error::real(value))))
 }
 
 /// Pairs of neighbours; on a ring of three or more also the last and the first.

@@ -153,7 +153,18 @@ fn wrong_terms_are_named() {
     assert!(Terms::new(&[]).is_err() && Terms::new(&[2, 0]).is_err() && Terms::uniform(0, 2).is_err());
     assert!(spin(0, "sz").is_err() && spin(1, "up").is_err() && pauli("w").is_err());
     assert!(heisenberg(&context, DType::F64, 0, &Heisenberg::default()).is_err());
-    assert!(heisenberg(&context, DType::F64, 3, &Heisenberg { field: f64::NAN, ..Heisenberg::default() }).is_err());
+    for (value, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        let chain = |coupling, field| problem(ising(&context, DType::F64, 3, coupling, field, false).map(|_| ()));
+        assert_eq!(chain(value, 1.0), format!("coupling: is {text}, not finite"));
+        assert_eq!(chain(1.0, value), format!("field: is {text}, not finite"));
+        let spins = |couplings, field| {
+            let model = Heisenberg { couplings, field, ..Heisenberg::default() };
+            problem(heisenberg(&context, DType::F64, 3, &model).map(|_| ()))
+        };
+        assert_eq!(spins([1.0, value, 1.0], 0.0), format!("couplings: element 1 is {text}, not finite"));
+        assert_eq!(spins([1.0; 3], value), format!("field: is {text}, not finite"));
+        assert!(spins([1e308, 1e308, 0.0], 0.0).starts_with("couplings: J_x = 1e308 and J_y = 1e308 have"));
+    }
 }
 
 #[test]
