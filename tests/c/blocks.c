@@ -106,7 +106,7 @@ static void raw_files(void) {
   FAILS(PURLIN_ERROR_IO, "create", TO("/nowhere/at/all", 0, PURLIN_U8, 0, 1, dims, &sink));
   FAILS(PURLIN_ERROR_IO, "has 10 bytes, 61 are needed", FROM(here, 1, PURLIN_U8, 0, 3, dims, &source));
   FAILS(PURLIN_ERROR_IO, "has 10 bytes", FROM(here, INT64_MAX, PURLIN_U8, 0, 3, dims, &source));
-  FAILS(PURLIN_ERROR_IO, "set the size", TO(here, INT64_MAX, PURLIN_U8, 0, 3, dims, &sink));
+  FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "offset: is 9223372036854775807", TO(here, INT64_MAX, PURLIN_U8, 0, 3, dims, &sink));
   CHECK(source == NULL && sink == NULL);
   OK(FROM(here, 7, PURLIN_I8, 0, 1, dims, &source));
   OK(purlin_source_destroy(source));

@@ -467,7 +467,7 @@ static void trusted(const int32_t *start, const double *values) {
   OK(MAKE(copy, 1 + PURLIN_TRUSTED, start, column));
   OK(purlin_matrix_destroy(a));
   BAD_ARGUMENT("row_ptr: element 2 is 4, less than element 1", MAKE(borrow, 1 + PURLIN_TRUSTED, wrong, column));
-  BAD_ARGUMENT("index_base: is 2", MAKE(borrow, 2 + PURLIN_TRUSTED, start, column));
+  BAD_ARGUMENT("index_base: is 18", MAKE(borrow, 2 + PURLIN_TRUSTED, start, column));
 #undef MAKE
 }
 

@@ -303,7 +303,7 @@ static void symmetric_batches(const purlin_context *context) {
   BAD_ARGUMENT("count: is -1", SYMMETRIC(4, 3, -1));
   BAD_ARGUMENT("order", SYMMETRIC(40, 40, 1));
   BAD_ARGUMENT("order", SYMMETRIC(INT32_MAX, INT64_MAX, 1));
-  BAD_ARGUMENT("dims", SYMMETRIC(4, 3, INT64_MAX));
+  BAD_ARGUMENT("count: is 9223372036854775807", SYMMETRIC(4, 3, INT64_MAX));
 #undef SYMMETRIC
   UNSUPPORTED("dtype", purlin_tensor_create_symmetric(context, PURLIN_I32, PURLIN_HOST, 0, 4, 3, 1, &t));
   UNSUPPORTED("dtype", purlin_tensor_borrow_symmetric(context, PURLIN_CF64, 0, 4, 3, 1, 0, 0, data, &t));
