@@ -20,14 +20,13 @@ end
 
 function expect_prompt(call, more)
 % Runs CALL in a process of its own, and says whether later calls are right and the call did not return.
-  folder = fileparts(which('purlin_mex'));
   script = [tempname(), '.m'];
   file = fopen(script, 'w');
   fprintf(file, ['1;\nfunction value = pressed(value)\n  kill(getpid(), SIG().INT);\n  for k = 1:4000, pause(0.005); end\n', ...
-                 'end\naddpath(''%s'');\npurlin.configure(''backend'', ''cpu'', ''threads'', 1);\n', ...
+                 'end\npath(''%s'');\npurlin.configure(''backend'', ''cpu'', ''threads'', 1);\n', ...
                  'unwind_protect\n  %s\n  disp(''it returned'');\nunwind_protect_cleanup\n', ...
                  '  printf(''later %%d, handles %%d\\n'', abs(purlin.rsvd(magic(4), 1) - 34) < 1e-12, ', ...
-                 'purlin.live_handles());\nend_unwind_protect\n'], folder, call);
+                 'purlin.live_handles());\nend_unwind_protect\n'], path(), call);
   fclose(file);
   [~, said] = system(['octave-cli -q --no-init-file "', script, '" 2>&1']);
   delete(script);
