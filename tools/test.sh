@@ -5,7 +5,7 @@
 #   tools/test.sh [STEP...]   only the named steps (`list` names them all); others they need must have run before
 #
 # A step exits with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure. STEP_SECONDS bounds
-# each step (default 3000, several times what any takes on two cores).
+# each step, so that one that hangs ends (default 3000).
 set -u
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT" || exit 1

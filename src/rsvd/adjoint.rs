@@ -67,12 +67,13 @@ impl<'a, T: Scalar> Tested<'a, T> {
         // Of each vector: the difference of the two numbers, the norms of the vector and of its product, and that of the
         // product less its mean.
         let mut found = alloc::filled("differences of products", count, [0.0f64; 4])?;
+        let center = self.center;
         self.context.pool().run(|| {
             let columns = long.par_chunks_exact(columns).zip(tall.par_chunks_exact(rows));
             found.par_iter_mut().zip(columns).for_each(|(found, (long, tall))| {
                 let d = dot(one_long, long) - dot(one_tall, tall);
                 let (from, to) = if op == Op::Plain { (long, tall) } else { (tall, long) };
-                *found = [d.re().hypot(d.im()), norm(from), norm(to), norm_less_mean(to)];
+                *found = [d.re().hypot(d.im()), norm(from), norm(to), norm_less_mean(center, to)];
             });
         });
         let [found, from, to, to_less_mean] =
@@ -85,7 +86,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
         let [x, ax, ax_less_means] = plain;
         let [y, _, ay_less_means] = back;
         // The means are subtracted exactly, so that errors of the products are errors of what is left.
-        let (size, of) = match self.center {
+        let (size, of) = match center {
             Center::None => (y * ax, "||Y|| ||A X||"),
             Center::Columns => (y * ax_less_means, "||Y|| ||A X - means||"),
             Center::Rows => (x * ay_less_means, "||X|| ||A^H Y - means||"),
@@ -133,7 +134,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
         sum(self.context, all_tall, tall.slice_mut()?, count);
         let root = (count as f64).sqrt();
         let length = to.len() / count;
-        let less_means = to.chunks_exact(length).fold(0.0, |all: f64, to| all.hypot(norm_less_mean(to)));
+        let less_means = to.chunks_exact(length).fold(0.0, |all: f64, to| all.hypot(norm_less_mean(self.center, to)));
         let norms = [norm(from), norm(to), less_means].map(|norm| norm / root);
         self.kept = Some(Kept { op, count, long, tall, norms });
         Ok(())
@@ -185,19 +186,28 @@ fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
     sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
 }
 
-/// The norm of a vector less the mean of its entries.
-fn norm_less_mean<T: Scalar>(values: &[T]) -> f64 {
-    let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
-    let (unit, share) = (power_of_two(most), 1.0 / values.len() as f64);
-    let [re, im] = values.iter().fold([0.0; 2], |[re, im], x| [re + x.re() / unit * share, im + x.im() / unit * share]);
+/// The Frobenius norm. No square overflows or underflows but for those that do not count.
+fn norm<T: Scalar>(values: &[T]) -> f64 {
+    norm_from(values, [0.0; 2], unit_of(values))
+}
+
+/// The power of two by which the largest of `values` is divided before it is squared.
+fn unit_of<T: Scalar>(values: &[T]) -> f64 {
+    power_of_two(values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
+}
+
+/// The norm of `values` less one number, whose parts are given in the unit.
+fn norm_from<T: Scalar>(values: &[T], [re, im]: [f64; 2], unit: f64) -> f64 {
     let squares: f64 = values.iter().map(|x| (x.re() / unit - re).powi(2) + (x.im() / unit - im).powi(2)).sum();
     squares.sqrt() * unit
 }
 
-/// The Frobenius norm. No square overflows or underflows but for those that do not count.
-fn norm<T: Scalar>(values: &[T]) -> f64 {
-    let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
-    let unit = power_of_two(most);
-    let squares: f64 = values.iter().map(|x| (x.re() / unit).powi(2) + (x.im() / unit).powi(2)).sum();
-    squares.sqrt() * unit
+/// The norm of a product less the mean of its entries, where means are subtracted; else 0, which nothing reads.
+fn norm_less_mean<T: Scalar>(center: Center, values: &[T]) -> f64 {
+    if center == Center::None {
+        return 0.0;
+    }
+    let (unit, share) = (unit_of(values), 1.0 / values.len() as f64);
+    let mean = values.iter().fold([0.0; 2], |[re, im], x| [re + x.re() / unit * share, im + x.im() / unit * share]);
+    norm_from(values, mean, unit)
 }

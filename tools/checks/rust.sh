@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `compile` only builds the tests, a step of its own because it takes as long as they do.
+# `rust.sh compile` only builds the tests. It is a step of its own, because it may take longer than the tests.
 #
 # Unit tests beside the tests under tests/: the fault loop is one thread for most of its time, and so are the longest unit
 # tests. Each is a process of its own, so a fault that is injected into one is not seen by the other.
