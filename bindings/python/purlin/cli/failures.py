@@ -1,0 +1,84 @@
+"""Failures of a command as one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+
+from .. import Error, InvalidArgument, NoConvergence, NoDevice, OutOfDeviceMemory, OutOfMemory
+
+
+class Failure(Exception):
+    """The command cannot do its work: exit code 1."""
+
+
+class Usage(Failure):
+    """The command line is wrong: exit code 2."""
+
+
+# The argument at the begin of a message of the library, with the element of a list.
+_ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
+
+
+def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
+    """The message with the name of the option or input that it is about, and whether that is an option."""
+    found = _ARGUMENT.match(text)
+    name = given.names.get(found[1]) if found else None
+    if found is None or name is None:
+        return text, False
+    return f"{name}{found[2] or ''}: {text[found.end() :]}", name.startswith("-")
+
+
+def _of_file(given: argparse.Namespace, text: str) -> str:
+    """A message about a file, with the name of the input before it."""
+    for path, argument in given.files.items():
+        # The library names the files of a stack by their absolute paths.
+        for written in (path, os.path.abspath(path)):
+            if text.startswith(f"{written}: "):
+                return f"{argument}: {path}{text[len(written) :]}"
+    return text
+
+
+def _of_memory(given: argparse.Namespace, error: OutOfMemory) -> str:
+    """A message about memory, with the limit if the command line set one."""
+    on_device = isinstance(error, OutOfDeviceMemory)
+    name, limit = ("--gpu-memory", given.gpu_memory) if on_device else ("--memory", given.memory)
+    return f"{name}: is {limit} bytes: {error}" if limit else str(error)
+
+
+def _text(given: argparse.Namespace, error: Exception) -> tuple[str, int]:
+    """The message of an exception, and the exit code."""
+    if isinstance(error, Usage):
+        return str(error), 2
+    if isinstance(error, Failure):
+        return str(error), 1
+    if isinstance(error, OutOfMemory):
+        return _of_memory(given, error), 1
+    if isinstance(error, NoDevice):
+        return f"--device: {error}", 1
+    if isinstance(error, NoConvergence):
+        return f"{error}; nothing was written", 1
+    if isinstance(error, OSError):
+        text = str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
+        return _of_file(given, text), 1
+    if isinstance(error, (InvalidArgument, ValueError, TypeError)):
+        text, is_option = _named(given, str(error))
+        return text, 2 if is_option else 1
+    if isinstance(error, Error):
+        return _named(given, str(error))[0], 1
+    if isinstance(error, MemoryError):
+        return str(error) or "not enough memory", 1
+    return f"{type(error).__name__}: {error} (--debug shows where)", 1
+
+
+def report(given: argparse.Namespace, error: Exception) -> int:
+    """Writes the exception as one line to stderr, and returns the exit code."""
+    if isinstance(error, BrokenPipeError):
+        # The reader of stdout is gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    text, code = _text(given, error)
+    print(f"purlin {given.command}: error: {' '.join(text.split())}", file=sys.stderr)
+    return code

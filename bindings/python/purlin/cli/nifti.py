@@ -1,0 +1,125 @@
+"""NIfTI images through nibabel, and the text files of b-values and gradients."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .arrays import existing
+from .failures import Failure
+from .outputs import suffix_of
+
+ENDINGS = (".nii", ".nii.gz")
+# Bytes of a header and of the four that say that no extension follows.
+HEADER_BYTES = 352
+
+
+def nibabel(argument: str) -> Any:
+    """The package nibabel."""
+    try:
+        return importlib.import_module("nibabel")
+    except ImportError:
+        raise Failure(f"{argument}: NIfTI files need the package nibabel: pip install 'purlin[cli]'") from None
+
+
+def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, ...]) -> Any:
+    """The image of a file, which has one of the numbers of `axes`. Its samples are read by `samples`."""
+    library = nibabel(argument)
+    existing(given, argument, path)
+    if suffix_of(path) not in ENDINGS:
+        raise Failure(f"{argument}: is {path}, expected a name that ends in .nii or .nii.gz")
+    try:
+        image = library.load(path)
+    except (
+        library.filebasedimages.ImageFileError,
+        library.spatialimages.HeaderDataError,
+        OSError,
+        EOFError,
+        ValueError,
+        zlib.error,
+    ) as error:
+        raise Failure(f"{argument}: {path}: is not a NIfTI image: {error}") from None
+    if len(image.shape) not in axes:
+        wanted = " or ".join(str(number) for number in axes)
+        raise Failure(f"{argument}: {path}: has {len(image.shape)} axes, expected {wanted}")
+    return image
+
+
+def samples(argument: str, path: str, image: Any, dtype: Any = None) -> Any:
+    """The samples, scaled as the header says: in the type of the file where it does not scale, else float32."""
+    try:
+        slope, inter = image.header.get_slope_inter()
+        if (slope is None or slope == 1) and (inter is None or inter == 0):
+            return np.asanyarray(image.dataobj)
+        return image.get_fdata(dtype=np.float32 if dtype is None else dtype, caching="unchanged")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise Failure(f"{argument}: {path}: ends before its samples: {error}") from None
+
+
+def write(argument: str, path: Path, array: Any, affine: Any) -> None:
+    """A NIfTI-1 image, or of more than 32767 samples along an axis a NIfTI-2 image."""
+    library = nibabel(argument)
+    kind = library.Nifti1Image if max(array.shape) < 2**15 else library.Nifti2Image
+    image = kind(array, affine)
+    image.header.set_xyzt_units("mm")
+    image.to_filename(path)
+
+
+def volume_header(shape: tuple[int, ...], dtype: Any, spacing: Any, origin: Any) -> bytes:
+    """The first `HEADER_BYTES` of a file of samples [x, y, z], x fastest, with distances and the place of the first sample
+    in the axes of ITK and DICOM (x to the left, y to the back), which are the negative ones of NIfTI."""
+    library = nibabel("--out")
+    affine = np.diag([-spacing[0], -spacing[1], spacing[2], 1.0])
+    affine[:3, 3] = -origin[0], -origin[1], origin[2]
+    image = library.Nifti1Image(np.zeros((1, 1, 1), dtype), affine)
+    header = image.header
+    try:
+        header.set_data_shape(shape)
+    except library.spatialimages.HeaderDataError as error:
+        raise Failure(f"--out: a NIfTI-1 file cannot have the shape {shape}: {error}; write .mha instead") from None
+    # The shape of one voxel has set distances of its own.
+    header.set_zooms(spacing)
+    header.set_sform(affine, 1)
+    header.set_qform(affine, 1)
+    header.set_xyzt_units("mm")
+    header["vox_offset"] = HEADER_BYTES
+    content: bytes = header.binaryblock
+    return content + bytes(4)
+
+
+def _numbers(given: argparse.Namespace, argument: str, path: str) -> Any:
+    existing(given, argument, path)
+    try:
+        return np.loadtxt(path, ndmin=2)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Failure(f"{argument}: {path}: is not a table of numbers: {error}") from None
+
+
+def scheme(given: argparse.Namespace, bval: str, bvec: str, volumes: int) -> tuple[Any, Any]:
+    """b-values (N,) and gradients (N, 3) of the two text files, the latter in either orientation. Rows that are not numbers,
+    as some programs write for volumes without weighting, are 0."""
+    bvals = _numbers(given, "--bval", bval).ravel()
+    bvecs = _numbers(given, "--bvec", bvec)
+    if bvals.size != volumes:
+        raise Failure(f"--bval: {bval}: has {bvals.size} numbers, the image has {volumes} volumes")
+    if bvecs.shape == (3, volumes):
+        # Also of three volumes, where FSL's orientation is the usual one.
+        bvecs = bvecs.T
+    if bvecs.shape != (volumes, 3):
+        rows, cols = bvecs.shape
+        raise Failure(f"--bvec: {bvec}: has {rows} x {cols} numbers, expected 3 x {volumes} or {volumes} x 3")
+    return bvals, np.where(np.isfinite(bvecs), bvecs, 0.0)
+
+
+def to_scanner(bvecs: Any, affine: Any) -> Any:
+    """Gradients of FSL's convention in the axes of the scanner (x to the right, y to the front, z to the head), as MRtrix
+    has them: FSL's are along the image's axes, the first of which counts backwards in an image of positive determinant."""
+    linear = np.asarray(affine, np.float64)[:3, :3]
+    left, _, right = np.linalg.svd(linear)
+    flip = np.array([-1.0, 1.0, 1.0]) if np.linalg.det(linear) > 0 else np.ones(3)
+    return np.ascontiguousarray((bvecs * flip) @ (left @ right).T)

@@ -1,0 +1,179 @@
+"""Options that commands share, and options that are the library's own, with its defaults."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+
+from .. import Context, Group
+from .._context import initialised
+from .. import _structs
+from .._options import WORDS
+from .failures import Usage
+from .progress import Bar
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def _expected(found: re.Match[str]) -> str:
+    return f": is {found[2]}, expected {'an integer' if found[1] == 'int' else 'a number'}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        # Python before 3.14 takes -1e-3 for an option.
+        self._negative_number_matcher = re.compile(r"^-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^-(inf|nan)$")
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with code 2."""
+        text = re.sub(r"^argument (\S+): ", lambda found: f"{found[1].rpartition('/')[2]}: ", message)
+        text = re.sub(r": invalid choice: ('[^']*') \(choose from (.*)\)$", r": is \1, expected one of \2", text)
+        text = re.sub(r": invalid (int|float) value: (.*)$", _expected, text)
+        self.exit(2, f"{self.prog}: error: {' '.join(text.split())} ({self.prog} --help has the options)\n")
+
+
+def memory_size(text: str) -> int:
+    """A number of bytes, such as 8GiB, 500MB or 1000000."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", text.strip().upper())
+    if found is None or found[2] not in _UNITS or float(found[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"is {text!r}, expected a size above 0 such as 8GiB or 500MB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def device(text: str) -> tuple[str, list[int]]:
+    """A backend, and the numbers of GPUs: auto, cpu, gpu, or numbers with commas."""
+    if text in ("auto", "cpu"):
+        return text, [0]
+    if text == "gpu":
+        return "cuda", [0]
+    if not re.fullmatch(r"\d{1,4}(,\d{1,4})*", text):
+        raise argparse.ArgumentTypeError(f"is {text!r}, expected auto, cpu, gpu, or numbers of GPUs such as 0 or 0,1")
+    numbers = [int(word) for word in text.split(",")]
+    if len(set(numbers)) != len(numbers):
+        raise argparse.ArgumentTypeError(f"is {text!r}, which names a GPU twice")
+    return "cuda", numbers
+
+
+def command(
+    commands: Any, name: str, run: Any, short: str, text: str, example: str, several: bool = True, output: bool = True
+) -> Parser:
+    """The parser of a command with the options that all have. `several` = several GPUs may share the work."""
+    made: Parser = commands.add_parser(
+        name,
+        help=short,
+        description=text,
+        epilog="example:\n" + "\n".join(f"  {line}" for line in example.splitlines()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.set_defaults(run=run, names={}, files={}, memory=0, gpu_memory=0, several=several)
+    common = made.add_argument_group("machine and messages")
+    if output:
+        common.add_argument("--force", action="store_true", help="replace output files that exist (default: refuse)")
+        numbers = "numbers of GPUs with commas, which share the work" if several else "the number of a GPU"
+        common.add_argument(
+            "--device", type=device, default="auto", help=f"auto, cpu, gpu, or {numbers} (default: auto)"
+        )
+        common.add_argument(
+            "--memory",
+            type=memory_size,
+            default=0,
+            metavar="SIZE",
+            help="limit of host memory, such as 8GiB (default: none)",
+        )
+        common.add_argument(
+            "--gpu-memory",
+            type=memory_size,
+            default=0,
+            metavar="SIZE",
+            help="limit of memory of each GPU (default: none)",
+        )
+        common.add_argument("--threads", type=int, default=0, metavar="N", help="threads of the CPU (default: all)")
+    common.add_argument("--quiet", action="store_true", help="no progress bar and no summary (default: both)")
+    common.add_argument("--debug", action="store_true", help="traceback of a failure (default: one line)")
+    return made
+
+
+@contextmanager
+def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]]]:
+    """The context of a command, and the option `group` where several GPUs share the work."""
+
+    def log(_level: int, text: str) -> None:
+        print(f"purlin {given.command}: warning: {text}", file=sys.stderr)
+
+    backend, numbers = given.device
+    if len(numbers) > 1 and not given.several:
+        raise Usage(f"--device: names {len(numbers)} GPUs, this command uses one")
+    given.names.update(host_memory_limit="--memory", device_memory_limit="--gpu-memory", device="--device")
+    limits: dict[str, Any] = {"host_memory_limit": given.memory, "device_memory_limit": given.gpu_memory}
+    with ExitStack() as stack:
+        contexts = [
+            stack.enter_context(
+                Context(backend, device=number, threads=given.threads, log=log, log_level="warn", **limits)
+            )
+            for number in numbers
+        ]
+        options: dict[str, Any] = {}
+        if len(contexts) > 1:
+            options["group"] = stack.enter_context(Group(contexts))
+        yield contexts[0], options
+
+
+def bar(given: argparse.Namespace, measure: str = "") -> Bar:
+    """A progress bar on a terminal's stderr; elsewhere, and with --quiet, one that draws nothing."""
+    return Bar(f"purlin {given.command}", not given.quiet and sys.stderr.isatty(), measure)
+
+
+def say(given: argparse.Namespace, text: str) -> None:
+    """A line of the summary."""
+    if not given.quiet:
+        print(text)
+
+
+def _default(value: Any, words: dict[str, int] | None) -> str:
+    if words is not None:
+        return next(word for word, number in words.items() if number == value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def library_options(parser: Any, struct: str, options: Any, texts: dict[str, str]) -> None:
+    """Declares options of the library by the names in `texts`, with the types of the class `options` and the defaults of
+    the C struct. Those that are not given are None, so that the library's default acts."""
+    name = "".join(word.capitalize() for word in struct.split("_"))
+    raw = initialised(getattr(_structs, name), struct)
+    hints = get_type_hints(options)
+    words = WORDS[struct]
+    for key, text in texts.items():
+        option, hint = "--" + key.rstrip("_").replace("_", "-"), hints[key]
+        found = getattr(raw, key.rstrip("_"))
+        shown = _default(found, words.get(key))
+        settings: dict[str, Any] = {
+            "dest": key,
+            "default": None,
+            "help": f"{text} (default: {shown})".replace("%", "%%"),
+        }
+        if hint is bool:
+            settings["help"] = f"{text} (default: {'yes' if found else 'no'})".replace("%", "%%")
+            parser.add_argument(
+                f"--no-{option[2:]}" if found else option, action="store_const", const=not found, **settings
+            )
+        elif get_origin(hint) is Literal:
+            parser.add_argument(option, choices=get_args(hint), **settings)
+        else:
+            metavar = "N" if hint is int else "X"
+            parser.add_argument(option, type=hint, metavar=metavar, **settings)
+
+
+def chosen(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:
+    """The options that were given, and the names of all for messages."""
+    for name in names:
+        given.names.setdefault(name.rstrip("_"), "--" + name.rstrip("_").replace("_", "-"))
+        given.names.setdefault(name, given.names[name.rstrip("_")])
+    return {name: getattr(given, name) for name in names if getattr(given, name) is not None}

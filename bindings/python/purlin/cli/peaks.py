@@ -1,0 +1,139 @@
+"""`purlin peaks`: fibre directions of a diffusion-MRI image."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from .. import dwi
+from .._options import CsaOptions, PeaksOptions
+from . import nifti
+from .failures import Failure, Usage
+from .options import bar, chosen, command, library_options, machine, say
+from .outputs import Outputs, require_suffix
+
+_EXAMPLE = """purlin example peaks
+purlin peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out peaks.nii"""
+
+_TEXT = """Finds the fibre directions of each voxel: an orientation function in constant solid angle (one shell), then its
+maxima. Gradients are FSL's. --out NAME.nii has MRtrix' layout, as its sh2peaks writes: x, y, z of each peak times its
+amplitude in the axes of the scanner, 3 volumes a peak. --out NAME.npz has the arrays of dipy's PeaksAndMetrics, whose
+directions are in the axes of the gradients: peak_dirs (x, y, z, K, 3) of norm 1, peak_values (x, y, z, K), shm_coeff (basis
+descoteaux07, legacy) and affine; 0 where there is no peak. The directions of the two differ by the frame alone."""
+
+_CSA = {
+    "b0_threshold": "b-values up to this count as unweighted",
+    "smoothing": "weight of the Laplace-Beltrami term of the fit",
+}
+_PEAKS = {
+    "absolute_threshold": "least value of a peak",
+    "starts": "starts of the search in each voxel; 0 = by the degree",
+    "max_iterations": "most iterations of a start; 0 = by the method",
+    "tolerance": "of the search; 0 = by the precision",
+}
+
+
+def add(commands: Any) -> None:
+    """Declares the command."""
+    made = command(commands, "peaks", run, "diffusion MRI: fibre directions", _TEXT, _EXAMPLE, several=False)
+    made.add_argument("image", metavar="IMAGE", help=".nii or .nii.gz, the last axis the measurements")
+    made.add_argument("--bval", required=True, metavar="FILE", help="b-values, s/mm^2")
+    made.add_argument("--bvec", required=True, metavar="FILE", help="unit gradients, 3 rows or 3 columns")
+    made.add_argument("--mask", metavar="FILE", help=".nii or .nii.gz, not 0 in voxels of interest (default: all)")
+    made.add_argument(
+        "--degree", type=int, default=4, metavar="N", help="even degree of the orientation function (default: 4)"
+    )
+    made.add_argument("--count", type=int, default=3, metavar="K", help="most peaks of a voxel (default: 3)")
+    made.add_argument(
+        "--min-separation",
+        type=float,
+        default=25.0,
+        metavar="DEG",
+        help="least angle between two peaks, degrees (default: 25)",
+    )
+    made.add_argument(
+        "--relative-threshold",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="least value of a peak, as a part of the voxel's largest (default: 0.5)",
+    )
+    method = made.add_argument_group("method")
+    library_options(method, "dwi_options", CsaOptions, _CSA)
+    library_options(method, "dwi_options", PeaksOptions, _PEAKS)
+    made.add_argument(
+        "--out", required=True, metavar="FILE", help=".nii or .nii.gz for MRtrix' layout, .npz for dipy's"
+    )
+
+
+def _mask(given: argparse.Namespace, shape: tuple[int, ...]) -> Any:
+    if given.mask is None:
+        return None
+    image = nifti.read(given, "--mask", given.mask, (3, 4))
+    array = nifti.samples("--mask", given.mask, image)
+    if array.ndim == 4 and array.shape[3] == 1:
+        array = array[..., 0]
+    if array.shape != shape:
+        raise Failure(f"--mask: {given.mask}: has shape {array.shape}, the image {shape}")
+    return array != 0
+
+
+def run(given: argparse.Namespace) -> None:
+    """Finds the peaks."""
+    is_dipy = require_suffix("--out", given.out, *nifti.ENDINGS, ".npz") == ".npz"
+    if given.count < 1:
+        raise Usage(f"--count: is {given.count}, expected at least 1")
+    if not 0 <= given.min_separation <= 90:
+        raise Usage(f"--min-separation: is {given.min_separation:g}, expected 0 to 90 degrees")
+    csa, search = chosen(given, list(_CSA)), chosen(given, list(_PEAKS))
+    given.names.update(
+        degree="--degree",
+        min_separation="--min-separation",
+        relative_threshold="--relative-threshold",
+        bvals="--bval",
+        bvecs="--bvec",
+        threads="--threads",
+    )
+    basis: Any = "descoteaux07_legacy" if is_dipy else "mrtrix3"
+    with Outputs(given.force) as outputs, bar(given) as progress:
+        place = outputs.add("--out", given.out)
+        image = nifti.read(given, "IMAGE", given.image, (4,))
+        bvals, bvecs = nifti.scheme(given, given.bval, given.bvec, image.shape[3])
+        mask = _mask(given, image.shape[:3])
+        if not is_dipy:
+            bvecs = nifti.to_scanner(bvecs, image.affine)
+        signals = nifti.samples("IMAGE", given.image, image)
+        with machine(given) as (context, _):
+            fitted = dwi.csa(
+                signals, bvals, bvecs, given.degree, basis, mask=mask, progress=progress, context=context, **csa
+            )
+            found = dwi.peaks(
+                fitted.sh,
+                given.count,
+                basis=basis,
+                mask=mask,
+                progress=progress,
+                context=context,
+                format="unit_value" if is_dipy else "mrtrix",
+                missing="zero" if is_dipy else "nan",
+                relative_threshold=given.relative_threshold,
+                min_separation=float(np.radians(given.min_separation)),
+                **search,
+            )
+        if is_dipy:
+            coefficients = np.nan_to_num(fitted.sh, nan=0.0)
+            np.savez(
+                place, peak_dirs=found.directions, peak_values=found.values, shm_coeff=coefficients, affine=image.affine
+            )
+        else:
+            shape = (*image.shape[:3], 3 * given.count)
+            nifti.write("--out", place, found.peaks.reshape(shape).astype(np.float32, copy=False), image.affine)
+    counts = np.bincount(found.count.ravel(), minlength=given.count + 1)
+    say(
+        given,
+        f"{given.out}: {found.count.size} voxels, "
+        + ", ".join(f"{n} with {k}" for k, n in enumerate(counts))
+        + " peaks",
+    )
