@@ -206,6 +206,25 @@ class Rows:
         self.np.save(path, self.falling())
         return self.low_rank(self.purlin.Matrix.from_source(self.purlin.blocks.Source.from_npy(path, context=self.context)))
 
+    def row_low_rank_operator(self) -> Work:
+        a = self.falling()
+        at = self.np.ascontiguousarray(a.T)
+        options = {"shape": a.shape, "dtype": a.dtype, "context": self.context}
+        matrix = self.purlin.Matrix.from_operator(lambda x: a @ x, lambda x: at @ x, **options)
+        return self.low_rank(matrix)
+
+    def copied(self, source: Any) -> Work:
+        """Copies on the host, whatever the backend."""
+        borrow = self.purlin.Tensor.borrow
+        x, y = borrow(source, context=self.context), borrow(self.np.empty(source.shape), context=self.context)
+        return lambda: x.copy_to(y)
+
+    def row_copy_of_every_second(self) -> Work:
+        return self.copied(self.rng.standard_normal((1_000, 4_000))[:, ::2])
+
+    def row_copy_transposed(self) -> Work:
+        return self.copied(self.rng.standard_normal((2_000, 1_000)).T)
+
     def row_robust(self) -> Work:
         np = self.np
         rows, columns = (4_000, 800) if self.gpu else (1_500, 200)
