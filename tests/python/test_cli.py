@@ -68,13 +68,22 @@ def test_every_option_is_documented_with_its_default() -> None:
     assert "(default: gaussian)" in defaults["svd", "sketch"]
 
 
-def test_info_names_the_loaded_library_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_names_the_loaded_library_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run("info") == 0
     text = capsys.readouterr().out
     assert purlin.build_info() in text and purlin.__version__ in text and f"NumPy {np.__version__}" in text
     file = re.search(r"^file: +(.+)$", text, re.M)
     assert file and Path(file[1]).is_file()
     assert ("\nGPU:" in text) == (not purlin.devices()) and ("\nGPU 0:" in text) == bool(purlin.devices())
+    # A GPU that cannot be used is named with the reason.
+    fake = purlin.Device(99, "Old", (8, 0), 1, 4 << 30, 3 << 30, 0, 0, 0, 12040)
+    monkeypatch.setattr(cli.info, "devices", lambda: [fake])
+    assert run("info") == 0
+    text = capsys.readouterr().out
+    assert "\nGPU 99:      Old, sm_80, 3.0 GiB of 4.0 GiB free, driver for CUDA 12.4\n" in text
+    assert re.search(r"\n- GPU 99: (no device|device): .+\. cuBLAS", text)
 
 
 # Refusals

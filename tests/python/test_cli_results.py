@@ -14,6 +14,7 @@ import pytest
 
 from cli_runs import done, in_a_folder, needs_nibabel, refused, run  # noqa: F401  (the fixture of every test)
 from conftest import ROOT
+from test_paths import grey_page
 
 import purlin
 from purlin import cli, dwi, fdk, graph, lanczos, rpca, rsvd, sparse
@@ -65,7 +66,9 @@ def rtk_file(path: str, common: dict[str, Any], views: list[dict[str, Any]], ver
 
     body = written(common) + "".join(f"<Projection>{written(view)}</Projection>\n" for view in views)
     root = f'<RTKThreeDCircularGeometry version="{version}">'
-    Path(path).write_text(f'<?xml version="1.0"?>\n<!DOCTYPE RTKGEOMETRY>\n{root}\n{body}</RTKThreeDCircularGeometry>\n')
+    Path(path).write_text(
+        f'<?xml version="1.0"?>\n<!DOCTYPE RTKGEOMETRY>\n{root}\n{body}</RTKThreeDCircularGeometry>\n'
+    )
 
 
 def test_volumes_have_the_bits_of_the_library_in_every_format(cpu: purlin.Context) -> None:
@@ -122,6 +125,47 @@ def test_counts_of_a_raw_file(cpu: purlin.Context) -> None:
     options = "--shape 90 64 80 --type '>u2' --header 12 --i0 60100 --sid 500 --sdd 1000 --pitch 3 3.5"
     done(f"fdk scan.bin {options} --dark dark.npy --out v.npy")
     assert np.array_equal(np.load("v.npy"), want)
+
+
+def test_stacks_of_tiff_files_and_headers_beside_their_data(cpu: purlin.Context) -> None:
+    lines, _ = scan("full")
+    bytes_ = np.rint(lines * (255 / lines.max())).astype(np.uint8)
+    for view, page in enumerate(bytes_):
+        grey_page(Path(f"{view:03}.tif"), page)
+    geometry = fdk.Geometry(80, 64, 3.0, 3.5, 500.0, 1000.0, 1.5, -2.0, angles=-np.radians(30 + np.arange(90) * 4.0))
+    want = fdk.reconstruct(bytes_, geometry, context=cpu)
+    names = " ".join(f"{view:03}.tif" for view in range(90))
+    numbers = "--sid 500 --sdd 1000 --panel-offset 1.5 -2"
+    done(f"fdk {names} {numbers} --pitch 3 3.5 --start -30 --step -4 --out stack.npy")
+    assert np.array_equal(np.load("stack.npy"), want)
+    head = (
+        "NDims = 3\nDimSize = 80 64 90\nElementSpacing = 3 3.5 1\nElementType = MET_UCHAR\nElementDataFile = data.raw\n"
+    )
+    Path("scan.mhd").write_text(head)
+    Path("data.raw").write_bytes(bytes_.tobytes())
+    np.savetxt("angles.txt", -30 - np.arange(90) * 4.0)
+    done(f"fdk scan.mhd {numbers} --angles angles.txt --out header.npy")
+    assert np.array_equal(np.load("header.npy"), want)
+
+
+def test_several_devices_share_the_work(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two contexts on the CPU stand for two GPUs."""
+    for name in ("fdk", "svd", "pca", "rpca", "eigs"):
+        assert run(f"example {name} --quiet") == 0
+    shared = ("fdk scan.mha --geometry geometry.xml", "eigs graph.txt --count 3", "eigs graph.txt --clusters 3")
+    for k, line in enumerate(shared):
+        done(f"{line} --out one{k}.npy")
+    monkeypatch.setattr(cli.options, "device", lambda _text: ("cpu", [0, 0]))
+    for k, line in enumerate(shared):
+        done(f"{line} --out two{k}.npy")
+    written = sorted(path.name for path in Path().glob("one*.npy"))
+    assert len(written) == 7
+    assert np.array_equal(np.load("one0.npy"), np.load("two0.npy"))
+    for name in written:
+        assert np.allclose(np.load(name), np.load(name.replace("one", "two")), atol=1e-9), name
+    # These share work over GPUs alone: the refusal shows that the group has arrived.
+    for line in ("svd matrix.npy --rank 3", "pca samples.npy --components 3", "rpca frames.npy --out r.npz"):
+        refused(f"{line} --device cpu", 2, "--device: has 2 contexts on the CPU", capsys)
 
 
 def test_rtk_geometries_of_circles(cpu: purlin.Context) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Context, Error, __version__, build_info, devices
+from .. import Context, Error, __version__, build_info, devices, rsvd
 from .._lib import lib
 from .options import command
 
@@ -65,8 +65,8 @@ def _row(name: str, text: str) -> None:
 
 
 def _print_gpus(missing: list[str]) -> None:
-    """The GPUs, and whether a context can be made on each."""
-    if "CPU only" in build_info() or "GPU" not in build_info():
+    """The GPUs, and whether each runs a small decomposition, which takes the driver, the kernels and cuBLAS."""
+    if " GPU" not in build_info():
         missing.append("GPU code: this library was built without it; install a build with CUDA")
         _row("GPU", "none: the library has no GPU code")
         return
@@ -80,15 +80,21 @@ def _print_gpus(missing: list[str]) -> None:
         driver = f"{gpu.driver_version // 1000}.{gpu.driver_version % 1000 // 10}"
         memory = f"{_gib(gpu.memory_free)} of {_gib(gpu.memory_total)} free"
         _row(f"GPU {gpu.ordinal}", f"{gpu.name}, sm_{major}{minor}, {memory}, driver for CUDA {driver}")
-    try:
-        for ordinal in [gpu.ordinal for gpu in found] or [0]:
-            Context("cuda", device=ordinal).close()
-    except Error as error:
-        if not found:
-            _row("GPU", "none")
-        missing.append(
-            f"GPU: {error}. GPUs need NVIDIA's driver (nvidia.com/drivers); without one everything runs on the CPU"
-        )
+        try:
+            with Context("cuda", device=gpu.ordinal) as context:
+                rsvd.compute(np.eye(64), 4, context=context)
+        except Error as error:
+            missing.append(
+                f"GPU {gpu.ordinal}: {error}. cuBLAS and cuSOLVER of CUDA must be where the loader finds them"
+            )
+    if not found:
+        _row("GPU", "none")
+        try:
+            Context("cuda").close()
+        except Error as error:
+            missing.append(
+                f"GPU: {error}. GPUs need NVIDIA's driver (nvidia.com/drivers); everything runs on the CPU too"
+            )
 
 
 def run(given: argparse.Namespace) -> None:

@@ -111,7 +111,9 @@ def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]
     backend, numbers = given.device
     if len(numbers) > 1 and not given.several:
         raise Usage(f"--device: names {len(numbers)} GPUs, this command uses one")
-    given.names.update(host_memory_limit="--memory", device_memory_limit="--gpu-memory", device="--device")
+    given.names.update(
+        host_memory_limit="--memory", device_memory_limit="--gpu-memory", device="--device", group="--device"
+    )
     limits: dict[str, Any] = {"host_memory_limit": given.memory, "device_memory_limit": given.gpu_memory}
     with ExitStack() as stack:
         contexts = [
