@@ -1,4 +1,5 @@
-"""Functions of SciPy, scikit-learn and networkx with their signatures, computed by purlin."""
+"""Functions of SciPy, scikit-learn and networkx with their signatures, computed by purlin, and the estimators of
+`purlin.sklearn` for scikit-learn's tests."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import svd_flip
 
 import purlin
+import purlin.sklearn
 
 calls = 0
 """Number of solver calls so far."""
@@ -225,6 +227,63 @@ def randomized_svd(
         # scikit-learn decides by u, whether it transposes the matrix or not.
         u, vt = svd_flip(u, vt)
     return u, s, vt
+
+
+def _dropped(given: dict[str, Any], names: str, unused: bool) -> None:
+    """Takes parameters away that scikit-learn documents as unused by the chosen solver: `purlin.sklearn` refuses them."""
+    for name in names.split() if unused else ():
+        given.pop(name, None)
+
+
+class TruncatedSVD(purlin.sklearn.TruncatedSVD):
+    """`purlin.sklearn.TruncatedSVD`, which counts its fits."""
+
+    def __init__(self, n_components: Any = 2, **given: Any) -> None:
+        if given.pop("power_iteration_normalizer", "auto") not in ("auto", "QR"):
+            raise TypeError("power_iteration_normalizer: bases are orthonormalized in each iteration")
+        _dropped(given, "n_iter n_oversamples", given.get("algorithm") == "arpack")
+        super().__init__(n_components, context=context, **given)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        _called()
+        return super().fit_transform(X, y)
+
+
+class PCA(purlin.sklearn.PCA):
+    """`purlin.sklearn.PCA`, which counts its fits. It never overwrites data, whatever `copy` is."""
+
+    def __init__(self, n_components: Any = None, *, copy: bool = True, **given: Any) -> None:
+        solver = given.get("svd_solver", "auto")
+        _dropped(given, "iterated_power n_oversamples", solver not in ("auto", "randomized"))
+        super().__init__(n_components, context=context, **given)
+
+    def _fit(self, X: Any, scores: bool) -> Any:
+        _called()
+        return super()._fit(X, scores)
+
+
+class SpectralEmbedding(purlin.sklearn.SpectralEmbedding):
+    """`purlin.sklearn.SpectralEmbedding`, which counts its fits."""
+
+    def __init__(self, n_components: Any = 2, **given: Any) -> None:
+        _dropped(given, "gamma", callable(given.get("affinity")))
+        super().__init__(n_components, context=context, **given)
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        _called()
+        return super().fit(X, y)
+
+
+class SpectralClustering(purlin.sklearn.SpectralClustering):
+    """`purlin.sklearn.SpectralClustering`, which counts its fits and prints nothing."""
+
+    def __init__(self, n_clusters: Any = 8, *, verbose: Any = False, **given: Any) -> None:
+        _dropped(given, "n_init", given.get("assign_labels") == "cluster_qr")
+        super().__init__(n_clusters, context=context, **given)
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        _called()
+        return super().fit(X, y)
 
 
 def fiedler_function(method: str) -> Any:

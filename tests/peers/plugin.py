@@ -32,22 +32,21 @@ REPLACED: dict[str, list[tuple[str, str, Any]]] = {
         ("sklearn.utils.tests.test_extmath", "randomized_svd", adapters.randomized_svd),
         ("sklearn.utils.tests.test_extmath", "eigsh", adapters.eigsh),
     ],
-    "sklearn.decomposition.tests.test_pca": [
-        ("sklearn.decomposition._pca", "_randomized_svd", adapters.randomized_svd),
-        ("sklearn.decomposition._pca", "svds", adapters.svds),
-    ],
+    "sklearn.decomposition.tests.test_pca": [("sklearn.decomposition.tests.test_pca", "PCA", adapters.PCA)],
     "sklearn.decomposition.tests.test_truncated_svd": [
-        ("sklearn.decomposition._truncated_svd", "_randomized_svd", adapters.randomized_svd),
-        ("sklearn.decomposition._truncated_svd", "svds", adapters.svds),
+        ("sklearn.decomposition.tests.test_truncated_svd", name, getattr(adapters, name)) for name in ("PCA", "TruncatedSVD")
     ],
     "sklearn.decomposition.tests.test_kernel_pca": [
         ("sklearn.decomposition._kernel_pca", "eigsh", adapters.eigsh),
     ],
     "sklearn.manifold.tests.test_spectral_embedding": [
+        # The class, and the function of scikit-learn, which has no class.
+        ("sklearn.manifold.tests.test_spectral_embedding", "SpectralEmbedding", adapters.SpectralEmbedding),
         ("sklearn.manifold._spectral_embedding", "eigsh", adapters.eigsh),
     ],
     "sklearn.cluster.tests.test_spectral": [
-        ("sklearn.manifold._spectral_embedding", "eigsh", adapters.eigsh),
+        ("sklearn.cluster.tests.test_spectral", "SpectralClustering", adapters.SpectralClustering),
+        ("sklearn.cluster._spectral", "SpectralClustering", adapters.SpectralClustering),
     ],
     "sklearn.cluster.tests.test_bicluster": [
         ("sklearn.cluster._bicluster", "_randomized_svd", adapters.randomized_svd),

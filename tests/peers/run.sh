@@ -17,15 +17,15 @@ export SKLEARN_RUN_FLOAT32_TESTS=1
 first=(
     sklearn.utils.tests.test_extmath
     sklearn.decomposition.tests.test_kernel_pca
+    sklearn.decomposition.tests.test_truncated_svd
     sklearn.manifold.tests.test_spectral_embedding
+    sklearn.cluster.tests.test_spectral
+    sklearn.cluster.tests.test_bicluster
 )
 second=(
     scipy.sparse.linalg._eigen.arpack.tests.test_arpack
     scipy.sparse.linalg._eigen.tests.test_svds
     sklearn.decomposition.tests.test_pca
-    sklearn.decomposition.tests.test_truncated_svd
-    sklearn.cluster.tests.test_spectral
-    sklearn.cluster.tests.test_bicluster
     networkx.linalg.tests.test_algebraic_connectivity
     networkx.linalg.tests.test_spectrum
 )

@@ -15,6 +15,12 @@ PASSED = pytest.StashKey[bool]()
 GOLDEN = ROOT / "tests" / "golden" / "sshopm"
 
 
+def pytest_collection_finish() -> None:
+    """Keeps the objects of imported modules out of the collections below, which SciPy and scikit-learn make slow."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Notes whether the test has passed."""
