@@ -278,7 +278,8 @@ def child(*words: str, **settings: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "purlin", *words], start_new_session=True, **settings)
 
 
-def test_ctrl_c_ends_a_run_with_130_and_leaves_no_file(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_a_run_with_130_and_leave_no_file(number: signal.Signals, folder: Path) -> None:
     random = np.random.default_rng(0)
     np.save("m.npy", random.standard_normal((700, 600)))
     words = "rpca m.npy --low-rank l.npy --sparse s.npy --device cpu --tolerance 1e-15 --max-iterations 1000000 --rho 1.0000001"
@@ -288,7 +289,7 @@ def test_ctrl_c_ends_a_run_with_130_and_leaves_no_file(folder: Path) -> None:
         while len(list(folder.glob("s.*partial*"))) == 0 and running.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         time.sleep(0.3)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         out, err = running.communicate(timeout=30)
     finally:
         running.kill()
@@ -322,7 +323,7 @@ def test_the_progress_bar_is_for_terminals(folder: Path) -> None:
     (folder / "without" / "tqdm.py").write_text("raise ImportError\n")
     paths = os.environ.get("PYTHONPATH", "")
     plain = on_terminal("rpca frames.npy --out a.npz", PYTHONPATH=f"{folder}/without:{paths}")
-    assert re.search(r"\rpurlin rpca \[\.+\] +\d+ % residual \d\.\d\de-\d\d", plain) and plain.endswith("\r\033[K"), (
+    assert re.search(r"\rpurlin rpca \[[#.]+\] +\d+ % residual \d\.\d\de[-+]\d\d", plain) and plain.endswith("\r\033[K"), (
         plain
     )
     if importlib.util.find_spec("tqdm") is not None:

@@ -7,8 +7,12 @@ the library where it knows their format, so data may be larger than memory.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 from .. import __version__
 from . import eigs, example, fdk, info, pca, peaks, rpca, svd
@@ -18,8 +22,9 @@ from .options import Parser
 _COMMANDS = (info, example, fdk, peaks, svd, pca, rpca, eigs)
 
 _TEXT = """
-exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted. No file is replaced without --force, and a command
-that fails or is interrupted writes none. `purlin COMMAND --help` has the options of a command and an example.
+exit codes: 0 done, 1 failed, 2 wrong command line, 130 interrupted by Ctrl-C or SIGTERM. No file is replaced without
+--force, and a command that fails or is interrupted writes none. `purlin COMMAND --help` has the options of a command and
+an example.
 """
 
 
@@ -38,14 +43,37 @@ def parser() -> Parser:
     return made
 
 
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM, which batch systems send before they kill, does what Ctrl-C does, so that no provisional file is left."""
+
+    def end(_signal: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):
+            raise KeyboardInterrupt
+        # During a call of the library the handler is that of the call, which then ends.
+        handler(signal.SIGINT, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread has signals.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; `arguments` None = those of the process."""
     given = argparse.Namespace(command="", debug=False)
     try:
-        parser().parse_args(arguments, given)
-        given.run(given)
-        sys.stdout.flush()
-        return 0
+        with _ended_like_ctrl_c():
+            parser().parse_args(arguments, given)
+            given.run(given)
+            sys.stdout.flush()
+            return 0
     except KeyboardInterrupt:
         print(f"{f'purlin {given.command}'.strip()}: interrupted", file=sys.stderr)
         return 130

@@ -26,16 +26,16 @@ values and coordinates, with --clusters labels (from 0), with --component the nu
 
 _TEXTS = {
     "kind": "operator made of the matrix",
-    "shift": "multiple of the identity that is added",
+    "shift": "number added to the diagonal",
     "sigma": "the number next to which eigenvalues are looked for, with --which nearest",
-    "tolerance": "of the residuals, relative to the norm; 0 = by the precision",
-    "basis": "vectors of the space; 0 = by the count",
-    "restarts": "most restarts; 0 = the library's choice",
+    "tolerance": "of residuals, relative to the eigenvalue; 0 = 1e-10 in double, 1e-5 in single precision",
+    "basis": "vectors of the Krylov space; 0 = by the order and the count",
+    "restarts": "most restarts; 0 = max(300, 10 n / basis)",
     "method": "thick restarts, or the plain recurrence",
-    "block": "vectors iterated together",
+    "block": "vectors that the matrix multiplies at once, 1 to 16",
     "filter": "Chebyshev filter",
-    "degree": "degree of the filter; 0 = the library's choice",
-    "ordering": "order of the vertices in products",
+    "degree": "degree of the filter; 0 = by the spectrum",
+    "ordering": "order of rows in which products are formed",
     "seed": "of the random numbers",
 }
 # Of these an embedding has its own values.

@@ -27,7 +27,7 @@ docs/fdk.md has the conventions. Neither the scan nor the volume need fit in mem
 _TEXTS = {
     "window": "window of the ramp filter",
     "cutoff": "cut-off of the window, as a part of the Nyquist frequency",
-    "truncation": "rows go on beyond their ends over this part of their length, for objects wider than the panel; 0 = off",
+    "truncation": "width of the smooth continuation of rows, as a part of the columns, for objects wider than the panel; 0 = off",
     "edge": "beyond the rim of the panel: zeros, or skip what is not inside",
     "precision": "f32, or the slow double precision on the CPU",
     "fov_mask": "zero the voxels that some view never sees",

@@ -29,9 +29,9 @@ _CSA = {
 }
 _PEAKS = {
     "absolute_threshold": "least value of a peak",
-    "starts": "starts of the search in each voxel; 0 = by the degree",
-    "max_iterations": "most iterations of a start; 0 = by the method",
-    "tolerance": "of the search; 0 = by the precision",
+    "starts": "starts in each voxel; 0 = 32 up to degree 4, else 64",
+    "max_iterations": "most iterations of a start; 0 = 500",
+    "tolerance": "relative residual of a peak; 0 = 1e-10 in double, 1e-5 in single precision",
 }
 
 

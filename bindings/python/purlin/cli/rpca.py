@@ -22,17 +22,16 @@ _EXAMPLE = """purlin example rpca
 purlin rpca frames.npy --low-rank background.npy --sparse foreground.npy"""
 
 _TEXT = """Splits a matrix into one of low rank and a sparse one: the background and the moving foreground of a video, whose
-frames are the columns. A .npy file is read and the two parts are written in blocks, so that neither need fit in memory."""
+frames are its columns or its rows. A .npy file is read and the two parts are written in blocks, so that neither need fit
+in memory."""
 
 _TEXTS = {
-    "lambda_": "weight of the sparse part; 0 = 1 / sqrt(max(m, n))",
-    "tolerance": "residual at which the iteration ends, relative to the matrix",
+    "lambda_": "weight of the sparse part; 0 = 1 / sqrt(max(rows, columns))",
+    "tolerance": "residual at which the iteration ends, relative to the matrix; at least 1e-6 in single precision",
     "max_iterations": "most iterations",
     "rho": "growth of the penalty from iteration to iteration",
     "max_rank": "most rank of the low-rank part; 0 = no limit",
-    "frames": "where a frame is",
     "block_rows": "rows read at a time; 0 = as memory allows",
-    "threshold": "entries of the sparse part up to this modulus become 0",
     "seed": "of the random numbers",
 }
 
@@ -43,7 +42,7 @@ def add(commands: Any) -> None:
     made.add_argument("matrix", metavar="MATRIX", help=".npy or .npz")
     made.add_argument("--key", metavar="NAME", help="array of a .npz file (default: the only one)")
     made.add_argument(
-        "--dtype", choices=("float32", "float64"), help="type of the computation (default: that of the file)"
+        "--dtype", choices=("float32", "float64"), help="type of the computation (default: that of the matrix)"
     )
     made.add_argument(
         "--mask",

@@ -19,21 +19,20 @@ _TEXT = """Computes the largest singular values by randomized SVD, and with --ou
 .npy file is read in blocks and need not fit in memory."""
 
 COMMON = {
-    "oversampling": "columns of the sketch beyond the rank",
-    "power_iterations": "power iterations",
-    "method": "how",
+    "oversampling": "columns of the sketch beyond the rank; -1 = max(10, rank / 10)",
+    "power_iterations": "power iterations, which sharpen the sketch; -1 = 4 or 7, by the rank",
+    "method": "algorithm, by its name in docs/rsvd.md",
     "sketch": "kind of the random matrix",
     "block_rows": "rows read at a time; 0 = as memory allows",
-    "one_pass": "read the matrix once, less accurately",
     "seed": "of the random numbers",
 }
 _TEXTS = {
     **COMMON,
     "tolerance": "relative error to reach, in place of a rank; 0 = off",
     "max_rank": "most triplets with --tolerance; 0 = no limit",
-    "center": "subtract the means of columns or rows first",
-    "scale": "divide by the standard deviations, with --center",
-    "sign": "which entry of largest modulus is positive",
+    "center": "subtract the means of columns or of rows",
+    "scale": "divide columns by their standard deviations, with --center columns",
+    "sign": "make the entry of largest modulus of each right, or left, vector positive",
 }
 _NAMES = ["U", "s", "Vt"]
 
@@ -43,7 +42,7 @@ def add_matrix(made: Any, name: str, text: str) -> None:
     made.add_argument("matrix", metavar=name, help=text)
     made.add_argument("--key", metavar="NAME", help="array of a .npz file (default: the only one)")
     made.add_argument(
-        "--dtype", choices=("float32", "float64"), help="type of the computation (default: that of the file)"
+        "--dtype", choices=("float32", "float64"), help="type of the computation (default: that of the matrix)"
     )
 
 
