@@ -27,7 +27,8 @@ SINGLE_OBJECTS(KEPT)
 /* Of devices that are added to a call, or to an object, which keeps them. */
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
-static void (*released)(void);
+/* Of the calls of MATLAB's functions, and of the running watch. */
+static void (*released[2])(void);
 /* Starts of the library's messages about arguments of the command, and those in MATLAB: a name and what is `behind` it. */
 static struct { char from[32]; const char *to, *behind; } called[24];
 static size_t called_count;
@@ -45,10 +46,16 @@ void release_temporaries(void) {
 #undef DESTROYED
   while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
   called_count = 0;
-  if (released) released();
+  for (size_t k = 0; k < sizeof released / sizeof *released; k++)
+    if (released[k]) released[k]();
 }
 
-void at_release(void (*what)(void)) { released = what; }
+void at_release(void (*what)(void)) {
+  size_t k = 0;
+  while (k < sizeof released / sizeof *released && released[k] && released[k] != what) k++;
+  if (k == sizeof released / sizeof *released) fail("internal", "purlin_mex: too many functions at a release");
+  released[k] = what;
+}
 
 void name_argument(const char *library, const char *name) {
   if (called_count == sizeof called / sizeof *called) return;

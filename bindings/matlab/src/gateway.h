@@ -54,7 +54,7 @@ purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
 SINGLE_OBJECTS(DECLARED)
 #undef DECLARED
 void release_temporaries(void);
-/* Sets a function that is called when they are released. */
+/* Adds a function that is called whenever they are released. */
 void at_release(void (*what)(void));
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -174,7 +174,8 @@ uint64_t key_argument(const char *name, const mxArray *value);
 /* A MATLAB function watching one call. */
 typedef struct watch { mxArray *function; mxArray *error; const char *message; } watch;
 void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user);
-/* The callback of an object that outlives a command: it reports to the watch that the running command names. */
+/* The callback of an object that outlives a command: it reports to the watch that the running command names, until the
+ * command ends or fails. */
 int32_t report_to_running(int64_t step, int64_t steps, double measure, void *user);
 void set_running(watch *w);
 /* As check(), but an error raised by the MATLAB function comes first. */

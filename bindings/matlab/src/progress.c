@@ -52,7 +52,13 @@ int32_t report_to_running(int64_t step, int64_t steps, double measure, void *use
   return running ? report(step, steps, measure, running) : 0;
 }
 
-void set_running(watch *w) { running = w; }
+static void forget_running(void) { running = NULL; }
+
+void set_running(watch *w) {
+  running = w;
+  /* The watch is in the memory of the command, which an error leaves. */
+  at_release(forget_running);
+}
 
 void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user) {
   const mxArray *function = option(options, "progress");
