@@ -6603,9 +6603,11 @@ purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
  * The plan of purlin_rsvd_compute for a matrix: the method and why, passes, blocks, bytes and seconds. No entry is
  * read.
  *
- * @param      rsvd  the decomposition.
- * @param      a     the matrix, of any storage.
- * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+ * @param      rsvd    the decomposition.
+ * @param      a       the matrix, of any storage.
+ * @param      with_u  1 for a run with U, 0 for one without, which takes less memory.
+ * @param      with_v  1 for a run with V, 0 for one without.
+ * @param[out] info    filled in; initialise it with purlin_rsvd_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
@@ -6615,6 +6617,8 @@ purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
                                const struct purlin_matrix *a,
+                               int32_t with_u,
+                               int32_t with_v,
                                struct purlin_rsvd_info *info);
 
 /**

@@ -70,16 +70,23 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The plan of a run on `a`: method, passes, bytes, blocks, memory.
-  subroutine rsvd_plan(self, a, info, stat, errmsg)
+  !> The plan of a run on `a` with U and V, or without the one whose argument is false: method, passes, bytes, blocks,
+  !> memory.
+  subroutine rsvd_plan(self, a, info, with_u, with_v, stat, errmsg)
     class(purlin_rsvd), intent(in) :: self
     type(purlin_matrix), intent(in) :: a
     type(purlin_rsvd_info), intent(inout) :: info
+    logical, intent(in), optional :: with_u, with_v
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
+    integer(c_int32_t) :: u, v
+    u = 1
+    if (present(with_u)) u = merge(1_c_int32_t, 0_c_int32_t, with_u)
+    v = 1
+    if (present(with_v)) v = merge(1_c_int32_t, 0_c_int32_t, with_v)
     call purlin_init(info)
-    call absorb(o, c_rsvd_plan(self%key, a%handle(), info))
+    call absorb(o, c_rsvd_plan(self%key, a%handle(), u, v, info))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -94,10 +94,10 @@ class session {
   /// again.
   void set_sketch(const matrix& omega = {}) { check(purlin_rsvd_set_sketch(get(), omega.get())); }
 
-  /// The plan of a run on `a`: method, passes, bytes, blocks, memory.
-  purlin_rsvd_info plan(const matrix& a) const {
+  /// The plan of a run on `a` with U and V, or without one of them: method, passes, bytes, blocks, memory.
+  purlin_rsvd_info plan(const matrix& a, bool with_u = true, bool with_v = true) const {
     purlin_rsvd_info info = detail::fresh_info();
-    check(purlin_rsvd_plan(get(), a.get(), &info));
+    check(purlin_rsvd_plan(get(), a.get(), with_u ? 1 : 0, with_v ? 1 : 0, &info));
     return info;
   }
 

@@ -13,6 +13,7 @@ use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::rsvd::info::Info;
 use crate::rsvd::options::Options;
+use crate::rsvd::plan::WantedFactors;
 use crate::rsvd::session::Rsvd;
 use crate::session::{CancelHandle, LastInfo};
 
@@ -161,9 +162,11 @@ pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const p
 /// The plan of purlin_rsvd_compute for a matrix: the method and why, passes, blocks, bytes and seconds. No entry is
 /// read.
 ///
-/// @param      rsvd  the decomposition.
-/// @param      a     the matrix, of any storage.
-/// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+/// @param      rsvd    the decomposition.
+/// @param      a       the matrix, of any storage.
+/// @param      with_u  1 for a run with U, 0 for one without, which takes less memory.
+/// @param      with_v  1 for a run with V, 0 for one without.
+/// @param[out] info    filled in; initialise it with purlin_rsvd_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
@@ -175,17 +178,20 @@ pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const p
 pub unsafe extern "C" fn purlin_rsvd_plan(
     rsvd: *const purlin_rsvd,
     a: *const purlin_matrix,
+    with_u: i32,
+    with_v: i32,
     info: *mut purlin_rsvd_info,
 ) -> purlin_status {
     guard::run(|| {
         let rsvd = RsvdObject::shared(rsvd)?;
         let a = matrix::input("a", a)?;
+        let wanted = WantedFactors { u: options::flag("with_u", with_u)?, v: options::flag("with_v", with_v)? };
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::check("info", info) }?;
-        let plan = rsvd.plan(&a)?;
+        let plan = rsvd.plan_factors(&a, wanted)?;
         // SAFETY: as above.
         unsafe { options::write("info", info, purlin_rsvd_info::of(&plan, rsvd.options())) }
     })

@@ -94,12 +94,21 @@ impl Rsvd {
         info
     }
 
-    /// The plan of a decomposition of `a`: the fields of [`Info`] that are known before it runs.
+    /// The plan of a decomposition of `a` with both factors, as of [`Rsvd::plan_factors`].
+    ///
+    /// # Errors
+    /// As [`Rsvd::plan_factors`].
+    pub fn plan(&self, a: &Matrix) -> Result<Info> {
+        self.plan_factors(a, WantedFactors::ALL)
+    }
+
+    /// The plan of a decomposition of `a` with the factors that are wanted: the fields of [`Info`] that are known before
+    /// it runs.
     ///
     /// # Errors
     /// As [`Rsvd::compute`] for arguments and sizes that do not fit.
-    pub fn plan(&self, a: &Matrix) -> Result<Info> {
-        self.choosing(a, WantedFactors::ALL, &Progress::none(), |plan| {
+    pub fn plan_factors(&self, a: &Matrix, wanted: WantedFactors) -> Result<Info> {
+        self.choosing(a, wanted, &Progress::none(), |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
                 with_scalar!(plan.dtype, "dtype", T => calls::predict::<T>(self.contexts(), a, plan, &mut info))?;

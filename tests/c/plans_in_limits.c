@@ -116,7 +116,7 @@ static int decompose(const purlin_context *context, int64_t limit, int32_t metho
   int accepted;
   o.method = method;
   OK(purlin_rsvd_create(context, &o, &rsvd));
-  plan = purlin_rsvd_plan(rsvd, a, &planned);
+  plan = purlin_rsvd_plan(rsvd, a, 1, 1, &planned);
   snprintf(message, sizeof message, "%s", purlin_last_error_message());
   done = purlin_rsvd_compute(rsvd, NULL, a, tall, values, wide, &info);
   accepted = plan == PURLIN_SUCCESS;

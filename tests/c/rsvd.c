@@ -179,7 +179,7 @@ static void types_that_are_not_converted(void) {
   OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, M, N, 0, PURLIN_I32, row_ptr, PURLIN_I32, row_ptr, columns, &a[0]));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply, NULL, PURLIN_HOST, &a[1]));
   for (i = 0; i < 2; i++) {
-    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is F64, F32 is needed", purlin_rsvd_plan(rsvd, a[i], &info));
+    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is F64, F32 is needed", purlin_rsvd_plan(rsvd, a[i], 1, 1, &info));
     FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is F64, F32 is needed", purlin_rsvd_compute(rsvd, NULL, a[i], l, values, r, &info));
     OK(purlin_matrix_destroy(a[i]));
   }
@@ -311,7 +311,7 @@ static void estimates(void) {
   for (j = K; j < 20; j++) rest += value(j) * value(j);
   o.error = PURLIN_RSVD_ERROR_PROBES;
   OK(purlin_rsvd_create(context, &o, &rsvd));
-  OK(purlin_rsvd_plan(rsvd, a, &info));
+  OK(purlin_rsvd_plan(rsvd, a, 1, 1, &info));
   CHECK(info.rank == K && info.columns == K + 10 && info.method != PURLIN_RSVD_METHOD_AUTO && info.reason[0] != 0);
   OK(purlin_rsvd_compute(rsvd, NULL, a, l, values, r, &info));
   CHECK(info.error_kind == PURLIN_RSVD_ERROR_PROBES && fabs(info.error_frobenius / sqrt(rest) - 1) < 0.5);

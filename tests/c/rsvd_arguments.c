@@ -168,10 +168,12 @@ static void decompositions(void) {
   other = make(&o);
   UNSUPPORTED("u", COMPUTE(other, a, mu, ts, NULL));
   OK(purlin_rsvd_destroy(other));
-  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_plan(NULL, a, &info));
-  BAD_ARGUMENT("info: is NULL", purlin_rsvd_plan(rsvd, a, NULL));
-  BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_plan(rsvd, a, &bad));
-  BAD_ARGUMENT("rank: is 0", purlin_rsvd_plan(none, a, &info));
+  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_plan(NULL, a, 1, 1, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_rsvd_plan(rsvd, a, 1, 1, NULL));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_plan(rsvd, a, 1, 1, &bad));
+  BAD_ARGUMENT("with_u: is 2", purlin_rsvd_plan(rsvd, a, 2, 1, &info));
+  BAD_ARGUMENT("with_v: is -1", purlin_rsvd_plan(rsvd, a, 1, -1, &info));
+  BAD_ARGUMENT("rank: is 0", purlin_rsvd_plan(none, a, 1, 1, &info));
   BAD_HANDLE("rsvd: is NULL", purlin_rsvd_cancel(NULL));
   OK(purlin_rsvd_cancel(rsvd));
 #undef COMPUTE
@@ -425,7 +427,7 @@ static void limits(void) {
     a = over(small, PURLIN_F64, 0, M, N, data);
     mu = over(small, PURLIN_F64, 0, M, K, u);
     mv = over(small, PURLIN_F64, 0, N, K, v);
-    if (purlin_rsvd_plan(rsvd, a, &planned) == PURLIN_SUCCESS) {
+    if (purlin_rsvd_plan(rsvd, a, 1, 1, &planned) == PURLIN_SUCCESS) {
       OK(purlin_rsvd_compute(rsvd, NULL, a, mu, NULL, mv, &done));
       /* These data fall so fast that columns of the sketch depend on each other: more than is planned otherwise. */
       CHECK(done.method == planned.method && done.host_bytes_used <= limit);

@@ -61,6 +61,9 @@ static purlin_matrix *matrix_of(const purlin_context *context, kind k) {
   return a;
 }
 
+/* Whether U and V are wanted. */
+static int32_t with_u = 1, with_v = 1;
+
 /* The status of a run under `limit` bytes, 0 for none: PURLIN_SUCCESS or OUT_OF_MEMORY, the same for the plan and the run. */
 static purlin_status run(kind k, int method, double read_rate, int64_t limit, purlin_rsvd_info *info) {
   purlin_context_options options;
@@ -88,10 +91,10 @@ static purlin_status run(kind k, int method, double read_rate, int64_t limit, pu
   o.dtype = PURLIN_F64;
   o.read_rate = read_rate;
   OK(purlin_rsvd_create(context, &o, &rsvd));
-  plan = purlin_rsvd_plan(rsvd, a, &planned);
+  plan = purlin_rsvd_plan(rsvd, a, with_u, with_v, &planned);
   CHECK(plan == PURLIN_SUCCESS || (plan == PURLIN_ERROR_OUT_OF_MEMORY && strstr(purlin_last_error_message(), "bytes")));
   *info = rsvd_info();
-  done = purlin_rsvd_compute(rsvd, NULL, a, left, values, right, info);
+  done = purlin_rsvd_compute(rsvd, NULL, a, with_u ? left : NULL, values, with_v ? right : NULL, info);
   if (done != plan)
     fprintf(stderr, "%s, method %d, limit %lld: planned %s, done %s: %s\n", kinds[k], method, (long long)limit,
             purlin_status_string(plan), purlin_status_string(done), purlin_last_error_message());
@@ -169,6 +172,13 @@ int main(void) {
   write_npy(paths[1], "<f8", doubles, sizeof(double));
   for (k = 0; k < KINDS; k++) {
     for (method = 0; method < METHODS; method++) limits((kind)k, method);
+    /* Factors that are not wanted are in no plan. */
+    for (method = 0; method < METHODS; method++) {
+      purlin_rsvd_info info;
+      for (with_u = 0; with_u < 2; with_u++)
+        for (with_v = 0; with_v < 2; with_v++) CHECK(run((kind)k, method, 0, 0, &info) == PURLIN_SUCCESS);
+      with_u = with_v = 1;
+    }
     /* On a GPU the methods' host memory differs by less than the steps of the limit. */
     if (test_backend() == PURLIN_BACKEND_CPU) another_method((kind)k);
   }

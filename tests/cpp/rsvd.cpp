@@ -126,6 +126,7 @@ void orders_and_adjoints(const context& on, const std::vector<double>& a) {
   const matrix given = matrix::borrow(on, a, rows, cols);
   const purlin_rsvd_info plan = run.plan(given);
   EXPECT(plan.columns == 14 && plan.dtype == PURLIN_F64);
+  EXPECT(run.plan(given, false, false).host_bytes <= plan.host_bytes && run.plan(given, true, true).host_bytes == plan.host_bytes);
   run.compute(given, matrix::borrow(on, u, rows, 4), tensor::borrow(on, s), matrix::borrow(on, vh, 4, cols));
   for (std::int64_t j = 0; j < 4; ++j) EXPECT(near(s[static_cast<std::size_t>(j)], sigma(j), 1e-12));
 

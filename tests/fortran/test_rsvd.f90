@@ -183,7 +183,7 @@ contains
     type(purlin_matrix) :: matrix
     type(purlin_tensor) :: values
     type(purlin_rsvd) :: session
-    type(purlin_rsvd_info) :: info, slow
+    type(purlin_rsvd_info) :: info, slow, alone
     type(purlin_rsvd_options) :: options
     real(c_double), target :: s(5)
     integer, target :: anything
@@ -198,7 +198,10 @@ contains
     call matrix%from_source(context, source)
     call session%plan(matrix, info)
     call check(info%columns == 15 .and. info%passes > 0, 'a plan')
+    call session%plan(matrix, alone, with_u=.false., with_v=.false.)
+    call check(alone%host_bytes <= info%host_bytes, 'a plan of values alone')
     call session%compute(matrix, s=values, info=info)
+    call check(alone%host_bytes == info%host_bytes, 'a plan is that of the factors that are wanted')
     call check(doubles_near(s, expected(5), 1e-12_c_double) .and. calls > 1, 'read in blocks')
     call source%from_callback(context, PURLIN_F32, [2000_c_int64_t, 2000_c_int64_t], c_funloc(deliver))
     call matrix%from_source(context, source)

@@ -303,8 +303,8 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_rsvd_set_sketch(rsvd, omega))
         }
         3 => {
-            let (a, mut memory) = (matrix(s, w, &sizes), rsvd_info(s));
-            c!(purlin_rsvd_plan(rsvd, a, if s.once_in(20) { null_mut() } else { memory.get_mut() }))
+            let (a, mut memory, u, v) = (matrix(s, w, &sizes), rsvd_info(s), s.code(2), s.code(2));
+            c!(purlin_rsvd_plan(rsvd, a, u, v, if s.once_in(20) { null_mut() } else { memory.get_mut() }))
         }
         4 => {
             let mut memory = rsvd_info(s);

@@ -390,6 +390,19 @@ def test_plans(cpu: purlin.Context) -> None:
     assert info.columns == 16 and info.dtype == np.float32 and info.passes > 0 and info.reason
 
 
+def test_plans_are_those_of_the_factors_that_are_wanted(cpu: purlin.Context) -> None:
+    a = np.random.default_rng(1).standard_normal((900, 300))
+    with rsvd.Rsvd(10, method="range", context=cpu) as session:
+        planned = {}
+        for left, right in ((True, True), (True, False), (False, True), (False, False)):
+            planned[left, right] = session.plan(a, left=left, right=right).host_bytes
+            session.compute(a, left=left, right=right)
+            info = session.last_info()
+            assert planned[left, right] == info.host_bytes
+            assert 0.9 <= info.host_bytes_used / info.host_bytes <= 1.1
+        assert session.plan(a).host_bytes == planned[True, True] > planned[False, False]
+
+
 def test_restart_files_go_at_the_end(cpu: purlin.Context, tmp_path: Path) -> None:
     path = tmp_path / "state"
     seen = []

@@ -88,14 +88,14 @@ static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
-/* info = rsvd_plan(A, k, options) */
+/* info = rsvd_plan(A, k, options, with_u, with_v) */
 static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   purlin_rsvd_info info = fresh_info();
   watch w;
   int32_t dtype = computing_dtype(prhs[2], matrix_properties_of(a).dtype);
   purlin_rsvd *rsvd = session_of("k", prhs[2], integer_argument("k", prhs[1], 0, INT64_MAX), dtype, &w);
-  check(purlin_rsvd_plan(rsvd, a, &info));
+  check(purlin_rsvd_plan(rsvd, a, is_true("with_u", prhs[3]), is_true("with_v", prhs[4]), &info));
   plhs[0] = rsvd_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -204,7 +204,7 @@ static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 
 const command rsvd_commands[] = {
   {"rsvd_compute", 5, 5, compute},
-  {"rsvd_plan", 3, 3, plan},
+  {"rsvd_plan", 5, 5, plan},
   {"rsvd_range", 3, 3, range},
   {"rsvd_symmetric", 3, 3, symmetric},
   {"rsvd_error", 5, 5, error_of},

@@ -147,7 +147,7 @@ PROTOTYPES = {
     "rsvd_destroy": "p",
     "rsvd_cancel": "p",
     "rsvd_set_sketch": "pp",
-    "rsvd_plan": "ppp",
+    "rsvd_plan": "ppiip",
     "rsvd_last_info": "pp",
     "rsvd_sketch": "ppp",
     "rsvd_compute": "ppppppp",

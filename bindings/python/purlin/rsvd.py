@@ -129,10 +129,10 @@ class Rsvd(Solver[Info]):
         self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
         return made
 
-    def plan(self, a: object) -> Info:
-        """The plan of a run on `a`: method, passes, bytes, blocks, memory."""
+    def plan(self, a: object, *, left: bool = True, right: bool = True) -> Info:
+        """The plan of `compute` with the same arguments: method, passes, bytes, blocks, memory."""
         matrix = self._matrix(a, None)
-        return self._planned(matrix.handle, wording=self._wording)
+        return self._planned(matrix.handle, bool(left), bool(right), wording=self._wording)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
         """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and its cost. Raises
