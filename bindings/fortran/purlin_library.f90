@@ -155,7 +155,7 @@ contains
     logical, intent(out) :: is_counted
     character(50), parameter :: forms(19) = [character(50) :: &
       'bond: is %, outside 0 to %', 'cut: is %, outside 0 to %', 'k: is %, outside 0 to %', &
-      'site: is %, outside 0 to %', 'first: is %, outside 0 to %', 'last: is %, outside 0 to %', &
+      'sites: is %, outside 0 to %', 'first: is %, outside 0 to %', 'last: is %, outside 0 to %', &
       'centre: is %, outside 0 to %', 'sites: element % is %, outside 0 to %', &
       'views: element % is %, outside 0 to %', 'rows: element % is %, outside 0 to %', &
       'cols: element % is %, outside 0 to %', 'views: element % is %, which was pushed before', &

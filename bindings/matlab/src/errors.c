@@ -119,7 +119,7 @@ static const char *name_of(purlin_status status) {
  * % is an index, and a 0 the first index. Fortran has the same list, and a test compares both with the library's calls. */
 static int is_of_an_index(const char *message, char *out, size_t size) {
   static const char *const forms[] = {
-    "bond: is %, outside 0 to %", "cut: is %, outside 0 to %", "k: is %, outside 0 to %", "site: is %, outside 0 to %",
+    "bond: is %, outside 0 to %", "cut: is %, outside 0 to %", "k: is %, outside 0 to %", "sites: is %, outside 0 to %",
     "first: is %, outside 0 to %", "last: is %, outside 0 to %", "centre: is %, outside 0 to %",
     "sites: element % is %, outside 0 to %", "views: element % is %, outside 0 to %",
     "rows: element % is %, outside 0 to %", "cols: element % is %, outside 0 to %",

@@ -65,13 +65,13 @@ impl Terms {
     /// [`Error::Numerical`] for a product beyond the range of double precision; out of memory.
     pub fn add(&mut self, coefficient: Complex<f64>, factors: &[(usize, &[Complex<f64>])]) -> Result<()> {
         if !coefficient.re.is_finite() || !coefficient.im.is_finite() {
-            return Err(Error::invalid("coefficient", format!("is {coefficient}, not finite")));
+            return Err(Error::invalid("coefficients", format!("have {coefficient}, not finite")));
         }
         for &(site, matrix) in factors {
-            let n = self.modes[shape::index("site", to_i64(site), self.modes.len())?];
-            super::environments::expect_operator("operator", matrix, n)?;
+            let n = self.modes[shape::index("sites", to_i64(site), self.modes.len())?];
+            super::environments::expect_operator("operators", matrix, n)?;
             if matrix.iter().any(|x| !x.re.is_finite() || !x.im.is_finite()) {
-                return Err(Error::invalid("operator", format!("at site {site} has numbers that are not finite")));
+                return Err(Error::invalid("operators", format!("at site {site} have numbers that are not finite")));
             }
         }
         if coefficient == Complex::new(0.0, 0.0) {

@@ -141,11 +141,11 @@ fn wrong_terms_are_named() {
     let one = c(1.0, 0.0);
     let mut terms = Terms::new(&[2, 3]).unwrap();
     let problem = |e: crate::error::Result<()>| e.unwrap_err().to_string();
-    assert_eq!(problem(terms.add(one, &[(2, &[one; 4])])), "site: is 2, outside 0 to 1");
-    assert_eq!(problem(terms.add(one, &[(1, &[one; 4])])), "operator: has 4 elements, 3 x 3 are needed");
-    assert_eq!(problem(terms.add(c(f64::NAN, 0.0), &[])), "coefficient: is NaN+0i, not finite");
+    assert_eq!(problem(terms.add(one, &[(2, &[one; 4])])), "sites: is 2, outside 0 to 1");
+    assert_eq!(problem(terms.add(one, &[(1, &[one; 4])])), "operators: has 4 elements, 3 x 3 are needed");
+    assert_eq!(problem(terms.add(c(f64::NAN, 0.0), &[])), "coefficients: have NaN+0i, not finite");
     let bad = [c(f64::INFINITY, 0.0); 4];
-    assert_eq!(problem(terms.add(one, &[(0, &bad)])), "operator: at site 0 has numbers that are not finite");
+    assert_eq!(problem(terms.add(one, &[(0, &bad)])), "operators: at site 0 have numbers that are not finite");
     terms.add(one, &[(0, &pauli("y").unwrap())]).unwrap();
     let complex = problem(terms.build(&context, DType::F64, false).map(|_| ()));
     assert!(complex.starts_with("dtype: is F64, the terms are complex"), "{complex}");
