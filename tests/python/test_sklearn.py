@@ -145,6 +145,18 @@ def expect_lapack(x: Any, solver: Any, dtype: Any) -> None:
     np.testing.assert_array_equal(svd_flip(None, model.components_, u_based_decision=False)[1], model.components_)
 
 
+@pytest.mark.parametrize("shape", [(700, 600), (600, 700), (5300, 530), (26500, 520)])
+def test_few_of_many_components_of_noise(shape: tuple[int, int]) -> None:
+    """Where a sketch would not do: all singular values are nearly equal."""
+    x = np.random.default_rng(13).standard_normal(shape).astype(np.float32)
+    covariance = np.cov(x.T, dtype=np.float64)
+    wanted = np.linalg.eigvalsh(covariance)[::-1][:3]
+    for solver in ("full", "covariance_eigh", "arpack"):
+        model = PCA(3, svd_solver=solver).fit(x)  # type: ignore[arg-type]
+        np.testing.assert_allclose(model.explained_variance_, wanted, rtol=1e-5)
+    assert np.abs(PCA(3, svd_solver="randomized").fit(x).explained_variance_ / wanted - 1).max() > 1e-3
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_attributes_are_those_of_scikit_learn(solver: Any) -> None:
     x = load_digits().data
@@ -327,6 +339,14 @@ REFUSED: list[tuple[Any, str]] = [
     (PCA(2, method="one_pass", svd_solver="randomized", iterated_power=3), "iterated_power: is 3, which has no effect"),
     (PCA(2, svd_solver="lapack"), "svd_solver: is 'lapack', expected one of 'auto', 'full', "),
     (PCA(2, svd_solver="randomized", iterated_power=-2), "iterated_power: is -2"),
+    (PCA(2, svd_solver="randomized", iterated_power=-1), "iterated_power: is -1, at least 0 is needed"),
+    (PCA(2, svd_solver="randomized", n_oversamples=-1), "n_oversamples: is -1, at least 0 is needed"),
+    (PCA(2, svd_solver="arpack", tol=-1e-9), "tol: is -1e-09, at least 0 is needed"),
+    (PCA(2, svd_solver="arpack", tol=2.0), "tol: is 2"),
+    (SpectralEmbedding(2, eigen_tol=-1.0), "eigen_tol: is -1.0, at least 0 is needed"),
+    (SpectralEmbedding(2, eigen_tol=3.0), "eigen_tol: is 3"),
+    (SpectralEmbedding(2, affinity="rbf", gamma=-1.0), "gamma: is -1.0, at least 0 is needed"),
+    (SpectralEmbedding(2, options={"tolerance": 1}), "options: has 'tolerance', which eigen_tol sets"),
     (PCA(2, method="swift"), "method: is 'swift', expected one of 'auto', "),
     (PCA(2, options={"seed": 1}), "options: has 'seed', which random_state sets"),
     (PCA("some"), "n_components: is 'some', expected a number, 'mle' or None"),
@@ -356,6 +376,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 def test_refusals_name_the_parameter() -> None:
     for model, text in REFUSED:
         with pytest.raises(ValueError) as raised:
@@ -441,6 +462,9 @@ def test_an_embedding_of_a_connected_graph(n: int) -> None:
         if given.get("affinity") == "rbf":
             assert single.embedding_.dtype == np.float32
         np.testing.assert_allclose(single.embedding_, ours.embedding_, atol=1e-4)
+        by_solves = SpectralEmbedding(3, eigen_solver="arpack", **given).fit(x)  # type: ignore[arg-type]
+        expect_embedding(by_solves.affinity_matrix_, by_solves.embedding_)
+        np.testing.assert_allclose(by_solves.embedding_, ours.embedding_, atol=1e-8)
     of_function = SpectralEmbedding(3, affinity=lambda data: rbf_kernel(data, gamma=0.05)).fit(x)
     np.testing.assert_allclose(of_function.embedding_, SpectralEmbedding(3, affinity="rbf", gamma=0.05).fit_transform(x))
 
@@ -449,13 +473,28 @@ def test_an_embedding_of_a_connected_graph(n: int) -> None:
 def test_an_embedding_of_a_graph_of_several_components(parts: int) -> None:
     x = np.concatenate([np.random.default_rng(k).standard_normal((40 + 9 * k, 2)) + 100 * k for k in range(parts)])
     label = np.repeat(np.arange(parts), [40 + 9 * k for k in range(parts)])
-    with pytest.warns(UserWarning, match="not fully connected"):
-        model = SpectralEmbedding(4, n_neighbors=12).fit(x)
-    expect_embedding(model.affinity_matrix_, model.embedding_)
-    # The first coordinates are constant on each component, and tell all of them apart.
-    means = np.array([model.embedding_[label == k, : parts - 1].mean(axis=0) for k in range(parts)])
-    assert np.abs(model.embedding_[:, : parts - 1] - means[label]).max() < 1e-8
-    assert min(np.abs(means[i] - means[j]).max() for i in range(parts) for j in range(i)) > 1e-3
+    for solver in (None, "arpack"):
+        with pytest.warns(UserWarning, match="not fully connected"):
+            model = SpectralEmbedding(4, n_neighbors=12, eigen_solver=solver).fit(x)  # type: ignore[arg-type]
+        expect_embedding(model.affinity_matrix_, model.embedding_)
+        # The first coordinates are constant on each component, and tell all of them apart.
+        means = np.array([model.embedding_[label == k, : parts - 1].mean(axis=0) for k in range(parts)])
+        assert np.abs(model.embedding_[:, : parts - 1] - means[label]).max() < 1e-8
+        assert min(np.abs(means[i] - means[j]).max() for i in range(parts) for j in range(i)) > 1e-3
+
+
+def test_an_embedding_with_negative_weights() -> None:
+    rng = np.random.default_rng(12)
+    weights = np.triu(rng.uniform(-0.1, 1, (30, 30)), 1)
+    weights += weights.T
+    matrix, roots = laplacian(weights)
+    for solver in (None, "arpack"):
+        for given in (weights, sp.csr_array(weights)):
+            model = SpectralEmbedding(3, affinity="precomputed", eigen_solver=solver)  # type: ignore[arg-type]
+            vectors = model.fit_transform(given) * roots[:, None]
+            quotients = np.sum(vectors * (matrix @ vectors), axis=0)
+            np.testing.assert_allclose(quotients, np.linalg.eigvalsh(matrix)[1:4], atol=1e-10)
+            assert np.abs(matrix @ vectors - vectors * quotients).max() < 1e-7
 
 
 def test_an_embedding_of_points_that_occur_several_times() -> None:
@@ -473,10 +512,13 @@ def test_an_embedding_of_a_graph_with_a_vertex_without_edges() -> None:
     weights = np.zeros((6, 6))
     weights[:4, :4] = weights[4, 5] = weights[5, 4] = 1
     weights = np.pad(weights, ((0, 1), (0, 1)))
-    with pytest.warns(UserWarning, match="not fully connected"):
-        found = SpectralEmbedding(2, affinity="precomputed").fit_transform(weights)
-    spread = [np.ptp(found[rows], axis=0).max() for rows in (slice(0, 4), slice(4, 6))]
-    assert max(spread) < 1e-9 and len({tuple(row.round(6)) for row in found}) == 3
+    for solver in (None, "arpack"):
+        for given in (weights, sp.csr_array(weights)):
+            model = SpectralEmbedding(2, affinity="precomputed", eigen_solver=solver)  # type: ignore[arg-type]
+            with pytest.warns(UserWarning, match="not fully connected"):
+                found = model.fit_transform(given)
+            spread = [np.ptp(found[rows], axis=0).max() for rows in (slice(0, 4), slice(4, 6))]
+            assert max(spread) < 1e-9 and len({tuple(row.round(6)) for row in found}) == 3
     with pytest.warns(UserWarning, match="not fully connected"):
         nothing = SpectralEmbedding(2, affinity="precomputed").fit_transform(np.eye(5))
     np.testing.assert_allclose(nothing.T @ nothing, np.eye(2), atol=1e-12)
@@ -513,6 +555,7 @@ def test_clusters_that_k_means_of_the_points_does_not_find() -> None:
     x = np.c_[np.cos(angle), np.sin(angle)] * (1 + 2 * truth)[:, None]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Graph is not fully connected")
-        found = SpectralClustering(2, affinity="nearest_neighbors", random_state=0).fit(x)
-    assert adjusted_rand_score(truth, found.labels_) == 1
+        for solver in (None, "arpack"):
+            found = SpectralClustering(2, affinity="nearest_neighbors", eigen_solver=solver, random_state=0)  # type: ignore[arg-type]
+            assert adjusted_rand_score(truth, found.fit(x).labels_) == 1
     assert adjusted_rand_score(truth, cluster.KMeans(2, n_init=1, random_state=0).fit(x).labels_) < 0.1

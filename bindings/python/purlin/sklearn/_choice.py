@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checked import how_many
 from .._memory import Array
+from .._numbers import real
 
 
 def count_of(name: str, value: Any, least: int = 1) -> int:
@@ -17,6 +18,14 @@ def count_of(name: str, value: Any, least: int = 1) -> int:
     if count < least:
         raise ValueError(f"{name}: is {count}, at least {least} is needed")
     return count
+
+
+def number(name: str, value: Any) -> float:
+    """A real number of at least 0."""
+    found = real(name, value)
+    if not found >= 0:
+        raise ValueError(f"{name}: is {found}, at least 0 is needed")
+    return found
 
 
 def rule(n_components: Any, shape: tuple[int, int], sparse: bool) -> str:
@@ -29,6 +38,16 @@ def rule(n_components: Any, shape: tuple[int, int], sparse: bool) -> str:
     if max(shape) <= 500 or n_components is None or isinstance(n_components, str):
         return "full"
     return "randomized" if 1 <= n_components < 0.8 * min(shape) else "full"
+
+
+def exact_method(solver: str, shape: tuple[int, int], sparse: bool) -> str:
+    """The method of purlin that is a solver without sketches, or "lanczos"."""
+    if solver == "arpack":
+        return "lanczos"
+    samples, features = shape
+    # Other matrices of covariances, and those of sparse data, GRAM does not decompose as a whole (src/rsvd/algorithm/gram.rs).
+    whole = features <= 512 or (features <= 4096 and samples // 50 >= features)
+    return "gram" if solver == "covariance_eigh" and whole and not sparse else "direct"
 
 
 def exact_count(n_components: Any, solver: str, samples: int, features: int) -> int | float | str:

@@ -20,7 +20,7 @@ def fitted(
     eps = float(np.finfo(dtype).eps)
     means = _means(X) if center else np.zeros(features)
     held = _operand(X, means, center, context)
-    found = lanczos.singular(held, rank, tolerance=min(max(tol, 2 * eps), 0.5), seed=seed, context=context, **given)
+    found = lanczos.singular(held, rank, tolerance=max(tol, 2 * eps), seed=seed, context=context, **given)
     u, values, v = found.triplets
     assert v is not None
     components = v.T.astype(dtype)

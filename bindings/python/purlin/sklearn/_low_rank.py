@@ -9,7 +9,6 @@ import numpy as np
 from .. import _choices as w
 from .. import pca
 from .._memory import Array
-from .._numbers import real
 from ._base import (
     ClassNamePrefixFeaturesOutMixin,
     Estimator,
@@ -21,7 +20,7 @@ from ._base import (
     utils,
     validation,
 )
-from ._choice import count_of, exact_count, minka, rule
+from ._choice import count_of, exact_count, exact_method, minka, number, rule
 from ._lanczos_model import fitted
 
 _SET = {
@@ -32,8 +31,6 @@ _SET = {
     "dtype": "the type of X",
     "sign": "scikit-learn's rule for signs",
 }
-# These find the components of all of the space. They need no iterations and draw no vectors beyond the rank.
-_WHOLE = ("direct", "gram")
 
 
 class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -45,6 +42,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     singular_values_: Array
     info_: Any
     _model: pca.PCA
+    _iterations: str
+    """Name of the parameter that is the number of power iterations."""
 
     def _training(self, X: object, **how: Any) -> Any:
         """Data of a fit, in which each place of a sparse matrix has one entry: sums of squares are over places."""
@@ -79,34 +78,47 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return scores if scores.shape[1] == count else scores[:, :count]
 
     def _solve(
-        self, X: Any, rank: int, solver: str, iterations: int, scores: bool, *, center: bool, whiten: bool = False
+        self,
+        X: Any,
+        rank: int,
+        solver: str,
+        settings: dict[str, int],
+        scores: bool,
+        *,
+        center: bool,
+        whiten: bool = False,
     ) -> tuple[pca.PCA, Any]:
         """A model of `X`, and the scores if they are wanted; `solver` is a method of purlin or "lanczos"."""
         context, seed = self._home(), self._seed()
         if solver == "lanczos":
             given = self._further(seed="random_state", tolerance="tol")
-            tol = real("tol", self.tol)  # type: ignore[attr-defined]
+            tol = number("tol", self.tol)  # type: ignore[attr-defined]
             with named(k="n_components", tolerance="tol"):
                 model = fitted(X, rank, tol, seed, given, context, center=center, whiten=whiten)
             return model, model.transform(X) if scores else None
-        given = self._further(**_SET, power_iterations="n_iter" if hasattr(self, "n_iter") else "iterated_power")
-        if solver not in _WHOLE:
-            if solver != "one_pass":
-                given["power_iterations"] = iterations
-            given["oversampling"] = self.n_oversamples  # type: ignore[attr-defined]
-        with named(power_iterations="n_iter" if hasattr(self, "n_iter") else "iterated_power", oversampling="n_oversamples"):
+        given = self._further(**_SET, power_iterations=self._iterations)
+        with named(power_iterations=self._iterations, oversampling="n_oversamples"):
             model = pca.PCA(
-                rank, center=center, whiten=whiten, method=solver, seed=seed, context=context, **given  # type: ignore[arg-type]
+                rank, center=center, whiten=whiten, method=solver, seed=seed, context=context, **settings, **given  # type: ignore[arg-type]
             )
             return model, model.fit_transform(X) if scores else model.fit(X) and None
 
-    def _expect_randomized(self, iterations: str) -> None:
+    def _settings(self, iterations: int) -> dict[str, int]:
+        """Options of the randomized algorithm; without those that have no effect on the method."""
+        method, found = self.method, {}  # type: ignore[attr-defined]
+        if method != "direct":
+            found["oversampling"] = count_of("n_oversamples", self.n_oversamples, 0)  # type: ignore[attr-defined]
+        if method not in ("direct", "one_pass"):
+            found["power_iterations"] = count_of(self._iterations, iterations, 0)
+        return found
+
+    def _expect_randomized(self) -> None:
         """Refuses parameters without effect on the chosen method of the randomized algorithm."""
         self._refuse("tol", "with the randomized algorithm")
         if self.method == "direct":  # type: ignore[attr-defined]
-            self._refuse(f"{iterations} n_oversamples", "with the method 'direct'")
+            self._refuse(f"{self._iterations} n_oversamples", "with the method 'direct'")
         if self.method == "one_pass":  # type: ignore[attr-defined]
-            self._refuse(iterations, "with the method 'one_pass'")
+            self._refuse(self._iterations, "with the method 'one_pass'")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -146,6 +158,8 @@ class TruncatedSVD(Projection):
     info_ : the report of purlin's run.
     """
 
+    _iterations = "n_iter"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -183,9 +197,9 @@ class TruncatedSVD(Projection):
         if lanczos:
             self._refuse("n_iter n_oversamples method", "with the algorithm 'arpack'")
         else:
-            self._expect_randomized("n_iter")
-        solver = "lanczos" if lanczos else self.method
-        model, scores = self._solve(data, rank, solver, self.n_iter, True, center=False)
+            self._expect_randomized()
+        settings = {} if lanczos else self._settings(self.n_iter)
+        model, scores = self._solve(data, rank, "lanczos" if lanczos else self.method, settings, True, center=False)
         # Variances are about the means, which are not subtracted from the scores.
         own = model.components_.dtype
         variance = np.var(scores, axis=0, dtype=np.float64)
@@ -225,7 +239,7 @@ class PCA(Projection):
         Whether scores have variance 1. Along directions without variance they are 0.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
         "full": the method DIRECT of `purlin.rsvd`, all singular values. "covariance_eigh": GRAM, by the matrix of
-        covariances; of sparse data DIRECT. "arpack": `purlin.lanczos.singular`. "randomized": `method`. "auto" chooses by
+        covariances, where that finds all singular values, else DIRECT. "arpack": `purlin.lanczos.singular`. "randomized": `method`. "auto" chooses by
         scikit-learn's rule, but "randomized" where `method` is given. All of them take sparse data.
     tol : float, default=0.0
         Relative accuracy of the singular values, 0 for that of the arithmetic; "arpack" alone.
@@ -254,6 +268,7 @@ class PCA(Projection):
     n_components_: int
     n_samples_: int
     noise_variance_: float
+    _iterations = "iterated_power"
 
     def __init__(
         self,
@@ -297,11 +312,13 @@ class PCA(Projection):
         asked = exact_count(self.n_components, solver, *data.shape)
         most = min(data.shape)
         rank = max(asked, 1) if isinstance(asked, int) else most
-        way = {"full": "direct", "covariance_eigh": "direct" if sparse else "gram", "arpack": "lanczos"}
-        iterations = (7 if rank < 0.1 * most else 4) if self.iterated_power == "auto" else self.iterated_power
-        model, made = self._solve(
-            data, rank, way.get(solver, self.method), iterations, scores, center=True, whiten=self.whiten
-        )
+        if solver == "randomized":
+            automatic = 7 if rank < 0.1 * most else 4
+            settings = self._settings(automatic if self.iterated_power == "auto" else self.iterated_power)
+            method: str = self.method
+        else:
+            settings, method = {}, exact_method(solver, data.shape, sparse)
+        model, made = self._solve(data, rank, method, settings, scores, center=True, whiten=self.whiten)
         count, noise = asked, model.noise_variance_
         if not isinstance(count, int):
             if isinstance(count, str):
@@ -330,7 +347,7 @@ class PCA(Projection):
         if self.svd_solver == "auto":
             return "randomized" if self.method != "auto" else rule(self.n_components, shape, sparse)
         if self.svd_solver == "randomized":
-            self._expect_randomized("iterated_power")
+            self._expect_randomized()
         else:
             self._refuse("iterated_power n_oversamples method", f"with the solver {self.svd_solver!r}")
             if self.svd_solver != "arpack":

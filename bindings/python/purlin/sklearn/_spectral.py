@@ -11,7 +11,6 @@ import numpy as np
 from .. import graph, lanczos
 from .._context import Context
 from .._memory import Array
-from .._numbers import real
 from ..sparse import of
 from ._base import (
     ClassNamePrefixFeaturesOutMixin,
@@ -22,12 +21,20 @@ from ._base import (
     TransformerMixin,
     _module,
     expect_choice,
+    named,
     utils,
 )
-from ._choice import count_of
+from ._choice import count_of, number
+from ._laplacian import SIGMA, factorized, without_loops
 
 _NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
-_SET = {"seed": "random_state", "tolerance": "eigen_tol", "kind": "the estimator"}
+_SET = {
+    "seed": "random_state",
+    "tolerance": "eigen_tol",
+    "kind": "the estimator",
+    "sigma": "eigen_solver",
+    "solve": "eigen_solver",
+}
 
 
 class Spectral(Estimator):
@@ -56,8 +63,8 @@ class Spectral(Estimator):
         expect_choice("eigen_solver", self.eigen_solver, None, "arpack")
         given: Any = self._further(**_SET)
         if self.eigen_tol != "auto":
-            given["tolerance"] = real("eigen_tol", self.eigen_tol)
-        weights = _without_loops(utils.check_symmetric(affinity))
+            given["tolerance"] = number("eigen_tol", self.eigen_tol)
+        weights = without_loops(utils.check_symmetric(affinity))
         most = weights.shape[0] - drop_first
         if count > most:
             raise ValueError(f"n_components: is {count}, at most {most} for {weights.shape[0]} samples")
@@ -74,10 +81,15 @@ class Spectral(Estimator):
             # The vector of the eigenvalue 0 is known, and orthogonal to it are the others, also where 0 is multiple.
             known = (roots if roots.any() else np.ones(len(roots)))[:, None]
             known = known / np.linalg.norm(known)
-        kind: Any = "normalized_laplacian"
-        pairs = lanczos.solve(
-            held, count, "smallest", kind=kind, known=known, seed=self._seed(), context=context, **given
-        )
+        which: Any = "smallest"
+        if self.eigen_solver is None:
+            given["kind"] = "normalized_laplacian"
+        else:
+            held, given["solve"] = factorized(weights, roots)
+            which, given["sigma"] = "nearest", SIGMA
+        with named(tolerance="eigen_tol"):
+            solved = lanczos.run(held, count, which, known=known, seed=self._seed(), context=context, **given)
+        pairs = solved.sorted_by_value()
         assert pairs.vectors is not None
         vectors = pairs.vectors / np.where(roots > 0, roots, 1)[:, None]
         largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(count)]
@@ -108,7 +120,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spect
     random_state : int, RandomState or None, default=None
         Seed of the start vector. None is 0.
     eigen_solver : "arpack" or None, default=None
-        Both are `purlin.lanczos.solve`. "lobpcg" and "amg" are refused.
+        None: `purlin.lanczos` by products with the graph. "arpack": `purlin.lanczos` by solves, with a factorization by SciPy
+        on the host: faster for graphs of points on curves and surfaces, far slower for points in many dimensions.
+        "lobpcg" and "amg" are refused.
     eigen_tol : float or "auto", default="auto"
         Tolerance of the eigenpairs; "auto" is purlin's.
     n_neighbors : int or None, default=None
@@ -192,7 +206,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spect
         if self.affinity == "precomputed":
             self._refuse("gamma", reason)
             return X
-        gamma = 1.0 / X.shape[1] if self.gamma is None else real("gamma", self.gamma)
+        gamma = 1.0 / X.shape[1] if self.gamma is None else number("gamma", self.gamma)
         return _module("sklearn.metrics.pairwise").rbf_kernel(X, gamma=gamma)
 
 
@@ -206,7 +220,9 @@ class SpectralClustering(ClusterMixin, Spectral):
     n_components : int or None, default=None
         Number of eigenvectors. None is `n_clusters`, which "cluster_qr" needs.
     eigen_solver : "arpack" or None, default=None
-        Both are `purlin.lanczos.solve`. "lobpcg" and "amg" are refused.
+        None: `purlin.lanczos` by products with the graph. "arpack": `purlin.lanczos` by solves, with a factorization by SciPy
+        on the host: faster for graphs of points on curves and surfaces, far slower for points in many dimensions.
+        "lobpcg" and "amg" are refused.
     random_state : int, RandomState or None, default=None
         Seed of the start vector and of k-means. None is 0.
     n_init : int, default=10
@@ -328,15 +344,3 @@ class SpectralClustering(ClusterMixin, Spectral):
             self._refuse(" ".join(unused), f"with the affinity {self.affinity!r}")
             arguments.update({name: getattr(self, name) for name in ("gamma", "degree", "coef0")})
         return pairwise.pairwise_kernels(X, metric=self.affinity, filter_params=True, **arguments)
-
-
-def _without_loops(affinity: Any) -> Any:
-    """Weights in double precision with a diagonal of zeros, which has no effect on a Laplacian: an array or CSR."""
-    if hasattr(affinity, "tocoo"):
-        entries = affinity.tocoo()
-        kept = entries.row != entries.col
-        places = entries.row[kept], entries.col[kept]
-        return type(entries)((entries.data[kept].astype(np.float64), places), shape=entries.shape).tocsr()
-    weights = np.array(affinity, np.float64)
-    np.fill_diagonal(weights, 0)
-    return weights
