@@ -40,6 +40,12 @@ from purlin.sklearn import PCA, RobustPCA, SpectralClustering, SpectralEmbedding
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 
 
+@pytest.fixture(autouse=True)
+def default_on_the_cpu(cpu: purlin.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimators without a context compute on the CPU, even if the machine has a GPU."""
+    monkeypatch.setattr(purlin._context, "_default", cpu)
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
