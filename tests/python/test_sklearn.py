@@ -322,6 +322,23 @@ def test_the_example_of_the_documentation(capsys: pytest.CaptureFixture[str]) ->
     assert len(set(names["labels"])) == 10
 
 
+@pytest.mark.parametrize(
+    "method", ["auto", "basic", "fifo", "row_fused", "gram", "brsvd", "range", "fused", "merge", "krylov", "one_pass", "direct"]
+)
+def test_methods_of_the_randomized_algorithm(method: Any) -> None:
+    rng = np.random.default_rng(11)
+    x = (orthonormal(rng, 200, 50) * 0.3 ** np.arange(50)) @ orthonormal(rng, 50, 50).T
+    for model in (PCA(4, svd_solver="randomized", method=method), TruncatedSVD(4, method=method)):
+        exact = np.linalg.svd(x - x.mean(axis=0) if isinstance(model, PCA) else x, compute_uv=False)[:4]
+        scores = model.fit_transform(x)
+        accuracy = 1e-3 if method == "one_pass" else 1e-7
+        # The powers of BRSVD are not orthonormalized, so that small values are lost (docs/rsvd.md).
+        count = 2 if method == "brsvd" else 4
+        np.testing.assert_allclose(model.singular_values_[:count], exact[:count], rtol=accuracy)
+        np.testing.assert_allclose(model.transform(x), scores, atol=1e-14)
+        assert model.info_.method == method or method == "auto"
+
+
 def test_random_states() -> None:
     x = np.random.default_rng(5).standard_normal((600, 550))
 

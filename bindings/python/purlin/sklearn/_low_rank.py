@@ -101,7 +101,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             model = pca.PCA(
                 rank, center=center, whiten=whiten, method=solver, seed=seed, context=context, **settings, **given  # type: ignore[arg-type]
             )
-            return model, model.fit_transform(X) if scores else model.fit(X) and None
+            # The scores of a fit by one pass are of other accuracy than those of a transform.
+            if scores and solver != "one_pass":
+                return model, model.fit_transform(X)
+            model.fit(X)
+        return model, model.transform(X) if scores else None
 
     def _settings(self, iterations: int) -> dict[str, int]:
         """Options of the randomized algorithm; without those that have no effect on the method."""
