@@ -10500,8 +10500,8 @@ purlin_status purlin_graph_operator_of_image(const struct purlin_context *contex
  * @param      function  f, called `count` times on this thread.
  * @param      user      handed to `function`.
  * @param[out] trace     the trace.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL`
- * (a trace that is not finite).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size, points or weights that are not
+ * finite), `PURLIN_ERROR_NUMERICAL` (a trace that is not finite).
  *
  * @pre `points` and `weights` are NULL or valid for `count` numbers, `trace` is NULL or valid for writing, and `function` may be
  * called with `user` during the call.
@@ -10526,8 +10526,8 @@ purlin_status purlin_graph_density_trace(int64_t count,
  * @param      to       where the last ends, above `from`.
  * @param      bins     number of parts, at least 1.
  * @param[out] shares   `bins` numbers, whose sum is that of the weights.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a size or an interval out of range),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a size or an interval out of range, points or weights that
+ * are not finite), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `points` and `weights` are NULL or valid for `count` numbers, `shares` for `bins`.
  */

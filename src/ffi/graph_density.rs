@@ -18,7 +18,13 @@ pub type purlin_function_fn = Option<unsafe extern "C" fn(x: f64, user: *mut c_v
 unsafe fn measure<'a>(count: i64, points: *const f64, weights: *const f64) -> Result<(&'a [f64], &'a [f64])> {
     let count = shape::size("count", count, 0)?;
     // SAFETY: as promised by the caller.
-    Ok(unsafe { (numbers("points", points, count)?, numbers("weights", weights, count)?) })
+    let measure = unsafe { (numbers("points", points, count)?, numbers("weights", weights, count)?) };
+    for (argument, list) in [("points", measure.0), ("weights", measure.1)] {
+        if let Some(k) = list.iter().position(|x| !x.is_finite()) {
+            return Err(Error::invalid(argument, format!("element {k} is {}, not finite", list[k])));
+        }
+    }
+    Ok(measure)
 }
 
 /// trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of the
@@ -31,8 +37,8 @@ unsafe fn measure<'a>(count: i64, points: *const f64, weights: *const f64) -> Re
 /// @param      function  f, called `count` times on this thread.
 /// @param      user      handed to `function`.
 /// @param[out] trace     the trace.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL`
-/// (a trace that is not finite).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size, points or weights that are not
+/// finite), `PURLIN_ERROR_NUMERICAL` (a trace that is not finite).
 ///
 /// # Safety
 /// `points` and `weights` are NULL or valid for `count` numbers, `trace` is NULL or valid for writing, and `function` may be
@@ -75,8 +81,8 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
 /// @param      to       where the last ends, above `from`.
 /// @param      bins     number of parts, at least 1.
 /// @param[out] shares   `bins` numbers, whose sum is that of the weights.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a size or an interval out of range),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a size or an interval out of range, points or weights that
+/// are not finite), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `points` and `weights` are NULL or valid for `count` numbers, `shares` for `bins`.

@@ -173,7 +173,7 @@ static double nothing(double x, void *user) {
 
 static void densities(void) {
   const double points[] = {-1, 0.5, 1, 9}, weights[] = {0.25, 0.25, 0.125, 0.375};
-  double shares[4], trace = 0;
+  double shares[4], lost[4] = {0}, trace = 0;
   int two = 2;
   OK(purlin_graph_density_trace(4, points, weights, 16, power, &two, &trace));
   CHECK(near(trace, 16 * (0.25 + 0.0625 + 0.125 + 81 * 0.375), 1e-14));
@@ -186,6 +186,10 @@ static void densities(void) {
                purlin_graph_density_histogram(4, points, weights, 0, 2, INT64_MAX, shares));
   BAD_ARGUMENT("bins: is 0", purlin_graph_density_histogram(4, points, weights, 0, 2, 0, shares));
   BAD_ARGUMENT("to: is 0, more than from = 0 is needed", purlin_graph_density_histogram(4, points, weights, 0, 0, 4, shares));
+  lost[2] = NAN;
+  BAD_ARGUMENT("points: element 2 is NaN", purlin_graph_density_histogram(4, lost, weights, 0, 2, 4, shares));
+  BAD_ARGUMENT("weights: element 2 is NaN", purlin_graph_density_histogram(4, points, lost, 0, 2, 4, shares));
+  BAD_ARGUMENT("points: element 2 is NaN", purlin_graph_density_trace(4, lost, weights, 16, power, &two, &trace));
   BAD_ARGUMENT("to: is NaN", purlin_graph_density_histogram(4, points, weights, 0, NAN, 4, shares));
   BAD_ARGUMENT("shares: is NULL", purlin_graph_density_histogram(4, points, weights, 0, 2, 4, NULL));
   BAD_ARGUMENT("function: is NULL", purlin_graph_density_trace(4, points, weights, 16, NULL, NULL, &trace));

@@ -79,6 +79,17 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
     }
 }
 
+/// A plan refuses what its run does not scale.
+fn expect_scalable(matrix: &Matrix, center: Center) -> Result<()> {
+    if matches!(matrix.storage(), Storage::Operator(_)) {
+        return Err(Error::NotSupported("scale: of a matrix that is known by its products alone".into()));
+    }
+    if center == Center::Rows {
+        return Err(Error::NotSupported("scale: of columns whose rows are centred".into()));
+    }
+    Ok(())
+}
+
 impl Plan {
     /// The plan without the sizes that depend on the available memory.
     pub(super) fn with(request: &Request<'_>) -> Result<Self> {
@@ -112,6 +123,9 @@ impl Plan {
             (Centering::Columns, false) | (Centering::Rows, true) => Center::Columns,
             (Centering::Rows, false) | (Centering::Columns, true) => Center::Rows,
         };
+        if options.scale {
+            expect_scalable(matrix, center)?;
+        }
         let setting = Setting {
             block_rows: options.block_rows,
             resident: options.resident_rows,

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::memory::{Case, Data, From, blank, context, matrix, options, sparse};
 use crate::blocks::number::Number;
 use crate::context::Context;
+use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Operator};
 use crate::rsvd::options::{Centering, ErrorKind, Method, Sign};
 use crate::rsvd::pca::{PcaOptions, Samples};
 use crate::rsvd::{Info, Options, Rsvd};
@@ -131,6 +132,19 @@ fn a_plan_counts_the_pass_of_scores() {
     }
 }
 
+/// An operator that no plan and no refused fit may call.
+struct Unread;
+
+impl Operator<f64> for Unread {
+    fn shape(&self) -> (usize, usize) {
+        (60, 20)
+    }
+
+    fn apply(&mut self, _: Op, _: &[f64], _: usize, _: &mut [f64]) -> Result<()> {
+        unreachable!("a refused call multiplies")
+    }
+}
+
 #[test]
 fn a_plan_refuses_what_the_fit_refuses() {
     let (free, other) = (context(0), context(0));
@@ -169,6 +183,9 @@ fn a_plan_refuses_what_the_fit_refuses() {
     expect(&rows, with(&|o| o.dtype = Some(DType::F32)), own, "x: is F64, F32 is needed");
     expect(&rows, options(Method::Gram), own, "method: GRAM");
     expect(&rows, with(&|o| o.block_rows = 7), own, "block_rows: is 7");
+    let known = Matrix::from_operator::<f64>(&free, Box::new(Unread));
+    let scaled = PcaOptions { scale: true, ..own };
+    expect(&known, base.clone(), scaled, "scale: of a matrix that is known by its products alone");
     let nystrom = Options { rank: 4, method: Method::Nystrom, ..Options::default() };
     expect(&source, nystrom, own, "method: is NYSTROM");
 }
