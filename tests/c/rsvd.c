@@ -89,17 +89,18 @@ static int32_t read_block(const int64_t *first, const int64_t *count, void *bloc
   return 0;
 }
 
+/* Products. Those with the adjoint are multiplied by the number that the user pointer points to, or by 1. */
 static int32_t apply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
                      uint64_t cuda_stream, void *user) {
   (void)cuda_stream;
+  const double factor = adjoint && user ? *(const double *)user : 1;
   int64_t c, i, j;
-  (void)user;
   for (c = 0; c < count; c++) {
     const double *from = (const double *)x + ldx * c;
     double *to = (double *)y + ldy * c;
     for (i = 0; i < (adjoint ? N : M); i++) to[i] = 0;
     for (j = 0; j < N; j++)
-      for (i = 0; i < M; i++) to[adjoint ? j : i] += columns[i + M * j] * from[adjoint ? i : j];
+      for (i = 0; i < M; i++) to[adjoint ? j : i] += factor * columns[i + M * j] * from[adjoint ? i : j];
   }
   return 0;
 }
@@ -162,6 +163,45 @@ static void storages(void) {
   OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, M, N, M * N, PURLIN_I32, row_ptr, PURLIN_I32, col_idx, rows, &a));
   factors(a, &o);
   good_factors("compressed rows", 1e-7);
+}
+
+/* An operator whose second product is not that with the adjoint of A. */
+static void wrong_adjoints(void) {
+  static const int32_t methods[] = {PURLIN_RSVD_METHOD_AUTO, PURLIN_RSVD_METHOD_RANGE, PURLIN_RSVD_METHOD_FUSED,
+                                    PURLIN_RSVD_METHOD_KRYLOV, PURLIN_RSVD_METHOD_ONE_PASS};
+  static const double factors[] = {1, 2, -1, 1.1, 0};
+  size_t f, k;
+  for (f = 0; f < COUNT(factors); f++) {
+    double factor = factors[f];
+    purlin_matrix *a = NULL, *q = over(context, PURLIN_F64, 0, M, K, u);
+    purlin_tensor *values = vector_of(context, PURLIN_F64, K, s);
+    purlin_rsvd_options o = rsvd_options();
+    purlin_rsvd *rsvd = NULL;
+    purlin_pca *pca = NULL;
+    OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply, &factor, PURLIN_HOST, &a));
+    for (k = 0; k < COUNT(methods); k++) {
+      o.method = methods[k];
+      if (factor == 1) {
+        OK(purlin_rsvd_compute_once(context, NULL, a, &o, NULL, values, NULL, NULL));
+      } else {
+        BAD_ARGUMENT("a: adjoint is not that of A", purlin_rsvd_compute_once(context, NULL, a, &o, NULL, values, NULL, NULL));
+      }
+    }
+    o = rsvd_options();
+    OK(purlin_rsvd_create(context, &o, &rsvd));
+    if (factor == 1) {
+      OK(purlin_rsvd_range(rsvd, NULL, a, q, NULL, NULL));
+      OK(purlin_pca_fit(rsvd, NULL, a, NULL, NULL, &pca, NULL));
+    } else {
+      BAD_ARGUMENT("a: adjoint is not that of A", purlin_rsvd_range(rsvd, NULL, a, q, NULL, NULL));
+      BAD_ARGUMENT("x: adjoint is not that of A", purlin_pca_fit(rsvd, NULL, a, NULL, NULL, &pca, NULL));
+    }
+    OK(purlin_pca_destroy(pca));
+    OK(purlin_rsvd_destroy(rsvd));
+    OK(purlin_tensor_destroy(values));
+    OK(purlin_matrix_destroy(q));
+    OK(purlin_matrix_destroy(a));
+  }
 }
 
 /* Entries of sparse matrices and operators are not converted: the plan refuses them, as the run does. */
@@ -411,6 +451,7 @@ int main(void) {
   make();
   methods();
   storages();
+  wrong_adjoints();
   types_that_are_not_converted();
   complex_types();
   types_and_shapes();

@@ -148,6 +148,17 @@ void orders_and_adjoints(const context& on, const std::vector<double>& a) {
                PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+/// Whether the call throws because products with A^H are not those of the adjoint of A.
+template <class Call> bool refused_adjoint(const Call& call) {
+  try {
+    call();
+  } catch (const purlin::error& e) {
+    const std::string text = e.what();
+    return e.status() == PURLIN_ERROR_INVALID_ARGUMENT && text.find("adjoint is not that of A") != std::string::npos;
+  }
+  return false;
+}
+
 void reads_blocks_and_products(const context& on, const std::vector<double>& a) {
   rsvd::options settings(6);
   settings.power_iterations = 6;
@@ -184,6 +195,17 @@ void reads_blocks_and_products(const context& on, const std::vector<double>& a) 
   EXPECT(implicit.properties().storage == PURLIN_OPERATOR);
   settings.block_rows = 0;
   EXPECT(known(rsvd::compute<double>(on, implicit, settings), 1e-12));
+
+  const auto twice = [&](bool adjoint, const purlin::const_matrix_view<double>& x,
+                         const purlin::matrix_view<double>& y) {
+    apply(adjoint, x, y);
+    for (std::int64_t k = 0; adjoint && k < y.cols; ++k)
+      for (std::int64_t i = 0; i < y.rows; ++i) y.data[i + y.ld * k] *= 2.0;
+  };
+  const matrix wrong = matrix::from_operator<double>(on, rows, cols, twice);
+  EXPECT(refused_adjoint([&] { rsvd::compute<double>(on, wrong, settings); }));
+  rsvd::session run(on, settings);
+  EXPECT(refused_adjoint([&] { purlin::pca::model::fit(run, wrong); }));
 
   const auto throws = [](bool, const purlin::const_matrix_view<double>&, const purlin::matrix_view<double>&) {
     throw stop("enough");

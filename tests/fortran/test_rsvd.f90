@@ -40,6 +40,19 @@ contains
     end if
   end function
 
+  !> Twice the products with the adjoint.
+  function multiply_wrongly(adjoint, count, x, ldx, y, ldy, cuda_stream, user) bind(c) result(failed)
+    integer(c_int32_t), value :: adjoint
+    integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
+    type(c_ptr), value :: x, y, user
+    integer(c_int32_t) :: failed
+    real(c_double), pointer :: out(:, :)
+    failed = multiply(adjoint, count, x, ldx, y, ldy, cuda_stream, user)
+    if (failed /= 0 .or. adjoint /= 1) return
+    call c_f_pointer(y, out, [ldy, count])
+    out(:n, :) = 2 * out(:n, :)
+  end function
+
   function stop_at_once(step, steps, measure, user) bind(c) result(cancel)
     integer(c_int64_t), value :: step, steps
     real(c_double), value :: measure
@@ -183,6 +196,7 @@ contains
     type(purlin_matrix) :: matrix
     type(purlin_tensor) :: values
     type(purlin_rsvd) :: session
+    type(purlin_pca) :: model
     type(purlin_rsvd_info) :: info, slow, alone
     type(purlin_rsvd_options) :: options
     real(c_double), target :: s(5)
@@ -222,6 +236,13 @@ contains
     call matrix%from_operator(context, PURLIN_F64, m, n, c_funloc(multiply), c_loc(anything))
     call session%compute(matrix, s=values, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_IO .and. index(text, '5') > 0, 'a product that fails')
+    call matrix%from_operator(context, PURLIN_F64, m, n, c_funloc(multiply_wrongly))
+    call session%compute(matrix, s=values, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'a: adjoint is not that of A') == 1, &
+      'a wrong adjoint')
+    call model%fit(session, matrix, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'x: adjoint is not that of A') == 1, &
+      'a wrong adjoint of samples')
   end subroutine
 
   subroutine tolerance()

@@ -294,6 +294,15 @@ def test_linear_operators(cpu: purlin.Context) -> None:
         rsvd.compute(wrong, 3, context=cpu)
 
 
+@pytest.mark.parametrize("method", ["auto", "range", "fused", "krylov", "one_pass"])
+def test_wrong_adjoints_are_refused(cpu: purlin.Context, method: Any) -> None:
+    a = matrix("cplx_100x70")
+    for adjoint in (lambda x: a.T @ x, lambda x: 2 * (a.conj().T @ x), lambda x: -(a.conj().T @ x)):
+        operator = purlin.Matrix.from_operator(lambda x: a @ x, adjoint, a.shape, a.dtype, context=cpu)
+        with pytest.raises(purlin.InvalidArgument, match="^a: adjoint is not that of A"):
+            rsvd.compute(operator, 6, method=method, context=cpu)
+
+
 def test_sparse_matrices(cpu: purlin.Context) -> None:
     lines = (DATA / "sparse_2000x1500.mtx").read_text().splitlines()
     start = next(k for k, line in enumerate(lines) if not line.startswith("%"))
