@@ -26,7 +26,7 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != "sklearn":
             raise
-        text = "purlin.sklearn: scikit-learn is not installed; `pip install purlin[sklearn]` installs it"
+        text = "purlin.sklearn: scikit-learn is not installed; `pip install 'purlin[sklearn]'` installs it"
         raise ImportError(text, name="sklearn") from error
 
 
