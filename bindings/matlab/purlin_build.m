@@ -32,7 +32,8 @@ function purlin_build(prefix, folder)
   folder = absolute(folder);
   names = {'purlin_mex', 'errors', 'context', 'arguments', 'elements', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', ...
            'functions', 'blocks', 'fdk', 'rsvd', 'pca', 'rpca', 'tt', 'tt_contraction', 'tt_plan', ...
-           'tt_algebra', 'spectra', 'spmv', 'graph', 'sparse', 'objects'};
+           'tt_algebra', 'spectra', 'spmv', 'graph', 'sparse', 'objects', ...
+           'classes'};
   sources = cellfun(@(name) absolute(fullfile(here, 'src', [name, '.c'])), names, 'UniformOutput', false);
   rpath = ['-Wl,-rpath,', lib];
   if exist('OCTAVE_VERSION', 'builtin')

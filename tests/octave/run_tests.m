@@ -8,6 +8,7 @@ function run_tests(golden, volume)
   test_option_values();
   test_arguments();
   test_messages();
+  test_classes();
   test_diffusion(golden, volume);
   test_fdk(golden);
   test_rsvd();

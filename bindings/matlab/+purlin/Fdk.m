@@ -101,7 +101,7 @@ classdef Fdk < handle
 
     function push(obj, views, projections)
       purlin.internal.at_least(nargin - 1, 2, 'Fdk.push');
-      purlin_mex('fdk_push', obj.key, double(views), projections, obj.watched);
+      purlin_mex('fdk_push', obj.key, purlin.internal.numbers(views, 'views'), projections, obj.watched);
     end
 
     function volume = finish(obj, output)
@@ -131,26 +131,26 @@ classdef Fdk < handle
       if nargin < 4
         epsilon = 0;
       end
-      if isscalar(i0) && ~(i0 > 0)
+      if isnumeric(i0) && isscalar(i0) && ~(i0 > 0)
         error('purlin:invalidArgument', 'i0: is %g, expected above 0, or [] for line integrals', double(i0));
       end
       [number, image] = purlin.internal.number_or_image(i0);
-      purlin_mex('fdk_set_counts', obj.key, number, image, double(dark), epsilon);
+      purlin_mex('fdk_set_counts', obj.key, number, image, purlin.internal.numbers(dark, 'dark'), epsilon);
     end
 
     function out = weight(obj, views, projections)
       purlin.internal.at_least(nargin - 1, 2, 'Fdk.weight');
-      out = purlin_mex('fdk_weight', obj.key, double(views), projections);
+      out = purlin_mex('fdk_weight', obj.key, purlin.internal.numbers(views, 'views'), projections);
     end
 
     function out = filter(obj, views, weighted)
       purlin.internal.at_least(nargin - 1, 2, 'Fdk.filter');
-      out = purlin_mex('fdk_filter', obj.key, double(views), weighted);
+      out = purlin_mex('fdk_filter', obj.key, purlin.internal.numbers(views, 'views'), weighted);
     end
 
     function volume = backproject(obj, views, filtered, volume)
       purlin.internal.at_least(nargin - 1, 3, 'Fdk.backproject');
-      volume = purlin_mex('fdk_backproject', obj.key, double(views), filtered, volume);
+      volume = purlin_mex('fdk_backproject', obj.key, purlin.internal.numbers(views, 'views'), filtered, volume);
     end
 
     function projections = ellipsoids(obj, list)

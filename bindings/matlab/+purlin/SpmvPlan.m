@@ -60,12 +60,20 @@ classdef SpmvPlan < handle
       if nargin < 5
         Y = [];
       end
+      given = {X, alpha, beta, Y};
+      names = {'X', 'alpha', 'beta', 'Y'};
+      for k = 1:4
+        given{k} = purlin.internal.numbers(given{k}, names{k}, class(given{k}));
+        if any(k == [2 3]) && numel(given{k}) ~= 1
+          error('purlin:invalidArgument', '%s: has %d elements, expected 1', names{k}, numel(given{k}));
+        end
+      end
       if beta ~= 0 && isempty(Y)
         error('purlin:invalidArgument', 'beta: needs Y');
       end
       describe(obj); % refuses a plan that was deleted, before the matrix that went with it
       found = describe(obj.matrix);
-      given = cellfun(str2func(found.dtype), {X, alpha, beta, Y}, 'UniformOutput', false);
+      given = cellfun(@(value) cast(value, found.dtype), given, 'UniformOutput', false);
       if found.complex
         given = cellfun(@complex, given, 'UniformOutput', false);
       elseif ~all(cellfun(@isreal, given))
@@ -120,6 +128,10 @@ function [matrix, owned] = taken(A, dtype)
   if issparse(A)
     matrix = purlin.Matrix(A, 'dtype', dtype);
   elseif isstruct(A)
+    if numel(A) ~= 1 || ~isfield(A, 'pixels') || isempty(A.pixels)
+      error('purlin:invalidArgument', 'A: is a struct, expected %s', ...
+            'a sparse matrix, a purlin.Matrix, or an operator of purlin.graph_operator_of_image');
+    end
     matrix = purlin.Matrix(A);
   elseif isa(A, 'purlin.Matrix')
     matrix = A;

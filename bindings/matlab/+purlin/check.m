@@ -17,7 +17,7 @@ function check(A, varargin)
   purlin.internal.at_least(nargin, 1, 'check');
   words = {'sorted', 'distinct', 'finite'};
   for k = 1:numel(varargin)
-    if ~any(strcmp(varargin{k}, words))
+    if ~ischar(varargin{k}) || ~any(strcmp(varargin{k}, words))
       error('purlin:invalidArgument', 'what: is none of %s', strjoin(words, ', '));
     end
   end

@@ -20,5 +20,5 @@ function [lines, clamped] = fdk_log_transform(counts, i0, dark, epsilon)
     epsilon = 0;
   end
   [number, image] = purlin.internal.number_or_image(i0);
-  [lines, clamped] = purlin_mex('fdk_log_transform', counts, number, image, double(dark), epsilon);
+  [lines, clamped] = purlin_mex('fdk_log_transform', counts, number, image, purlin.internal.numbers(dark, 'dark'), epsilon);
 end

@@ -40,6 +40,9 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
   elseif mod(numel(varargin), 2) == 0
     given = struct();
     for k = 1:2:numel(varargin)
+      if ~ischar(varargin{k})
+        error('purlin:invalidArgument', 'options: there is no argument of class %s; names are text', class(varargin{k}));
+      end
       given.(varargin{k}) = varargin{k + 1};
     end
   else

@@ -14,8 +14,20 @@ function t = graph_density_trace(n, points, weights, f)
 %     [points, weights] = purlin.graph_density(A, 40, 20);
 %     triangles = purlin.graph_density_trace(size(A, 1), points, weights, @(x) x.^3) / 6;
   purlin.internal.at_least(nargin, 4, 'graph_density_trace');
+  purlin.internal.whole(n, 'n', 0);
+  points = purlin.internal.numbers(points, 'points', class(points));
+  weights = purlin.internal.numbers(weights, 'weights', class(weights));
+  if numel(weights) ~= numel(points)
+    error('purlin:invalidArgument', 'weights: has %d numbers, points has %d', numel(weights), numel(points));
+  end
+  if ~isa(f, 'function_handle')
+    error('purlin:invalidArgument', 'f: is of class %s, expected a function handle', class(f));
+  end
   values = f(points(:));
-  if numel(values) ~= numel(points) || numel(weights) ~= numel(points)
+  if ~isnumeric(values) && ~islogical(values)
+    error('purlin:invalidArgument', 'f: gives a value of class %s, expected numbers', class(values));
+  end
+  if numel(values) ~= numel(points)
     error('purlin:invalidArgument', 'f: gives %d values for %d points', numel(values), numel(points));
   end
   t = n * (values(:).' * weights(:));

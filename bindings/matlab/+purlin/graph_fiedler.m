@@ -17,7 +17,10 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
   purlin.internal.at_least(nargin, 1, 'graph_fiedler');
   opts = purlin.internal.lanczos_options(varargin, {'normalized', 'devices'}, {'shift'});
-  normalized = isfield(opts, 'normalized') && opts.normalized;
+  normalized = false;
+  if isfield(opts, 'normalized')
+    normalized = opts.normalized;
+  end
   [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalized, opts);
   purlin.internal.solved(info, 'graph_fiedler');
 end

@@ -23,5 +23,5 @@ function [labels, inertia] = graph_k_means(points, k, varargin)
   if ~isfield(opts, 'seed')
     opts.seed = 0;
   end
-  [labels, inertia] = purlin_mex('graph_k_means', purlin.internal.matrix(purlin.internal.real_class(points), 'points'), k, opts.starts, opts.seed);
+  [labels, inertia] = purlin_mex('graph_k_means', purlin.internal.matrix(purlin.internal.real_class(points, 'points'), 'points'), k, opts.starts, opts.seed);
 end

@@ -23,7 +23,7 @@ function W = graph_of_image(image, varargin)
   for n = 1:numel(names)
     given.(names{n}) = opts.(names{n});
   end
-  [rows, cols, values, m, n] = purlin_mex('graph_of_image', purlin.internal.real_class(image), given.radius, given.intensity, ...
+  [rows, cols, values, m, n] = purlin_mex('graph_of_image', purlin.internal.real_class(image, 'image'), given.radius, given.intensity, ...
                                           given.distance, given.floor);
   W = sparse(rows, cols, double(values), m, n);
 end

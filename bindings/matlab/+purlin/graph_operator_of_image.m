@@ -19,5 +19,5 @@ function W = graph_operator_of_image(image, varargin)
   purlin.internal.at_least(nargin, 1, 'graph_operator_of_image');
   W = purlin.internal.options({'radius', 'intensity', 'distance', 'floor'}, varargin);
   purlin.internal.validate(image, {'numeric', 'logical'}, {'2d', 'real'}, 'image');
-  W.pixels = purlin.internal.real_class(image);
+  W.pixels = purlin.internal.real_class(image, 'image');
 end

@@ -14,5 +14,5 @@ function [labels, inertia] = graph_pivoted_qr(points)
 %     W = max(W, W');
 %     labels = purlin.graph_pivoted_qr(purlin.graph_embed(W, 3));
   purlin.internal.at_least(nargin, 1, 'graph_pivoted_qr');
-  [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(purlin.internal.real_class(points), 'points'));
+  [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(purlin.internal.real_class(points, 'points'), 'points'));
 end

@@ -16,15 +16,15 @@ function B = scale(A, rows, cols)
   if nargin < 3
     cols = [];
   end
-  real_class = @double;
+  type = 'double';
   if isa(A, 'purlin.Matrix')
     found = describe(A);
     is_complex = found.complex;
-    real_class = str2func(found.dtype);
+    type = found.dtype;
   else
     is_complex = ~isreal(A);
   end
-  lists = {real_class(full(rows)), real_class(full(cols))};
+  lists = {full(purlin.internal.numbers(rows, 'rows', type)), full(purlin.internal.numbers(cols, 'cols', type))};
   if is_complex
     lists = cellfun(@complex, lists, 'UniformOutput', false);
   elseif ~isreal(lists{1})

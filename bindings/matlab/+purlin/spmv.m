@@ -27,7 +27,7 @@ function Y = spmv(A, X, varargin)
     Y = apply(plan, X);
     return;
   end
-  X = double(X);
+  X = purlin.internal.numbers(X, 'X');
   if isreal(A) && ~isreal(X)
     Y = complex(purlin.spmv(A, real(X), varargin{:}), purlin.spmv(A, imag(X), varargin{:}));
     return;

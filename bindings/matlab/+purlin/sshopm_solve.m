@@ -69,6 +69,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
       opts.start_kind = given;
     elseif ~isempty(given)
       starts = purlin.internal.data(given, 'starts');
+      purlin.internal.whole(dimension, 'dimension', 0);
       if size(starts, 1) ~= dimension
         error('purlin:invalidArgument', 'starts: has %d rows, expected dimension = %d', size(starts, 1), dimension);
       end

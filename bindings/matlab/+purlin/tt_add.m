@@ -18,5 +18,6 @@ function z = tt_add(x, y, alpha, beta)
   if nargin < 4
     beta = 1;
   end
-  z = purlin.TT(purlin_mex('tt_add', double(alpha), purlin.internal.train(x), double(beta), purlin.internal.train(y)));
+  z = purlin.TT(purlin_mex('tt_add', purlin.internal.numbers(alpha, 'alpha'), purlin.internal.train(x), ...
+                           purlin.internal.numbers(beta, 'beta'), purlin.internal.train(y)));
 end

@@ -11,5 +11,5 @@ function values = tt_elements(x, indices)
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     v = purlin.tt_elements(x, [1; 2; 3]);
   purlin.internal.at_least(nargin, 2, 'tt_elements');
-  values = purlin_mex('tt_elements', purlin.internal.train(x), double(indices));
+  values = purlin_mex('tt_elements', purlin.internal.train(x), purlin.internal.numbers(indices, 'indices'));
 end

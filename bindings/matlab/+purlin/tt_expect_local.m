@@ -24,5 +24,5 @@ function [values, info] = tt_expect_local(x, op, sites, varargin)
   end
   idle = {'norm_method', 'conjugate', 'assume_hermitian', 'method', 'kernel', 'block'};
   opts = purlin.internal.tt_options(varargin, 'an expectation value', idle);
-  [values, info] = purlin_mex('tt_expect_local', given, op, double(sites), opts);
+  [values, info] = purlin_mex('tt_expect_local', given, op, purlin.internal.numbers(sites, 'sites'), opts);
 end

@@ -12,6 +12,12 @@ function H = tt_from_terms(modes, terms, varargin)
 %     H = purlin.tt_from_terms([2 2 2], {{1, 1, Z, 2, Z}, {0.5, 3, Z}});
   purlin.internal.at_least(nargin, 2, 'tt_from_terms');
   opts = purlin.internal.options({'cyclic', 'dtype', 'complex'}, varargin);
+  if ~iscell(terms)
+    error('purlin:invalidArgument', 'terms: is of class %s, expected a cell array of terms', class(terms));
+  end
+  for k = 1:numel(terms)
+    expect_term(terms{k}, k);
+  end
   coefficients = cellfun(@(t) t{1}, terms);
   factors = cellfun(@(t) (numel(t) - 1) / 2, terms);
   sites = cell2mat(cellfun(@(t) reshape(cell2mat(t(2:2:end)), 1, []), terms(:)', 'UniformOutput', false));
@@ -21,6 +27,18 @@ function H = tt_from_terms(modes, terms, varargin)
     % No terms: zero.
     [sites, operators] = deal(zeros(1, 0), cell(1, 0));
   end
-  H = purlin.TTMatrix(purlin_mex('tt_from_terms', double(modes), double(coefficients), factors, double(sites), ...
-                                 operators, opts));
+  H = purlin.TTMatrix(purlin_mex('tt_from_terms', purlin.internal.numbers(modes, 'modes'), double(coefficients), factors, ...
+                                 double(sites), operators, opts));
+end
+
+function expect_term(term, k)
+% Refuses all but {coefficient, site, operator, site, operator, ..}.
+  if ~iscell(term) || mod(numel(term), 2) ~= 1
+    error('purlin:invalidArgument', 'terms: term %d is not {coefficient, site, operator, ..}', k);
+  end
+  for at = [1, 2:2:numel(term)]
+    if ~isnumeric(term{at}) || numel(term{at}) ~= 1
+      error('purlin:invalidArgument', 'terms: element %d of term %d is not a number', at, k);
+    end
+  end
 end

@@ -14,10 +14,9 @@ function G = tt_gram(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   if iscell(y)
-    y = keys(y);
+    y = purlin.internal.trains(y, 'y');
   end
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
-  G = purlin_mex('tt_gram', keys(x), y, opts, false, false);
+  G = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), y, opts, false, false);
 end

@@ -14,11 +14,10 @@ function s = tt_gram_scaled(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   if iscell(y)
-    y = keys(y);
+    y = purlin.internal.trains(y, 'y');
   end
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
-  [m, e] = purlin_mex('tt_gram', keys(x), y, opts, false, true);
+  [m, e] = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), y, opts, false, true);
   s = purlin.internal.scaled_list(m, e);
 end

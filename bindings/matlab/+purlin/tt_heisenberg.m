@@ -17,5 +17,5 @@ function H = tt_heisenberg(length, couplings, field, varargin)
     field = 0;
   end
   opts = purlin.internal.options({'twice_spin', 'cyclic', 'dtype', 'complex'}, varargin);
-  H = purlin.TTMatrix(purlin_mex('tt_heisenberg', length, double(couplings), field, opts));
+  H = purlin.TTMatrix(purlin_mex('tt_heisenberg', length, purlin.internal.numbers(couplings, 'couplings'), field, opts));
 end

@@ -10,5 +10,5 @@ function H = tt_identity(modes, varargin)
 %     H = purlin.tt_identity([2 2 3]);
   purlin.internal.at_least(nargin, 1, 'tt_identity');
   opts = purlin.internal.options({'dtype', 'complex'}, varargin);
-  H = purlin.TTMatrix(purlin_mex('tt_identity', double(modes), opts));
+  H = purlin.TTMatrix(purlin_mex('tt_identity', purlin.internal.numbers(modes, 'modes'), opts));
 end

@@ -11,7 +11,6 @@ function values = tt_inner_batch(x, y, varargin)
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     v = purlin.tt_inner_batch(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_inner_batch');
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
-  values = purlin_mex('tt_gram', keys(x), keys(y), opts, true, false);
+  values = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), purlin.internal.trains(y, 'y'), opts, true, false);
 end

@@ -12,8 +12,7 @@ function s = tt_inner_batch_scaled(x, y, varargin)
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     s = purlin.tt_inner_batch_scaled(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_inner_batch_scaled');
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
-  [m, e] = purlin_mex('tt_gram', keys(x), keys(y), opts, true, true);
+  [m, e] = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), purlin.internal.trains(y, 'y'), opts, true, true);
   s = purlin.internal.scaled_list(m, e);
 end

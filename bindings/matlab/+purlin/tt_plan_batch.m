@@ -11,7 +11,6 @@ function info = tt_plan_batch(x, y, varargin)
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     info = purlin.tt_plan_batch(x, x);
   purlin.internal.at_least(nargin, 2, 'tt_plan_batch');
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   opts = purlin.internal.tt_options(varargin, 'a batch', {'norm_method', 'assume_hermitian'});
-  info = purlin_mex('tt_plan_gram', keys(x), keys(y), opts, true);
+  info = purlin_mex('tt_plan_gram', purlin.internal.trains(x, 'x'), purlin.internal.trains(y, 'y'), opts, true);
 end

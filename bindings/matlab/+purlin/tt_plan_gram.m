@@ -14,10 +14,9 @@ function info = tt_plan_gram(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   if iscell(y)
-    y = keys(y);
+    y = purlin.internal.trains(y, 'y');
   end
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
-  info = purlin_mex('tt_plan_gram', keys(x), y, opts, false);
+  info = purlin_mex('tt_plan_gram', purlin.internal.trains(x, 'x'), y, opts, false);
 end

@@ -10,10 +10,13 @@ function z = tt_product_state(vectors)
 %   Example
 %     z = purlin.tt_product_state({[1 0], [0 1], [1 1]});
   purlin.internal.at_least(nargin, 1, 'tt_product_state');
+  if ~iscell(vectors)
+    error('purlin:invalidArgument', 'vectors: is of class %s, expected a cell array of vectors', class(vectors));
+  end
   empty = find(cellfun(@isempty, vectors), 1);
   if ~isempty(empty)
     error('purlin:invalidArgument', 'vectors: vector %d is empty, at least 1 number is needed', empty);
   end
-  columns = cellfun(@(v) v(:), vectors(:), 'UniformOutput', false);
+  columns = cellfun(@(v) reshape(purlin.internal.numbers(v, 'vectors', class(v)), [], 1), vectors(:), 'UniformOutput', false);
   z = purlin.TT(purlin_mex('tt_product_state', cellfun(@numel, vectors), vertcat(columns{:})));
 end

@@ -16,5 +16,6 @@ function z = tt_random(modes, ranks, varargin)
   for name = fieldnames(given)'
     opts.(name{1}) = given.(name{1});
   end
-  z = purlin.TT(purlin_mex('tt_random', double(modes), double(ranks), opts.seed, opts.dtype, opts.complex));
+  z = purlin.TT(purlin_mex('tt_random', purlin.internal.numbers(modes, 'modes'), purlin.internal.numbers(ranks, 'ranks'), ...
+                           opts.seed, opts.dtype, opts.complex));
 end

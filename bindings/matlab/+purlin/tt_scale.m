@@ -13,5 +13,5 @@ function z = tt_scale(x, factor, varargin)
 %     z = purlin.tt_scale(x, 1, 'exponent', 2000);
   purlin.internal.at_least(nargin, 2, 'tt_scale');
   opts = purlin.internal.options({'exponent', 'spread'}, varargin);
-  z = purlin.TT(purlin_mex('tt_scale', purlin.internal.train(x), double(factor), opts));
+  z = purlin.TT(purlin_mex('tt_scale', purlin.internal.train(x), purlin.internal.numbers(factor, 'factor'), opts));
 end

@@ -14,7 +14,7 @@ function [z, info] = tt_svd(A, varargin)
   opts = purlin.internal.options({'epsilon', 'max_rank', 'absolute', 'modes'}, varargin);
   modes = [];
   if isfield(opts, 'modes')
-    modes = double(opts.modes);
+    modes = purlin.internal.numbers(opts.modes, 'modes');
   end
   [key, info] = purlin_mex('tt_svd', A, opts, modes);
   z = purlin.TT(key);

@@ -15,5 +15,5 @@ function z = tt_zeros(modes, varargin)
   for name = fieldnames(given)'
     opts.(name{1}) = given.(name{1});
   end
-  z = purlin.TT(purlin_mex('tt_constant', double(modes), opts.dtype, opts.complex, false));
+  z = purlin.TT(purlin_mex('tt_constant', purlin.internal.numbers(modes, 'modes'), opts.dtype, opts.complex, false));
 end

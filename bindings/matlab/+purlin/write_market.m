@@ -14,5 +14,8 @@ function write_market(A, path, symmetric)
 %     purlin.write_market(A + A', name, true);
 %     delete(name);
   purlin.internal.at_least(nargin, 2, 'write_market');
-  purlin_mex('write_market', purlin.internal.matrix(A, 'A'), path, nargin > 2 && symmetric);
+  if nargin < 3
+    symmetric = false;
+  end
+  purlin_mex('write_market', purlin.internal.matrix(A, 'A'), path, symmetric);
 end

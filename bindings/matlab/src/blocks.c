@@ -75,7 +75,7 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     const char *paths[4096];
     size_t count = mxGetNumberOfElements(value);
     if (count > sizeof paths / sizeof *paths) fail("invalidArgument", "%s: has more than 4096 files", name);
-    for (size_t k = 0; k < count; k++) paths[k] = text_of(name, mxGetCell(value, (mwIndex)k));
+    for (size_t k = 0; k < count; k++) paths[k] = text_of(name, cell_element(value, k));
     check(purlin_source_from_tiff(gateway_context(), (int64_t)count, paths, &source));
   } else if (mxIsStruct(value) && option(value, "read")) {
     expect_fields(name, value, function_source_fields);
@@ -103,9 +103,11 @@ static purlin_flags order_of(const mxArray *value, const purlin_source *source) 
   return order & PURLIN_ROW_MAJOR;
 }
 
-purlin_matrix *pixel_graph(const mxArray *value) {
+purlin_matrix *pixel_graph(const char *name, const mxArray *value) {
   double radius = 1, intensity = 0.1, distance = mxGetInf(), floor = 0;
   purlin_matrix *made = NULL;
+  expect_field(name, value, "pixels", "an operator of purlin.graph_operator_of_image");
+  expect_fields(name, value, pixel_fields);
   read_double(value, "radius", &radius);
   read_double(value, "intensity", &intensity);
   read_double(value, "distance", &distance);
@@ -125,8 +127,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
     return temporary_matrix(function_matrix(name, value));
   }
   if (mxIsStruct(value) && option(value, "pixels")) {
-    expect_fields(name, value, pixel_fields);
-    return temporary_matrix(pixel_graph(value));
+    return temporary_matrix(pixel_graph(name, value));
   }
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);

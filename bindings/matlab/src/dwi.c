@@ -193,11 +193,11 @@ static void tensor_to_sh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 }
 
 const command dwi_commands[] = {
-  {"dwi_fit", 7, 7, fit},
-  {"dwi_csa", 7, 7, csa},
-  {"dwi_peaks", 4, 4, peaks},
-  {"dwi_plan", 3, 3, plan},
-  {"sh_to_tensor", 4, 4, sh_to_tensor},
-  {"tensor_to_sh", 4, 4, tensor_to_sh},
-  {NULL, 0, 0, NULL},
+  {"dwi_fit", "signals bvals bvecs order mask weights options", fit},
+  {"dwi_csa", "signals bvals bvecs order basis mask options", csa},
+  {"dwi_peaks", "input order mask options", peaks},
+  {"dwi_plan", "input order options", plan},
+  {"sh_to_tensor", "sh order basis options", sh_to_tensor},
+  {"tensor_to_sh", "tensors order basis options", tensor_to_sh},
+  {NULL, NULL, NULL},
 };

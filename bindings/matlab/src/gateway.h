@@ -110,6 +110,16 @@ void read_flag(const mxArray *options, const char *name, int32_t *value);
 /* The context in use and those on the devices whose ordinals the option `devices` has, until the command ends; NULL without. */
 const purlin_group *read_group(const mxArray *options);
 
+/* ---- classes.c ---- */
+
+/* Refuses by name function handles and objects, where Octave would end the process, and cells and structs that hold such:
+ * `names` are the words of a command's arguments. */
+void expect_classes(const char *names, int count, const mxArray *arguments[]);
+/* An element of a cell; an empty array where none was set. */
+const mxArray *cell_element(const mxArray *cell, size_t k);
+/* Refuses anything but one struct that has this field; `expected` says what is accepted. */
+void expect_field(const char *name, const mxArray *value, const char *field, const char *expected);
+
 /* ---- elements.c ---- */
 
 int32_t dtype_of(const mxArray *array);
@@ -216,7 +226,7 @@ purlin_source *function_source(const char *name, const mxArray *value);
 purlin_sink *function_sink(const char *name, const mxArray *value, int ndim, const int64_t *dims);
 purlin_matrix *function_matrix(const char *name, const mxArray *value);
 /* The graph of an image that is never formed; of `pixels`, and the numbers of purlin.graph_operator_of_image. */
-purlin_matrix *pixel_graph(const mxArray *value);
+purlin_matrix *pixel_graph(const char *name, const mxArray *value);
 /* Element type and sizes that a struct speaks of. */
 int32_t described_dtype(const mxArray *value, int32_t otherwise);
 int sizes_of(const char *name, const mxArray *value, int most, int64_t *dims);
@@ -292,7 +302,8 @@ void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]);
 /* ---- commands ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
-typedef struct command { const char *name; int least, most; command_fn run; } command;
+/* The names of the arguments, as the user knows them, are separated by spaces; a '?' follows one that may be left out. */
+typedef struct command { const char *name, *arguments; command_fn run; } command;
 /* The files with a table of commands, each named after its file. */
 #define COMMAND_TABLES(of) \
   of(symmetric) of(sshopm) of(dwi) of(fdk) of(rsvd) of(pca) of(rpca) of(tt) of(tt_contraction) of(tt_plan) of(tt_algebra) \

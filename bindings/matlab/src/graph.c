@@ -202,16 +202,16 @@ static void histogram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 }
 
 const command graph_commands[] = {
-  {"graph_embed", 3, 3, embed},
-  {"graph_cluster", 3, 3, cluster},
-  {"graph_k_means", 4, 4, k_means},
-  {"graph_pivoted_qr", 1, 1, pivoted_qr},
-  {"graph_fiedler", 3, 3, fiedler},
-  {"graph_bisect", 3, 3, bisect},
-  {"graph_components", 1, 1, components},
-  {"graph_component", 2, 2, component},
-  {"graph_density", 4, 4, density},
-  {"graph_density_histogram", 5, 5, histogram},
-  {"graph_of_image", 5, 5, of_image},
-  {NULL, 0, 0, NULL},
+  {"graph_embed", "W k options", embed},
+  {"graph_cluster", "W k options", cluster},
+  {"graph_k_means", "points k starts seed", k_means},
+  {"graph_pivoted_qr", "points", pivoted_qr},
+  {"graph_fiedler", "W normalized options", fiedler},
+  {"graph_bisect", "W vector method", bisect},
+  {"graph_components", "W", components},
+  {"graph_component", "W which", component},
+  {"graph_density", "A steps vectors options", density},
+  {"graph_density_histogram", "points weights from to bins", histogram},
+  {"graph_of_image", "image radius intensity distance floor", of_image},
+  {NULL, NULL, NULL},
 };

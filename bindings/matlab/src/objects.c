@@ -144,7 +144,7 @@ static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
   read_choice(prhs[1], "location", locations, &location);
   read_choice(prhs[1], "dtype", real_classes, &single);
   if (mxIsStruct(array)) {
-    plhs[0] = key_of(pixel_graph(array));
+    plhs[0] = key_of(pixel_graph("array", array));
     (void)nlhs;
     (void)nrhs;
     return;
@@ -282,13 +282,13 @@ static void matrix_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
 }
 
 const command objects_commands[] = {
-  {"tensor_create", 2, 2, tensor_create},
-  {"tensor_gather", 1, 1, tensor_gather},
-  {"tensor_properties", 1, 1, tensor_properties},
-  {"tensor_destroy", 1, 1, tensor_destroy},
-  {"matrix_create", 2, 2, matrix_create},
-  {"matrix_gather", 1, 1, matrix_gather},
-  {"matrix_properties", 1, 1, matrix_properties},
-  {"matrix_destroy", 1, 1, matrix_destroy},
-  {NULL, 0, 0, NULL},
+  {"tensor_create", "array options", tensor_create},
+  {"tensor_gather", "key", tensor_gather},
+  {"tensor_properties", "key", tensor_properties},
+  {"tensor_destroy", "key", tensor_destroy},
+  {"matrix_create", "array options", matrix_create},
+  {"matrix_gather", "key", matrix_gather},
+  {"matrix_properties", "key", matrix_properties},
+  {"matrix_destroy", "key", matrix_destroy},
+  {NULL, NULL, NULL},
 };

@@ -137,11 +137,11 @@ static void pca_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 }
 
 const command pca_commands[] = {
-  {"pca_plan", 5, 5, pca_plan},
-  {"pca_fit", 5, 5, pca_fit},
-  {"pca_properties", 1, 1, pca_properties},
-  {"pca_transform", 2, 2, pca_transform},
-  {"pca_inverse", 2, 2, pca_inverse},
-  {"pca_destroy", 1, 1, pca_destroy},
-  {NULL, 0, 0, NULL},
+  {"pca_plan", "X k options own with_scores", pca_plan},
+  {"pca_fit", "X k options own wanted", pca_fit},
+  {"pca_properties", "key", pca_properties},
+  {"pca_transform", "key X", pca_transform},
+  {"pca_inverse", "key scores", pca_inverse},
+  {"pca_destroy", "key", pca_destroy},
+  {NULL, NULL, NULL},
 };

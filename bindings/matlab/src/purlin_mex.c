@@ -130,12 +130,27 @@ static void codes(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 static const command library_commands[] = {
-  {"version", 0, 0, version},           {"devices", 0, 0, devices},
-  {"configure", 1, 1, configure},       {"properties", 0, 0, properties},
-  {"release", 0, 0, release},           {"live_handles", 0, 0, live_handles},
-  {"status_name", 1, 1, status_name},   {"codes", 0, 0, codes},
-  {NULL, 0, 0, NULL},
+  {"version", "", version},
+  {"devices", "", devices},
+  {"configure", "options", configure},
+  {"properties", "", properties},
+  {"release", "", release},
+  {"live_handles", "", live_handles},
+  {"status_name", "status", status_name},
+  {"codes", "", codes},
+  {NULL, NULL, NULL},
 };
+
+/* Refuses too few or too many arguments. */
+static void expect_count(const command *c, int given) {
+  int most = c->arguments[0] != 0, optional = 0;
+  for (const char *at = c->arguments; *at; at++) {
+    most += *at == ' ';
+    optional += *at == '?';
+  }
+  if (given < most - optional || given > most)
+    fail("invalidArgument", "purlin_mex: %s has %d arguments, got %d", c->name, most, given);
+}
 
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 #define TABLE(name) name##_commands,
@@ -156,8 +171,8 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     for (const command *c = tables[t]; c->name; c++) {
       if (strcmp(c->name, name) != 0) continue;
-      if (nrhs - 1 < c->least || nrhs - 1 > c->most)
-        fail("invalidArgument", "purlin_mex: %s has %d arguments, got %d", name, c->most, nrhs - 1);
+      expect_count(c, nrhs - 1);
+      expect_classes(c->arguments, nrhs - 1, prhs + 1);
       c->run(nlhs, plhs, nrhs - 1, prhs + 1);
       raise_exception();
       release_temporaries();

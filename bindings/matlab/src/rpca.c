@@ -110,9 +110,9 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 const command rpca_commands[] = {
-  {"rpca_compute", 3, 3, compute},
-  {"rpca_compute_csr", 3, 3, compute_csr},
-  {"rpca_compute_to_sinks", 5, 5, compute_to_sinks},
-  {"rpca_plan", 3, 3, plan},
-  {NULL, 0, 0, NULL},
+  {"rpca_compute", "M mask options", compute},
+  {"rpca_compute_csr", "M mask options", compute_csr},
+  {"rpca_compute_to_sinks", "M mask options low_rank sparse", compute_to_sinks},
+  {"rpca_plan", "M mask options", plan},
+  {NULL, NULL, NULL},
 };

@@ -203,12 +203,12 @@ static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 const command rsvd_commands[] = {
-  {"rsvd_compute", 5, 5, compute},
-  {"rsvd_plan", 5, 5, plan},
-  {"rsvd_range", 3, 3, range},
-  {"rsvd_symmetric", 3, 3, symmetric},
-  {"rsvd_error", 5, 5, error_of},
-  {"rsvd_residuals", 5, 5, residuals},
-  {"rsvd_sketch", 3, 3, sketch},
-  {NULL, 0, 0, NULL},
+  {"rsvd_compute", "A k options left right", compute},
+  {"rsvd_plan", "A k options with_u with_v", plan},
+  {"rsvd_range", "A columns options", range},
+  {"rsvd_symmetric", "A k options", symmetric},
+  {"rsvd_error", "A U S V options", error_of},
+  {"rsvd_residuals", "A U S V options", residuals},
+  {"rsvd_sketch", "rows columns options", sketch},
+  {NULL, NULL, NULL},
 };

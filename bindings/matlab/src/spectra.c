@@ -196,12 +196,12 @@ static void tridiagonal(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 }
 
 const command spectra_commands[] = {
-  {"lanczos_solve", 6, 6, solve},
-  {"lanczos_plan", 5, 5, lanczos_plan},
-  {"lanczos_plan_singular", 3, 3, lanczos_plan_singular},
-  {"lanczos_singular", 5, 5, singular},
-  {"lanczos_tridiagonalize", 3, 3, tridiagonalize},
-  {"lanczos_cullum_willoughby", 4, 4, cullum_willoughby},
-  {"tridiagonal_eigenvalues", 2, 2, tridiagonal},
-  {NULL, 0, 0, NULL},
+  {"lanczos_solve", "A k options start known solve", solve},
+  {"lanczos_plan", "A k options known solve", lanczos_plan},
+  {"lanczos_plan_singular", "A k options", lanczos_plan_singular},
+  {"lanczos_singular", "A k options start wants_vectors", singular},
+  {"lanczos_tridiagonalize", "A steps options", tridiagonalize},
+  {"lanczos_cullum_willoughby", "alpha beta cluster converged", cullum_willoughby},
+  {"tridiagonal_eigenvalues", "diagonal off", tridiagonal},
+  {NULL, NULL, NULL},
 };

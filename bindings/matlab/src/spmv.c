@@ -110,11 +110,11 @@ static void plan_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 }
 
 const command spmv_commands[] = {
-  {"spmv", 4, 4, product},
-  {"spmv_create", 2, 2, plan_create},
-  {"spmv_apply", 6, 6, plan_apply},
-  {"spmv_update", 2, 2, plan_update},
-  {"spmv_properties", 1, 1, plan_properties},
-  {"spmv_destroy", 1, 1, plan_destroy},
-  {NULL, 0, 0, NULL},
+  {"spmv", "A X transposed options", product},
+  {"spmv_create", "A options", plan_create},
+  {"spmv_apply", "key A X alpha beta Y", plan_apply},
+  {"spmv_update", "key A", plan_update},
+  {"spmv_properties", "key", plan_properties},
+  {"spmv_destroy", "key", plan_destroy},
+  {NULL, NULL, NULL},
 };

@@ -212,7 +212,11 @@ static void starts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 const command sshopm_commands[] = {
-  {"sshopm_solve", 5, 5, solve},     {"sshopm_solve_all", 4, 4, solve_all}, {"sshopm_plan", 4, 4, plan},
-  {"sshopm_product", 5, 5, product}, {"sshopm_classify", 6, 6, classify},   {"sshopm_starts", 5, 5, starts},
-  {NULL, 0, 0, NULL},
+  {"sshopm_solve", "A order dimension starts options", solve},
+  {"sshopm_solve_all", "A order dimension options", solve_all},
+  {"sshopm_plan", "A order dimension options", plan},
+  {"sshopm_product", "A order dimension X power", product},
+  {"sshopm_classify", "A order dimension values vectors options", classify},
+  {"sshopm_starts", "kind dimension count seed single", starts},
+  {NULL, NULL, NULL},
 };

@@ -138,14 +138,14 @@ static void identity(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 }
 
 const command symmetric_commands[] = {
-  {"symmetric_count", 2, 2, count},
-  {"symmetric_indices", 2, 2, indices},
-  {"symmetric_exponents", 2, 2, exponents},
-  {"symmetric_multinomials", 2, 2, multinomials},
-  {"symmetric_convert", 5, 5, convert},
-  {"symmetric_from_full", 4, 4, from_full},
-  {"symmetric_to_full", 3, 3, to_full},
-  {"symmetric_norm", 4, 4, norm},
-  {"symmetric_identity", 5, 5, identity},
-  {NULL, 0, 0, NULL},
+  {"symmetric_count", "order dimension", count},
+  {"symmetric_indices", "order dimension", indices},
+  {"symmetric_exponents", "order dimension", exponents},
+  {"symmetric_multinomials", "order dimension", multinomials},
+  {"symmetric_convert", "packed order dimension from to", convert},
+  {"symmetric_from_full", "full order dimension options", from_full},
+  {"symmetric_to_full", "packed order dimension", to_full},
+  {"symmetric_norm", "packed order dimension kind", norm},
+  {"symmetric_identity", "order dimension scale count single", identity},
+  {NULL, NULL, NULL},
 };

@@ -46,7 +46,7 @@ static cores read_cores(const char *name, const mxArray *cell, int axes) {
   c.dims = mxMalloc((size_t)c.length * 4 * sizeof *c.dims);
   c.data = mxMalloc((size_t)c.length * sizeof *c.data);
   for (int64_t k = 0; k < c.length; k++) {
-    const mxArray *core = mxGetCell(cell, (mwIndex)k);
+    const mxArray *core = cell_element(cell, (size_t)k);
     int ndim, single = 0;
     if (!core || mxIsSparse(core) || !(mxIsDouble(core) || (single = mxIsSingle(core))))
       fail("invalidArgument", "%s: core %d is not a full array of class double or single", name, (int)k + 1);
@@ -68,7 +68,7 @@ static cores read_cores(const char *name, const mxArray *cell, int axes) {
   }
   c.dtype = single_elements ? (complex_elements ? PURLIN_CF32 : PURLIN_F32) : complex_elements ? PURLIN_CF64 : PURLIN_F64;
   for (int64_t k = 0; k < c.length; k++) {
-    const mxArray *core = mxGetCell(cell, (mwIndex)k);
+    const mxArray *core = cell_element(cell, (size_t)k);
     c.data[k] = complex_elements && !mxIsComplex(core) ? with_imaginary_part(core, c.dtype) : elements_of(core, c.dtype);
   }
   return c;
@@ -275,13 +275,13 @@ static void tt_matrix_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray
 }
 
 const command tt_commands[] = {
-  {"tt_create", 2, 2, tt_create},
-  {"tt_gather", 1, 1, tt_gather},
-  {"tt_properties", 1, 1, tt_properties},
-  {"tt_destroy", 1, 1, tt_destroy},
-  {"tt_matrix_create", 2, 2, tt_matrix_create},
-  {"tt_matrix_gather", 1, 1, tt_matrix_gather},
-  {"tt_matrix_properties", 1, 1, tt_matrix_properties},
-  {"tt_matrix_destroy", 1, 1, tt_matrix_destroy},
-  {NULL, 0, 0, NULL},
+  {"tt_create", "cores options", tt_create},
+  {"tt_gather", "key", tt_gather},
+  {"tt_properties", "key", tt_properties},
+  {"tt_destroy", "key", tt_destroy},
+  {"tt_matrix_create", "cores options", tt_matrix_create},
+  {"tt_matrix_gather", "key", tt_matrix_gather},
+  {"tt_matrix_properties", "key", tt_matrix_properties},
+  {"tt_matrix_destroy", "key", tt_matrix_destroy},
+  {NULL, NULL, NULL},
 };

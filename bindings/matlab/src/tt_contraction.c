@@ -191,7 +191,7 @@ const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *coun
   list = mxMalloc((size_t)(*count + 1) * sizeof *list);
   for (int64_t k = 0; k < *count; k++) {
     (void)snprintf(place, sizeof place, "%s[%lld]", name, (long long)k + 1);
-    list[k] = train_of(place, mxGetCell(cell, (mwIndex)k));
+    list[k] = train_of(place, cell_element(cell, (size_t)k));
     *numbers |= is_complex(train_dtype(list[k]));
   }
   return list;
@@ -419,8 +419,8 @@ static void tt_from_terms(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
     int64_t same = 0;
     sites[k]--;
     /* Copies of a variable share their memory, and a tensor serves them all. */
-    while (same < k && mxGetData(mxGetCell(prhs[4], (mwIndex)same)) != mxGetData(mxGetCell(prhs[4], (mwIndex)k))) same++;
-    operators[k] = same < k ? operators[same] : operator_of("operators", mxGetCell(prhs[4], (mwIndex)k));
+    while (same < k && mxGetData(cell_element(prhs[4], same)) != mxGetData(cell_element(prhs[4], k))) same++;
+    operators[k] = same < k ? operators[same] : operator_of("operators", cell_element(prhs[4], k));
   }
   check(purlin_tt_matrix_from_terms(gateway_context(), wanted_dtype(prhs[5]), d, modes, wanted_ring(prhs[5]), terms,
                                     coefficients, factors, sites, operators, &made));
@@ -569,28 +569,28 @@ static void contraction_last_info(int nlhs, mxArray *plhs[], int nrhs, const mxA
 }
 
 const command tt_contraction_commands[] = {
-  {"contraction_create", 1, 1, contraction_create},
-  {"contraction_last_info", 1, 1, contraction_last_info},
-  {"contraction_destroy", 1, 1, contraction_destroy},
-  {"tt_inner", 4, 4, tt_inner},
-  {"tt_gram", 5, 5, tt_gram},
-  {"tt_norm", 3, 3, tt_norm},
-  {"tt_distance", 4, 4, tt_distance},
-  {"tt_sandwich", 5, 5, tt_sandwich},
-  {"tt_rayleigh", 3, 3, tt_rayleigh},
-  {"tt_expect_local", 4, 4, tt_expect_local},
-  {"tt_correlation", 4, 4, tt_correlation},
-  {"tt_ising", 4, 4, tt_ising},
-  {"tt_heisenberg", 4, 4, tt_heisenberg},
-  {"tt_identity", 2, 2, tt_identity},
-  {"tt_from_terms", 6, 6, tt_from_terms},
-  {"environments_create", 4, 4, environments_create},
-  {"environments_build", 3, 3, environments_build},
-  {"environments_update", 2, 2, environments_update},
-  {"environments_set_trains", 5, 5, environments_set_trains},
-  {"environments_value", 2, 3, environments_value},
-  {"environments_get", 3, 3, environments_get},
-  {"environments_apply", 5, 5, environments_apply},
-  {"environments_destroy", 1, 1, environments_destroy},
-  {NULL, 0, 0, NULL},
+  {"contraction_create", "options", contraction_create},
+  {"contraction_last_info", "key", contraction_last_info},
+  {"contraction_destroy", "key", contraction_destroy},
+  {"tt_inner", "x y options scaled", tt_inner},
+  {"tt_gram", "x y options pairs scaled", tt_gram},
+  {"tt_norm", "x options scaled", tt_norm},
+  {"tt_distance", "x y options scaled", tt_distance},
+  {"tt_sandwich", "y H x options scaled", tt_sandwich},
+  {"tt_rayleigh", "H x options", tt_rayleigh},
+  {"tt_expect_local", "x op sites options", tt_expect_local},
+  {"tt_correlation", "x a b options", tt_correlation},
+  {"tt_ising", "length coupling field options", tt_ising},
+  {"tt_heisenberg", "length couplings field options", tt_heisenberg},
+  {"tt_identity", "modes options", tt_identity},
+  {"tt_from_terms", "modes coefficients factors sites operators options", tt_from_terms},
+  {"environments_create", "y x H options", environments_create},
+  {"environments_build", "key side bond", environments_build},
+  {"environments_update", "key k", environments_update},
+  {"environments_set_trains", "key y x first last", environments_set_trains},
+  {"environments_value", "key bond op?", environments_value},
+  {"environments_get", "key side bond", environments_get},
+  {"environments_apply", "key k sites v size", environments_apply},
+  {"environments_destroy", "key", environments_destroy},
+  {NULL, NULL, NULL},
 };

@@ -85,11 +85,11 @@ static void tt_plan_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
 }
 
 const command tt_plan_commands[] = {
-  {"tt_plan_inner", 3, 3, tt_plan_inner},
-  {"tt_plan_norm", 2, 2, tt_plan_norm},
-  {"tt_plan_distance", 3, 3, tt_plan_distance},
-  {"tt_plan_gram", 4, 4, tt_plan_gram},
-  {"tt_plan_sandwich", 4, 4, tt_plan_sandwich},
-  {"tt_plan_rayleigh", 3, 3, tt_plan_rayleigh},
-  {NULL, 0, 0, NULL},
+  {"tt_plan_inner", "x y options", tt_plan_inner},
+  {"tt_plan_norm", "x options", tt_plan_norm},
+  {"tt_plan_distance", "x y options", tt_plan_distance},
+  {"tt_plan_gram", "x y options pairs", tt_plan_gram},
+  {"tt_plan_sandwich", "y H x options", tt_plan_sandwich},
+  {"tt_plan_rayleigh", "H x options", tt_plan_rayleigh},
+  {NULL, NULL, NULL},
 };

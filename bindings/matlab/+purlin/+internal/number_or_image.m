@@ -4,8 +4,8 @@ function [number, image] = number_or_image(i0)
   number = 0;
   image = [];
   if numel(i0) == 1
-    number = double(i0);
+    number = purlin.internal.numbers(i0, 'i0');
   else
-    image = double(i0);
+    image = purlin.internal.numbers(i0, 'i0');
   end
 end

@@ -7,6 +7,9 @@ function opts = options(names, given, other)
 %   not empty.
   opts = struct();
   if numel(given) == 1 && isstruct(given{1})
+    if numel(given{1}) ~= 1
+      error('purlin:invalidArgument', 'options: are a struct array of %d elements, expected one struct', numel(given{1}));
+    end
     fields = fieldnames(given{1});
     values = struct2cell(given{1});
   elseif mod(numel(given), 2) == 0

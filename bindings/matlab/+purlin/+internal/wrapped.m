@@ -21,7 +21,10 @@ function value = wrapped(value)
   end
   if handle(value, 'apply')
     apply = value.apply;
-    sizes = value.size;
+    sizes = [];   % which the gateway refuses
+    if isfield(value, 'size')
+      sizes = value.size;
+    end
     value.apply = @(X, adjoint) purlin.internal.called('apply', type, sizes(1 + adjoint) * size(X, 2), apply, X, adjoint);
   end
 end
