@@ -113,11 +113,11 @@ impl<T: Vectorised> SshopmOps<T> for CpuOps<'_, T> {
         cancel: &CancelFlag,
     ) -> Result<Counts> {
         let count = tile.input.len() / plan.shape.count();
-        // No more pieces than there are memories.
-        let least = if self.threads < self.context.pool().threads() { count.div_ceil(self.threads.max(1)) } else { 0 };
-        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory, least };
+        // Threads without a memory of their own leave the leaves to the others.
+        let most = Some(self.threads).filter(|threads| *threads < self.context.pool().threads());
+        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory };
         let isa = self.context.isa();
-        self.context.pool().run(|| job.run(isa, 0, count, rows, trace))
+        self.context.pool().run(|| job.run(isa, (0, count), most, rows, trace))
     }
 }
 
@@ -128,19 +128,32 @@ struct TileJob<'a, T> {
     cancel: &'a CancelFlag,
     chain: &'a Chain,
     memory: &'a Mutex<Vec<Memory<T>>>,
-    /// Least number of tensors in a leaf; 0 if there is memory for every thread.
-    least: usize,
+}
+
+/// Tensors of the first of two parts of `count`, and how many leaves each part may have if both may have `most`.
+fn halves(count: usize, most: Option<usize>) -> (usize, Option<usize>, Option<usize>) {
+    match most {
+        None => (count / 2, None, None),
+        Some(most) => ((count / most * (most / 2)).max(1), Some(most / 2), Some(most - most / 2)),
+    }
 }
 
 impl<T: Vectorised> TileJob<'_, T> {
-    /// Solves `count` tensors from `first` on. Splits them into halves that run in parallel.
-    fn run(&self, isa: Isa, first: usize, count: usize, rows: Rows<'_, T>, trace: &mut [T]) -> Result<Counts> {
-        if count > GRAIN.min(self.grain()).max(self.least) {
-            let half = count / 2;
-            let (left, right) = rows.split(half, self.sizes);
+    /// Solves `count` tensors from `first` on. Splits them into parts that run in parallel, into `most` leaves at most.
+    fn run(
+        &self,
+        isa: Isa,
+        (first, count): (usize, usize),
+        most: Option<usize>,
+        rows: Rows<'_, T>,
+        trace: &mut [T],
+    ) -> Result<Counts> {
+        if count > GRAIN.min(self.grain()) && most != Some(1) {
+            let (part, of_left, of_right) = halves(count, most);
+            let (left, right) = rows.split(part, self.sizes);
             let (a, b) = parallel::join(
-                || self.run(isa, first, half, left, &mut []),
-                || self.run(isa, first + half, count - half, right, &mut []),
+                || self.run(isa, (first, part), of_left, left, &mut []),
+                || self.run(isa, (first + part, count - part), of_right, right, &mut []),
             );
             return Ok(a?.plus(b?));
         }
@@ -194,5 +207,34 @@ impl<T: Vectorised> TileJob<'_, T> {
             });
         }
         Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaves(count: usize, most: Option<usize>, grain: usize) -> Vec<usize> {
+        if count <= grain || most == Some(1) {
+            return vec![count];
+        }
+        let (part, left, right) = halves(count, most);
+        let mut all = leaves(part, left, grain);
+        all.extend(leaves(count - part, right, grain));
+        all
+    }
+
+    /// By halves alone, memory for 3 of 4 threads met 4 leaves that ran at the same time.
+    #[test]
+    fn there_are_as_many_leaves_as_memories_at_most() {
+        for count in [1, 2, 3, 7, 100, 1001, 4096] {
+            for most in 1..20 {
+                let all = leaves(count, Some(most), 5);
+                assert!(all.len() <= most && all.iter().sum::<usize>() == count && !all.contains(&0), "{count} {most}");
+                let largest = *all.iter().max().unwrap();
+                assert!(largest <= (count / most + most).max(5), "{count} tensors, {most} leaves: {all:?}");
+            }
+            assert_eq!(leaves(count, None, 5).iter().sum::<usize>(), count);
+        }
     }
 }

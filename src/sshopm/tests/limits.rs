@@ -74,6 +74,25 @@ fn fewer_threads_work_where_the_limit_is_too_small_for_all() {
     assert!(c.host_budget().peak() <= peak * 3 / 5);
 }
 
+/// With memory for 3 of 4 threads, a division into halves gives 4 leaves that run at the same time.
+#[test]
+fn no_more_leaves_run_than_have_memory() {
+    let o = Options { starts: 100, ..Options::default() };
+    let data: Vec<f64> = (0..40).flat_map(|_| entries(15)).collect();
+    for threads in [4, 8] {
+        let free = limited(threads, 0);
+        let a = symmetric::<f64>(&free, 4, 3, &data);
+        free.host_budget().restart_peak();
+        let whole = run::<f64>(&free, &a, None, &o, 6);
+        let peak = free.host_budget().peak();
+        for sixteenths in 10..16 {
+            let c = limited(threads, peak * sixteenths / 16);
+            let s = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &data), None, &o, 6);
+            assert!(s.values.iter().zip(&whole.values).all(|(x, y)| x.to_bits() == y.to_bits()));
+        }
+    }
+}
+
 #[test]
 fn the_search_for_all_pairs_and_products_stay_below_the_limit() {
     let free = limited(2, 0);
