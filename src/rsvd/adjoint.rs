@@ -3,6 +3,10 @@
 //! A wrong adjoint spoils singular values without a trace: the methods find those of a mixture of both matrices. Y^H (A X) =
 //! (A^H Y)^H X holds in exact arithmetic for any X and Y. A run multiplies A by random vectors X first, to estimate its
 //! norm, so that one of them tests each later product A^H Y without a product of its own.
+//!
+//! Where Y and A X have nothing to do with each other, both numbers are within rounding: of random vectors |<Y, A X>| is
+//! about ||Y|| ||A X|| over the root of the number of rows. The first product A^H Y of which this is true is followed by
+//! one more, for Y = A X of the vector that is kept.
 
 use std::sync::Arc;
 
@@ -26,7 +30,40 @@ pub struct Tested<'a, T: Scalar> {
     context: &'a Arc<Context>,
     center: Center,
     kept: Option<Kept<T>>,
+    /// Whether a comparison had power, or was repeated with Y = A X.
+    is_tested: bool,
 }
+
+/// How much a comparison says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Power {
+    /// Nothing was compared, or zeros or numbers that are not finite.
+    None,
+    /// |<Y, A X>| is so small that a wrong adjoint may be within rounding.
+    Low,
+    /// An adjoint that is wrong by a factor of up to 0.75, or of 1.25 and more, is refused.
+    Full,
+}
+
+/// Two numbers that are equal but for rounding if the adjoint is right, and the sizes by which that is decided.
+struct Numbers {
+    /// |<Y, A X> - <A^H Y, X>|.
+    found: f64,
+    /// |<Y, A X>| without the means.
+    inner: f64,
+    /// The unit of the difference, which `of` is the name of.
+    size: f64,
+    of: &'static str,
+    /// The norms of X, of A X and of Y.
+    x: f64,
+    ax: f64,
+    y: f64,
+    /// The number of vectors that were multiplied.
+    count: usize,
+}
+
+/// The multiple of what is rounding that |<Y, A X>| has in a comparison of full power.
+const LEAST: f64 = 4.0;
 
 /// One vector and its product, from a call with several: their sum over the root of their number.
 struct Kept<T: Scalar> {
@@ -55,29 +92,46 @@ impl<'a, T: Scalar> Tested<'a, T> {
     /// The tested `operator`, from whose products a method subtracts the means that `center` names. Its vectors are
     /// charged to the host memory of `context`.
     pub fn new(operator: &'a mut (dyn Operator<T> + 'a), context: &'a Arc<Context>, center: Center) -> Self {
-        Self { operator, context, center, kept: None }
+        Self { operator, context, center, kept: None, is_tested: false }
     }
 
     /// Compares a product with the one that was kept of the other kind.
-    fn compare(&self, op: Op, from: &[T], to: &[T], count: usize) -> Result<()> {
-        let Some(kept) = self.kept.as_ref().filter(|kept| kept.op != op) else { return Ok(()) };
+    fn compare(&self, op: Op, from: &[T], to: &[T], count: usize) -> Result<Power> {
+        let Some(kept) = self.kept.as_ref().filter(|kept| kept.op != op) else { return Ok(Power::None) };
         let (rows, columns) = self.operator.shape();
         let (long, tall) = if op == Op::Plain { (from, to) } else { (to, from) };
         let (one_long, one_tall) = (kept.long.slice()?, kept.tall.slice()?);
-        // Of each vector: the difference of the two numbers, the norms of the vector and of its product, and that of the
-        // product less its mean.
-        let mut found = alloc::filled("differences of products", count, [0.0f64; 4])?;
+        // Of each vector: the difference of the two numbers, the norms of the vector and of its product, that of the
+        // product less its mean, and the size of the numbers, without the means as well.
+        let mut found = alloc::filled("differences of products", count, [0.0f64; 5])?;
         let center = self.center;
+        let one_sum = match center {
+            Center::None => T::Wide::default(),
+            Center::Columns => sum_of(one_tall),
+            Center::Rows => sum_of(one_long),
+        };
         self.context.pool().run(|| {
             let columns = long.par_chunks_exact(columns).zip(tall.par_chunks_exact(rows));
             found.par_iter_mut().zip(columns).for_each(|(found, (long, tall))| {
-                let d = dot(one_long, long) - dot(one_tall, tall);
+                let (of_long, of_tall) = (dot(one_long, long), dot(one_tall, tall));
                 let (from, to) = if op == Op::Plain { (long, tall) } else { (tall, long) };
-                *found = [d.re().hypot(d.im()), norm(from), norm(to), norm_less_mean(center, to)];
+                // The adjoint is on the side of the long vectors. It has means to be subtracted where those are of rows.
+                let without_means = match center {
+                    Center::None => of_tall,
+                    Center::Columns => of_tall - product_of_means(one_sum, tall),
+                    Center::Rows => of_long - product_of_means(one_sum, long),
+                };
+                *found = [
+                    modulus(of_long - of_tall),
+                    norm(from),
+                    norm(to),
+                    norm_less_mean(center, to),
+                    modulus(without_means),
+                ];
             });
         });
-        let [found, from, to, to_less_mean] =
-            [0, 1, 2, 3].map(|i| found.iter().fold(0.0, |all: f64, of| all.hypot(of[i])));
+        let [found, from, to, to_less_mean, inner] =
+            [0, 1, 2, 3, 4].map(|i| found.iter().fold(0.0, |all: f64, of| all.hypot(of[i])));
         // X, A X and Y, A^H Y; the pair that is kept is of one vector.
         let (plain, back) = match op {
             Op::Plain => ([from, to, to_less_mean], kept.norms),
@@ -91,6 +145,13 @@ impl<'a, T: Scalar> Tested<'a, T> {
             Center::Columns => (y * ax_less_means, "||Y|| ||A X - means||"),
             Center::Rows => (x * ay_less_means, "||X|| ||A^H Y - means||"),
         };
+        self.expect_equal(&Numbers { found, inner, size, of, x, ax, y, count })
+    }
+
+    /// Refuses two numbers that differ by more than rounding.
+    fn expect_equal(&self, numbers: &Numbers) -> Result<Power> {
+        let Numbers { found, inner, size, of, x, ax, y, count } = *numbers;
+        let (rows, columns) = self.operator.shape();
         let terms = rows.saturating_add(columns);
         let [lower, own] = limits(T::DTYPE, terms);
         let limit = (lower * size).max(own * y * ax);
@@ -107,7 +168,62 @@ impl<'a, T: Scalar> Tested<'a, T> {
             );
             return Err(Error::invalid("a", problem));
         }
-        Ok(())
+        if !(found.is_finite() && size > 0.0 && size.is_finite()) {
+            return Ok(Power::None);
+        }
+        Ok(if inner >= LEAST * (limit + underflow) { Power::Full } else { Power::Low })
+    }
+
+    /// Compares the product A X that is kept with one more, A^H Y for Y = A X, so that <Y, A X> is ||A X||^2. The means are
+    /// subtracted from A X.
+    fn confirm(&mut self) -> Result<()> {
+        let (rows, columns) = self.operator.shape();
+        let (budget, center) = (self.context.host_budget(), self.center);
+        let Some(kept) = self.kept.as_mut().filter(|kept| kept.op == Op::Plain) else { return Ok(()) };
+        if center == Center::Rows {
+            // A X less the means of the rows is the product with X less its mean.
+            let x = kept.long.slice_mut()?;
+            let unit = unit_of(x);
+            let mean = mean_of(x, unit);
+            x.iter_mut().for_each(|x| *x = shifted(*x, unit, mean, unit));
+            self.operator.apply(Op::Plain, kept.long.slice()?, 1, kept.tall.slice_mut()?)?;
+            kept.norms[0] = norm(kept.long.slice()?);
+        }
+        let (x, ax) = (kept.long.slice()?, kept.tall.slice()?);
+        let [_, ax_before, less_means_before] = kept.norms;
+        // The sum of several products may be longer than any of them.
+        let (ax_norm, ax_less_means, of) = match center {
+            Center::None => (norm(ax), norm(ax).max(ax_before), "||Y|| ||A X||"),
+            Center::Columns => {
+                let less_mean = norm_less_mean(center, ax);
+                (less_mean, less_mean.max(less_means_before), "||Y|| ||A X - means||")
+            }
+            Center::Rows => (norm(ax), norm(ax), "||Y|| ||A X - means||"),
+        };
+        if !(ax_norm > 0.0 && ax_norm.is_finite()) {
+            return Ok(());
+        }
+        let unit = unit_of(ax);
+        let mean = if center == Center::Columns { mean_of(ax, unit) } else { [0.0; 2] };
+        let mut y = CpuMatrix::<T>::zeros("vector of a test", rows, 1, budget)?;
+        let length = unit / power_of_two(ax_norm);
+        y.slice_mut()?.iter_mut().zip(ax).for_each(|(y, ax)| *y = shifted(*ax, unit, mean, length));
+        let y = y.slice()?;
+        let mut product = CpuMatrix::<T>::zeros("product of a test", columns, 1, budget)?;
+        self.operator.apply(Op::Adjoint, y, 1, product.slice_mut()?)?;
+        let (of_long, of_tall) = (dot(x, product.slice()?), dot(ax, y));
+        let y = norm(y);
+        let numbers = Numbers {
+            found: modulus(of_long - of_tall),
+            inner: y * ax_norm,
+            size: y * ax_less_means,
+            of,
+            x: kept.norms[0],
+            ax: ax_before.max(norm(ax)),
+            y,
+            count: 1,
+        };
+        self.expect_equal(&numbers).map(|_| ())
     }
 
     /// Keeps a vector and its product, if they test more than those that are kept.
@@ -151,7 +267,12 @@ impl<T: Scalar> Operator<T> for Tested<'_, T> {
         if x.is_empty() || y.is_empty() {
             return Ok(());
         }
-        self.compare(op, x, y, count)?;
+        let power = self.compare(op, x, y, count)?;
+        if power == Power::Low && op == Op::Adjoint && !self.is_tested {
+            self.confirm()?;
+            self.is_tested = true;
+        }
+        self.is_tested |= power == Power::Full;
         self.keep(op, x, y, count)
     }
 }
@@ -207,7 +328,31 @@ fn norm_less_mean<T: Scalar>(center: Center, values: &[T]) -> f64 {
     if center == Center::None {
         return 0.0;
     }
-    let (unit, share) = (unit_of(values), 1.0 / values.len() as f64);
-    let mean = values.iter().fold([0.0; 2], |[re, im], x| [re + x.re() / unit * share, im + x.im() / unit * share]);
-    norm_from(values, mean, unit)
+    let unit = unit_of(values);
+    norm_from(values, mean_of(values, unit), unit)
+}
+
+/// The parts of the mean of `values`, in the unit.
+fn mean_of<T: Scalar>(values: &[T], unit: f64) -> [f64; 2] {
+    let share = 1.0 / values.len() as f64;
+    values.iter().fold([0.0; 2], |[re, im], x| [re + x.re() / unit * share, im + x.im() / unit * share])
+}
+
+/// A number less a mean that is given in the unit, in units of `of`.
+fn shifted<T: Scalar>(x: T, unit: f64, [re, im]: [f64; 2], of: f64) -> T {
+    T::from_parts((x.re() / unit - re) * of, (x.im() / unit - im) * of)
+}
+
+/// The sum of the entries in double precision.
+fn sum_of<T: Scalar>(values: &[T]) -> T::Wide {
+    values.iter().fold(T::Wide::default(), |all, x| all + x.widen())
+}
+
+/// The part of a product x^H y that the means make: the `sum` of x, conjugated, times the mean of y.
+fn product_of_means<T: Scalar>(sum: T::Wide, y: &[T]) -> T::Wide {
+    (sum.conjugate() * sum_of(y)).scaled(1.0 / y.len() as f64)
+}
+
+fn modulus<T: Scalar>(x: T) -> f64 {
+    x.re().hypot(x.im())
 }

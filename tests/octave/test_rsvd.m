@@ -170,8 +170,20 @@ function calls_functions(A, sigma, exact)
   check(norm(L + R - A) < 1e-6, 'robust principal components');
   check_error('mine:stop', 'enough', @() purlin.rsvd(setfield(products, 'apply', @(X, adjoint) error('mine:stop', ...
               'enough')), 5));
+  transposed = setfield(products, 'apply', @(X, adjoint) multiply_wrongly(1i * A, X, adjoint));
+  check_error('purlin:invalidArgument', 'adjoint is not that of A', @() purlin.rsvd(transposed, 5, exact));
+  check_error('purlin:invalidArgument', 'adjoint is not that of A', @() fit(purlin.PcaModel(3, exact), transposed));
   check_error('purlin:invalidArgument', 'complex', @() purlin.rsvd(setfield(twisted, 'complex', false), 5));
   check_error('purlin:invalidArgument', 'elements', @() purlin.rsvd(setfield(products, 'apply', @(X, adjoint) X), 5));
+end
+
+% The transpose for the adjoint.
+function Y = multiply_wrongly(A, X, adjoint)
+  if adjoint
+    Y = A.' * X;
+  else
+    Y = A * X;
+  end
 end
 
 function Y = multiply(A, X, adjoint)

@@ -159,6 +159,10 @@ impl<T: Scalar> Ledger<T> {
             self.blank("rows of a factor", inner, width)?;
         }
         let _drawn = self.blank("sketch", if drawn { m } else { 0 }, left)?;
+        if left > 0 && !is_sparse {
+            // One product more, where those of the method do not test the adjoint.
+            self.elements("vector of a test", m.saturating_add(n), 1, self.shape.element)?;
+        }
         let (inner, width) = rows(m, left);
         self.blank("rows of a factor", inner, width).map(drop)
     }

@@ -20,6 +20,7 @@ mod graded;
 mod hidden_operators;
 mod interrupted;
 mod limits;
+mod long_adjoints;
 mod magnitudes;
 mod memory;
 mod merged_bases;
