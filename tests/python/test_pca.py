@@ -335,6 +335,37 @@ def test_copies_take_sparse_matrices_of_any_form(cpu: purlin.Context, form: str,
             assert np.allclose(call(made.astype(np.int64) if data is not x else made), right, atol=1e-12)
 
 
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_a_hidden_component_leaves_smaller_ones(cpu: purlin.Context, hidden: int) -> None:
+    """The mean of one feature hides its deviation, but not the smaller one of another feature."""
+    i = np.arange(40)
+    x = np.empty((40, 2))
+    x[:, hidden] = 1e10 + np.where(i % 2, -26, 26) * 2.0**-19
+    x[:, 1 - hidden] = np.where(i // 2 % 2, -1e-5, 1e-5)
+    model = PCA(2, whiten=True, context=cpu)
+    fitted = model.fit_transform(x)
+    copied = copy.deepcopy(model)
+    for scores in (fitted, model.transform(x), copied.transform(x)):
+        assert (scores[:, 0] == 0).all()
+        np.testing.assert_allclose(scores[:, 1], np.sqrt(39 / 40) * np.sign(x[:, 1 - hidden]), rtol=1e-9)
+    for each in (model, copied):
+        np.testing.assert_allclose(each.inverse_transform(fitted)[:, 1 - hidden], x[:, 1 - hidden], rtol=1e-9)
+
+
+def test_wrong_adjoints_are_refused(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).standard_normal((60, 9)) + np.arange(9.0)
+    mean = x.mean(0, keepdims=True)
+    # DIRECT would multiply with the adjoint for the means alone.
+    right = PCA(3, method="fused", context=cpu)
+    right.fit(purlin.Matrix.from_operator(lambda w: x @ w, lambda p: x.T @ p, x.shape, context=cpu))
+    np.testing.assert_allclose(right.mean_, mean[0], rtol=1e-12)
+    # The second one is wrong without the means alone.
+    for other in (2 * x.T, 2 * (x - mean).T + mean.T):
+        given = purlin.Matrix.from_operator(lambda w: x @ w, lambda p, other=other: other @ p, x.shape, context=cpu)
+        with pytest.raises(purlin.InvalidArgument, match="adjoint is not that of A"):
+            PCA(3, method="fused", context=cpu).fit(given)
+
+
 def test_copies_take_rows_and_matrices(cpu: purlin.Context) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     x = np.random.default_rng(0).standard_normal((12, 5))

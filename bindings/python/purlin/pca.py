@@ -243,7 +243,12 @@ class PCA:
         """Divisors of the scores; 0 along directions without variance, by the rule of docs/rsvd.md."""
         if not self._flags[2]:
             return np.ones(self.n_components_)
-        return np.where(self._values > self._rounding, self._values / np.sqrt(self.n_samples_ - 1), 0)
+        # Along a component the means of the features that have weight in it may hide more than `_rounding`.
+        with np.errstate(over="ignore"):
+            along = np.abs(self.components_).astype(np.float64) @ (np.abs(self._mean) / self._divisor)
+        hidden = 64 * np.finfo(np.float64).eps * np.sqrt(self.n_samples_ - 1) * along
+        stretch = self._values / np.sqrt(self.n_samples_ - 1)
+        return np.where(self._values > np.maximum(hidden, self._rounding), stretch, 0)
 
     def _copied(self, transform: Transform, given: object, name: str) -> Array:
         scales, whitens = self._flags[1], self._flags[2]

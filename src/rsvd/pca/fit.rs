@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::plan::{PlannedFit, has_other_scores};
-use super::rounding::{Means, rounding_of};
+use super::rounding::{Means, roundings_of};
 use super::{Pca, PcaInfo, PcaOptions, Samples, variance_of};
 use crate::alloc;
 use crate::backend::Backend;
@@ -99,15 +99,18 @@ impl Rsvd {
         }
         let rest = count.min(features) - rank;
         let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
-        let rounding = {
+        let roundings = {
             let means = Means { means: &means, epsilon: mean_epsilon, scales: &scales };
-            rounding_of(&values, &components, &means, count, plan.dtype)?
+            roundings_of(&values, &components, &means, count, plan.dtype)?
         };
-        let (dtype, options) = (plan.dtype, *options);
+        let (dtype, options, rounding) = (plan.dtype, *options, roundings.all);
+        let roundings = roundings.each;
         let found = PcaInfo { dtype, options, count, features, rank, total_variance, noise_variance, rounding };
         let session = self.for_products(plan.dtype)?;
         let info = self.reported(info, start);
-        Ok((Pca { session, info: found, components, values, means, scales, constants, _charge: charge }, info))
+        let pca =
+            Pca { session, info: found, components, values, roundings, means, scales, constants, _charge: charge };
+        Ok((pca, info))
     }
 
     /// A session on the same contexts for products with the components.
@@ -185,8 +188,8 @@ impl Call for Fit<'_> {
             let has_other = has_other_scores(self.plan.method);
             let dtype = self.plan.dtype;
             let means = Means { means: &self.means, epsilon: self.mean_epsilon, scales: &self.scales };
-            let rounding = rounding_of(&self.values, &self.components, &means, self.plan.rows, dtype)?;
-            let zero = largest_zero(&factors.s, dtype).max(rounding * factor);
+            let roundings = roundings_of(&self.values, &self.components, &means, self.plan.rows, dtype)?;
+            let zero = largest_zero(&factors.s, dtype).max(roundings.all * factor);
             let lost = first_lost(&factors.s, |s| s / factor, zero, dtype);
             if let (Some((j, norm)), false) = (lost, self.pca.whiten) {
                 let problem =
@@ -194,15 +197,15 @@ impl Call for Fit<'_> {
                 return Err(Error::Numerical(format!("scores: {problem}")));
             }
             // In the unit of the run, where the type holds them.
-            let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
+            let factor_of = |(s, rounding): (&f64, &f64)| match (has_other, self.pca.whiten) {
                 // A direction without variance has no scores.
-                (_, true) if *s / factor <= rounding => 0.0,
+                (_, true) if *s / factor <= *rounding => 0.0,
                 (false, true) => whole,
                 (false, false) => *s,
                 (true, false) => 1.0,
                 (true, true) => whole / *s,
             };
-            let stretched = alloc::collected("scales of scores", factors.s.iter().map(factor_of))?;
+            let stretched = alloc::collected("scales of scores", factors.s.iter().zip(&roundings.each).map(factor_of))?;
             if has_other {
                 // The triplets may not have converged. The scores are the samples times the components, as in `transform`.
                 drop(u);

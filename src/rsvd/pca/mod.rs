@@ -68,7 +68,8 @@ pub struct PcaInfo {
     pub total_variance: f64,
     /// Mean variance of the directions orthogonal to the components.
     pub noise_variance: f64,
-    /// Singular values up to this are rounding errors: whitened scores along them are 0.
+    /// Singular values up to this are rounding errors: whitened scores along them are 0. Larger ones may be as well:
+    /// see [`Pca::negligible`].
     pub rounding: f64,
 }
 
@@ -79,6 +80,8 @@ pub struct Pca {
     /// Features-by-rank, on the host, packed column by column.
     components: Matrix,
     values: Vec<f64>,
+    /// For each component the largest singular value that is a rounding error.
+    roundings: Vec<f64>,
     /// Real parts, then imaginary parts of complex data; empty if the data were not centred.
     means: Vec<f64>,
     /// Empty if the data were not scaled. Infinite for constant features, so that their quotients are 0.
@@ -161,6 +164,17 @@ impl Pca {
         write_vector("constant", constant, &flags)
     }
 
+    /// Writes 1 for each component whose singular value is a rounding error, 0 for the others. Whitened scores along
+    /// these are 0.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size.
+    pub fn negligible(&self, negligible: &mut Tensor) -> Result<()> {
+        check_vector("negligible", negligible, self.values.len())?;
+        let flags = (0..self.values.len()).map(|j| f64::from(u8::from(self.is_negligible(j))));
+        write_vector("negligible", negligible, &alloc::collected("negligible components", flags)?)
+    }
+
     /// Singular values of the centred data.
     ///
     /// # Errors
@@ -213,9 +227,13 @@ impl Pca {
     fn stretch(&self, j: usize) -> f64 {
         match (self.info.options.whiten, self.values[j]) {
             (false, _) => 1.0,
-            (true, value) if value <= self.info.rounding => 0.0,
+            (true, _) if self.is_negligible(j) => 0.0,
             (true, value) => value / ((self.info.count - 1) as f64).sqrt(),
         }
+    }
+
+    fn is_negligible(&self, component: usize) -> bool {
+        self.values[component] <= self.roundings[component]
     }
 
     /// The factor of a feature in samples that come from scores: 0 for a constant one.

@@ -120,8 +120,8 @@ impl Rsvd {
             (true, true) => Centering::Rows,
         };
         own.scale = options.scale;
-        // Means (real and imaginary parts), deviations, indices of constant features, and values.
-        let numbers = features.saturating_mul(4).saturating_add(own.rank);
+        // Means (real and imaginary parts), deviations, indices of constant features; values and their roundings.
+        let numbers = features.saturating_mul(4).saturating_add(own.rank.saturating_mul(2));
         let request = Request {
             options: &own,
             contexts: self.contexts(),

@@ -1,4 +1,4 @@
-//! Which singular values of samples are rounding errors.
+//! Which singular values of samples are rounding errors: each by the means of the features that have weight in its component.
 
 use super::transform::host_elements;
 use crate::alloc;
@@ -36,26 +36,36 @@ fn along<T: Scalar>(component: &[T], roundings: &[f64]) -> f64 {
     weighted.map(|(v, rounding)| rounding * v.re().hypot(v.im())).sum()
 }
 
-/// The largest singular value of `count` samples that counts as 0: it is at most the roundings of the largest one in the type
-/// of the computation, or those of the means along its component, to which a feature without weight in the component, as a
+/// The singular values that count as 0.
+pub(super) struct Roundings {
+    /// For each component the largest value that counts as 0 along it.
+    pub each: Vec<f64>,
+    /// Each value up to this counts as 0. Larger ones may as well, along components of features with large means.
+    pub all: f64,
+}
+
+/// The largest singular values of `count` samples that count as 0: at most the roundings of the largest one in the type of the
+/// computation, or those of the means along the component, to which a feature without weight in the component, as a
 /// constant one, adds nothing. `components` are features-by-rank, on the host.
-pub(super) fn rounding_of(
+pub(super) fn roundings_of(
     values: &[f64],
     components: &Matrix,
     means: &Means<'_>,
     count: usize,
     dtype: DType,
-) -> Result<f64> {
+) -> Result<Roundings> {
     let features = components.rows();
     let roundings = means.roundings(features)?;
     let least = ROUNDINGS * dtype.epsilon() * values.first().copied().unwrap_or(0.0);
     let whole = ROUNDINGS * (count.saturating_sub(1) as f64).sqrt();
+    let mut each = alloc::filled("roundings of components", values.len(), least)?;
     with_scalar!(dtype, "dtype", T => {
-        let of_means = host_elements::<T>(components)?
-            .chunks_exact(features)
-            .zip(values)
-            .filter(|(component, value)| **value <= whole * along(component, &roundings))
-            .map(|(_, value)| *value);
-        Ok(of_means.fold(least, f64::max))
-    })
+        for (rounding, component) in each.iter_mut().zip(host_elements::<T>(components)?.chunks_exact(features)) {
+            *rounding = rounding.max(whole * along(component, &roundings));
+        }
+        Ok(())
+    })?;
+    let smallest = values.iter().zip(&each).rev().take_while(|(value, rounding)| value <= rounding);
+    let all = smallest.fold(least, |all, (value, _)| all.max(*value));
+    Ok(Roundings { each, all })
 }
