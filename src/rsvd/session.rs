@@ -108,7 +108,8 @@ impl Rsvd {
     /// # Errors
     /// As [`Rsvd::compute`] for arguments and sizes that do not fit.
     pub fn plan_factors(&self, a: &Matrix, wanted: WantedFactors) -> Result<Info> {
-        self.choosing(a, wanted, &Progress::none(), |plan| {
+        let plan = |excluded: &[Method]| self.planned_decomposition(a, wanted, excluded);
+        self.choosing(&Progress::none(), plan, |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
                 with_scalar!(plan.dtype, "dtype", T => calls::predict::<T>(self.contexts(), a, plan, &mut info))?;
@@ -117,21 +118,20 @@ impl Rsvd {
         })
     }
 
-    /// Plans a decomposition and calls `body` with the plan. If memory does not suffice for the method that the cost model
-    /// chose, `body` fails before it starts work. The method is then excluded, and the plan is made again, unless `progress`
-    /// was cancelled meanwhile.
-    pub(super) fn choosing<R>(
+    /// Plans with `plan` and calls `body` with the plan. If memory does not suffice for the method that the cost model chose,
+    /// `body` fails before it starts work. The method is then excluded, and the plan is made again without the methods in
+    /// its argument, unless `progress` was cancelled meanwhile.
+    pub(super) fn choosing<P: AsRef<Plan>, R>(
         &self,
-        a: &Matrix,
-        wanted: WantedFactors,
         progress: &Progress<'_>,
-        mut body: impl FnMut(&Plan) -> Result<R>,
+        mut plan: impl FnMut(&[Method]) -> Result<P>,
+        mut body: impl FnMut(&P) -> Result<R>,
     ) -> Result<R> {
         let mut excluded = Vec::new();
         let mut refusal: Option<Error> = None;
         loop {
             progress.check()?;
-            let plan = match self.planned_without(a, Goal::Decompose, wanted, &excluded) {
+            let plan = match plan(&excluded) {
                 Ok(plan) => plan,
                 Err(e) => return Err(refusal.unwrap_or(e)),
             };
@@ -142,11 +142,16 @@ impl Rsvd {
                     | Error::OutOfMemory { what: gpu::NO_HOST, .. }),
                 ) if is_chosen => {
                     refusal = refusal.or(Some(e));
-                    crate::alloc::push("methods", &mut excluded, plan.method)?;
+                    crate::alloc::push("methods", &mut excluded, plan.as_ref().method)?;
                 }
                 outcome => return outcome,
             }
         }
+    }
+
+    /// The plan of a decomposition of `a` by a method that is not excluded.
+    pub(super) fn planned_decomposition(&self, a: &Matrix, wanted: WantedFactors, excluded: &[Method]) -> Result<Plan> {
+        self.planned_without(a, Goal::Decompose, wanted, excluded)
     }
 
     fn planned(&self, a: &Matrix, goal: Goal) -> Result<Plan> {
@@ -201,7 +206,8 @@ impl Rsvd {
         let (start, progress) = (Instant::now(), self.progress(report));
         let mut outputs = outputs;
         let wanted = WantedFactors { u: outputs.u.is_some(), v: outputs.v.is_some() };
-        let info = self.choosing(a, wanted, &progress, |plan| {
+        let plan = |excluded: &[Method]| self.planned_decomposition(a, wanted, excluded);
+        let info = self.choosing(&progress, plan, |plan| {
             let outputs = outputs.reborrow();
             self.check_outputs(a, plan, &outputs)?;
             let mut info = self.planned_info(plan);

@@ -11,12 +11,12 @@ use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
-use crate::progress::ProgressFn;
+use crate::progress::{Progress, ProgressFn};
 use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, estimate, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::erased::Operations;
 use crate::rsvd::info::Info;
-use crate::rsvd::options::Options;
+use crate::rsvd::options::{Method, Options};
 use crate::rsvd::outputs::{first_lost, largest_zero};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::session::Rsvd;
@@ -53,9 +53,22 @@ impl Rsvd {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Pca, Info)> {
         let (start, progress) = (Instant::now(), self.progress(report));
-        let planned = self.planned_fit(x, options, scores.is_some())?;
-        let PlannedFit { options: own, plan, count, features, .. } = &planned;
-        let (own, plan, count, features) = (own, plan, *count, *features);
+        let with_scores = scores.is_some();
+        let mut scores = scores;
+        let arguments = Arguments { stream, x, options: *options, progress: &progress, start };
+        let plan = |excluded: &[Method]| self.planned_fit(x, options, with_scores, excluded);
+        self.choosing(&progress, plan, |planned| self.fit_planned(planned, &arguments, scores.as_deref_mut()))
+    }
+
+    /// Fits by the method of a plan.
+    fn fit_planned(
+        &self,
+        planned: &PlannedFit,
+        &Arguments { stream, x, options, progress, start }: &Arguments<'_>,
+        scores: Option<&mut Matrix>,
+    ) -> Result<(Pca, Info)> {
+        let PlannedFit { options: own, plan, count, features, .. } = planned;
+        let (count, features) = (*count, *features);
         if let Some(scores) = &scores {
             let by_columns = options.samples == Samples::Columns;
             let (rows, columns) = if by_columns { (plan.rank, count) } else { (count, plan.rank) };
@@ -72,7 +85,7 @@ impl Rsvd {
             options: own,
             plan,
             context: &context,
-            pca: *options,
+            pca: options,
             mean_epsilon,
             scores,
             components,
@@ -82,7 +95,7 @@ impl Rsvd {
             constants: Vec::new(),
             total_variance: 0.0,
         };
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, plan, &progress, &mut fit, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, plan, progress, &mut fit, &mut info))?;
         planned.add_planned_result(&context, &mut info);
         planned.add_used_result(&mut info);
         let Fit { components, values, means, scales, constants, total_variance, .. } = fit;
@@ -103,7 +116,7 @@ impl Rsvd {
             let means = Means { means: &means, epsilon: mean_epsilon, scales: &scales };
             roundings_of(&values, &components, &means, count, plan.dtype)?
         };
-        let (dtype, options, rounding) = (plan.dtype, *options, roundings.all);
+        let (dtype, rounding) = (plan.dtype, roundings.all);
         let roundings = roundings.each;
         let found = PcaInfo { dtype, options, count, features, rank, total_variance, noise_variance, rounding };
         let session = self.for_products(plan.dtype)?;
@@ -125,6 +138,16 @@ impl Rsvd {
         };
         Self::over(self.group(), options)
     }
+}
+
+/// The arguments of a fit, but for the scores.
+struct Arguments<'a> {
+    stream: Option<&'a Stream>,
+    x: &'a Matrix,
+    options: PcaOptions,
+    progress: &'a Progress<'a>,
+    /// When the call began.
+    start: Instant,
 }
 
 /// The decomposition behind a fit; the oriented problem has the samples as rows.

@@ -6,6 +6,7 @@ use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::Progress;
 use crate::rsvd::calls;
 use crate::rsvd::info::Info;
 use crate::rsvd::open;
@@ -16,7 +17,7 @@ use crate::scalar::with_scalar;
 use crate::shape::to_i64;
 
 /// A fit resolved to plain numbers before it reads an entry.
-pub(super) struct PlannedFit {
+pub(in crate::rsvd) struct PlannedFit {
     /// The session's options, with the centring and scaling of the fit.
     pub options: Options,
     /// The decomposition; its oriented problem has the samples as rows.
@@ -27,6 +28,12 @@ pub(super) struct PlannedFit {
     pub features: usize,
     /// Numbers in double precision that the result holds.
     numbers: usize,
+}
+
+impl AsRef<Plan> for PlannedFit {
+    fn as_ref(&self) -> &Plan {
+        &self.plan
+    }
 }
 
 impl PlannedFit {
@@ -78,22 +85,30 @@ impl Rsvd {
 
     /// [`Rsvd::plan_pca`], whose errors call the samples `a`.
     fn predicted(&self, x: &Matrix, options: &PcaOptions, with_scores: bool) -> Result<Info> {
-        let planned = self.planned_fit(x, options, with_scores)?;
-        let plan = &planned.plan;
-        let mut info = self.planned_info(plan);
-        // A fit allocates its result first, so that the run has less host memory.
-        let _components = self.context().host_budget().charge_host("matrix", planned.component_bytes())?;
-        let _numbers = planned.charge_numbers(self.context())?;
-        with_scalar!(plan.dtype, "dtype", T => {
-            open::check_type::<T>("a", x)?;
-            calls::predict::<T>(self.contexts(), x, plan, &mut info)
-        })?;
-        planned.add_planned_result(self.context(), &mut info);
-        Ok(info)
+        let plan = |excluded: &[Method]| self.planned_fit(x, options, with_scores, excluded);
+        self.choosing(&Progress::none(), plan, |planned| {
+            let plan = &planned.plan;
+            let mut info = self.planned_info(plan);
+            // A fit allocates its result first, so that the run has less host memory.
+            let _components = self.context().host_budget().charge_host("matrix", planned.component_bytes())?;
+            let _numbers = planned.charge_numbers(self.context())?;
+            with_scalar!(plan.dtype, "dtype", T => {
+                open::check_type::<T>("a", x)?;
+                calls::predict::<T>(self.contexts(), x, plan, &mut info)
+            })?;
+            planned.add_planned_result(self.context(), &mut info);
+            Ok(info)
+        })
     }
 
-    /// Checks the arguments of a fit and plans its decomposition.
-    pub(super) fn planned_fit(&self, x: &Matrix, options: &PcaOptions, with_scores: bool) -> Result<PlannedFit> {
+    /// Checks the arguments of a fit and plans its decomposition by a method that is not excluded.
+    pub(in crate::rsvd) fn planned_fit(
+        &self,
+        x: &Matrix,
+        options: &PcaOptions,
+        with_scores: bool,
+        excluded: &[Method],
+    ) -> Result<PlannedFit> {
         self.check_matrix("x", x)?;
         let by_columns = options.samples == Samples::Columns;
         let (count, features) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
@@ -132,7 +147,7 @@ impl Rsvd {
             wanted: WantedFactors { u: with_scores, v: true },
             // The result owns a copy of the components.
             results: Results { elements: features.saturating_mul(own.rank), numbers },
-            excluded: &[],
+            excluded,
         };
         let mut plan = Plan::new(request)?;
         if with_scores && has_other_scores(plan.method) {

@@ -90,6 +90,12 @@ fn expect_scalable(matrix: &Matrix, center: Center) -> Result<()> {
     Ok(())
 }
 
+impl AsRef<Plan> for Plan {
+    fn as_ref(&self) -> &Plan {
+        self
+    }
+}
+
 impl Plan {
     /// The plan without the sizes that depend on the available memory.
     pub(super) fn with(request: &Request<'_>) -> Result<Self> {

@@ -10,9 +10,10 @@ use super::support::{
 use crate::context::Context;
 use crate::error::Error;
 use crate::rsvd::data::Resident;
-use crate::rsvd::gpu::NO_HOST;
+use crate::rsvd::gpu::{NO_CUT, NO_HOST};
 use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
+use crate::rsvd::pca::PcaOptions;
 use crate::rsvd::plan::WantedFactors;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
@@ -271,7 +272,8 @@ fn a_cancel_between_two_plans_is_not_lost() {
     let (progress, plans) = (rsvd.progress(None), Cell::new(0));
     let planned = |cancels: bool| {
         plans.set(0);
-        rsvd.choosing(&a, WantedFactors::ALL, &progress, |_| {
+        let plan = |excluded: &[Method]| rsvd.planned_decomposition(&a, WantedFactors::ALL, excluded);
+        rsvd.choosing(&progress, plan, |_| {
             plans.set(plans.get() + 1);
             if cancels {
                 rsvd.cancel_handle().cancel();
@@ -284,6 +286,34 @@ fn a_cancel_between_two_plans_is_not_lost() {
     };
     assert_eq!((planned(false), plans.get()), (Ok(()), 2));
     assert_eq!((planned(true), plans.get()), (Err(Error::Cancelled), 1));
+}
+
+/// A fit plans again by another method where the chosen one does not fit, until none is left. Then the first refusal is
+/// returned.
+#[test]
+fn a_fit_passes_over_methods_that_do_not_fit() {
+    let context = cpu();
+    let x = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
+    let pca = PcaOptions::default();
+    let plan = |excluded: &[Method]| rsvd.planned_fit(&x, &pca, false, excluded);
+    let mut tried = Vec::new();
+    let refusal = |bytes: usize| Error::OutOfDeviceMemory { what: NO_CUT, bytes: bytes as u64, limit: None };
+    let end = rsvd.choosing(&rsvd.progress(None), plan, |planned| {
+        tried.push(planned.plan.method);
+        Err::<(), _>(refusal(tried.len()))
+    });
+    assert_eq!(end, Err(refusal(1)));
+    assert_eq!(tried.last(), Some(&Method::RowFused), "{tried:?}");
+    assert!(tried.len() > 2 && (1..tried.len()).all(|k| !tried[..k].contains(&tried[k])), "{tried:?}");
+    let single = Rsvd::new(&context, Options { rank: 4, method: Method::Fused, ..Options::default() }).unwrap();
+    let plan = |excluded: &[Method]| single.planned_fit(&x, &pca, false, excluded);
+    let mut plans = 0;
+    let end = single.choosing(&single.progress(None), plan, |_| {
+        plans += 1;
+        Err::<(), _>(refusal(plans))
+    });
+    assert_eq!((end, plans), (Err(refusal(1)), 1));
 }
 
 #[test]
