@@ -12,7 +12,7 @@ use purlin::dense::sketch::{Distribution, Sketch};
 use purlin::progress::Progress;
 use purlin::rng::stream;
 use purlin::rsvd::cpu::CpuOps;
-use purlin::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use purlin::rsvd::data::{Center, Data, LongColumns, Problem, Resident, Setting};
 use purlin::rsvd::ops::RsvdOps;
 use purlin::scalar::{Element, Scalar};
 
@@ -44,6 +44,7 @@ fn passes<T: Scalar>(c: &mut Criterion, context: &Arc<Context>) {
                 scale: false,
                 factor: 1.0,
                 tall_columns: 0,
+                long: LongColumns::default(),
                 small_elements: 0,
                 panel_rows: 0,
             };

@@ -97,6 +97,21 @@ impl ToC<i64> for Resident {
     }
 }
 
+/// Columns of the matrices that a GPU keeps beside tall ones, which are as long as the data or as a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LongColumns {
+    /// Columns of the widest tall matrix that is replaced by a product, which is formed beside it.
+    pub replaced: usize,
+    /// Columns of products that no tall matrix receives, such as those of a fused pass that gives A^H A W alone.
+    pub scratch: usize,
+    /// Columns of a result on its way to the caller, where these matrices still exist.
+    pub result: usize,
+    /// Columns of the products of a block that is merged, before there is a tall matrix.
+    pub merged: usize,
+    /// Upper bound of the columns of one product with the data.
+    pub product: usize,
+}
+
 /// How the data are cut and read.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -115,6 +130,8 @@ pub struct Setting {
     pub factor: f64,
     /// Upper bound of the columns of all tall matrices together, for planning.
     pub tall_columns: usize,
+    /// Columns of other matrices as long as the data or a block, for planning.
+    pub long: LongColumns,
     /// Upper bound of the elements of all other matrices together, for planning.
     pub small_elements: usize,
     /// Rows that the CPU multiplies at once, 0 to choose.

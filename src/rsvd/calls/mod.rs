@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::adjoint::Tested;
 use super::algorithm::{ErrorFigures, Factors, Outcome, Phase, Run, Task, estimate};
 use super::cpu::CpuOps;
-use super::data::Data;
+use super::data::{Data, Operator, Problem};
 use super::erased::{Operations, Typed};
-use super::gpu::{self, GpuOps};
+use super::gpu::GpuOps;
 use super::info::{Info, number};
 use super::omega::sketch_of;
 use super::open::Opened;
@@ -24,7 +24,8 @@ use super::traffic::Traffic;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
-use crate::error::Result;
+use crate::dense::Op;
+use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::Scalar;
@@ -138,27 +139,42 @@ pub fn run<T: Scalar>(
 /// # Errors
 /// As [`run`] for a problem that does not fit, and for a source that another run uses.
 pub fn predict<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
-    if !matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
-        if let (Storage::Csr(csr), Backend::Gpu(_)) = (a.storage(), contexts[0].backend()) {
-            info.host_bytes = number(gpu::csr_host_bytes::<T>(csr, &plan.setting));
-        }
-        return Ok(());
-    }
-    let mut opened = Opened::<T>::new("a", a)?;
-    let problem = opened.problem(plan.transposed)?;
+    let has_blocks = matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_));
     let progress = Progress::none();
     match contexts[0].backend() {
         Backend::Gpu(gpu) => {
-            let ops = GpuOps::<T>::new(contexts, gpu.default_stream(), problem, plan.setting, &progress)?;
+            let (mut sizes, mut opened) = (Sizes(a.rows(), a.cols()), None);
+            let problem = match a.storage() {
+                // Its functions are not called, so that a run may use it meanwhile.
+                Storage::Operator(_) => Problem::new(a.rows(), a.cols(), Data::Operator(&mut sizes)),
+                _ => opened.insert(Opened::<T>::new("a", a)?).problem(plan.transposed)?,
+            };
+            let ops = GpuOps::<T>::planned(contexts, gpu.default_stream(), problem, plan.setting, &progress)?;
             info.set_cut(ops.traffic(), plan, ops.planned_bytes());
             info.host_bytes = number(ops.planned_host_bytes());
         }
-        Backend::Cpu => {
+        Backend::Cpu if has_blocks => {
+            let mut opened = Opened::<T>::new("a", a)?;
+            let problem = opened.problem(plan.transposed)?;
             let ops = CpuOps::<T>::new(&contexts[0], problem, plan.setting, &progress)?;
             info.set_cut(ops.traffic(), plan, 0);
         }
+        Backend::Cpu => {}
     }
     Ok(())
+}
+
+/// An operator that is planned with, by its numbers of rows and columns.
+struct Sizes(usize, usize);
+
+impl<T: Scalar> Operator<T> for Sizes {
+    fn shape(&self) -> (usize, usize) {
+        (self.0, self.1)
+    }
+
+    fn apply(&mut self, _: Op, _: &[T], _: usize, _: &mut [T]) -> Result<()> {
+        Err(Error::Internal("a plan called an operator".into()))
+    }
 }
 
 /// The task of a plan with a fixed rank, without vectors and without phases.

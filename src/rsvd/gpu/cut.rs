@@ -34,6 +34,12 @@ pub(super) struct Task {
     pub(super) apart: bool,
     /// Columns that tall matrices have together.
     pub(super) tall_columns: usize,
+    /// Columns of the products of a block that exist beside tall matrices.
+    pub(super) product_columns: usize,
+    /// Columns of the products of a block before there is a tall matrix.
+    pub(super) merged_columns: usize,
+    /// Whether tall matrices have to be on the device, as those of data that are not read in blocks.
+    pub(super) needs_tall: bool,
     /// Bytes of everything whose size does not depend on the rows of a block.
     pub(super) fixed: u64,
     /// Bytes that may be used.
@@ -101,13 +107,24 @@ impl Task {
         to_u64(block) * to_u64(slots * self.row() + apart)
     }
 
-    /// Bytes of a block's products, which have as many rows as the block.
-    fn products(&self, block: usize) -> u64 {
-        to_u64(block).saturating_mul(to_u64(self.tall_columns.saturating_mul(self.element)))
+    /// Bytes of `columns` columns of a block.
+    fn columns_of(&self, block: usize, columns: usize) -> u64 {
+        to_u64(block).saturating_mul(to_u64(columns.saturating_mul(self.element)))
+    }
+
+    /// Bytes of a block's products, which have as many rows as the block, and of the buffers for tall matrices in host
+    /// memory. `block` is the largest number of rows that is tried, and blocks of about the same size may have fewer. At
+    /// least `least` times the bytes of such a block of the tall matrices.
+    fn products(&self, block: usize, least: usize, tall_on_device: bool) -> u64 {
+        let own = self.even(self.rows, block);
+        let (tall, buffers) = if tall_on_device { (self.tall(), 0) } else { (0, self.tall_columns) };
+        self.columns_of(own, self.product_columns.saturating_add(buffers))
+            .max(self.columns_of(block, self.tall_columns.saturating_mul(least)))
+            .max(self.columns_of(own, self.merged_columns).saturating_sub(tall))
     }
 
     fn tall(&self) -> u64 {
-        self.products(self.rows)
+        self.columns_of(self.rows, self.tall_columns)
     }
 
     /// Rows of a block if memory suffices.
@@ -151,7 +168,7 @@ impl Task {
         let (mut block, slots) = (self.preferred_resident(RESIDENT_BYTES), if self.apart { 1 } else { 0 });
         loop {
             let own = to_u64(self.rows) * to_u64(self.row());
-            let needed = total(&[self.fixed, self.tall(), own, self.ring(block, 0), self.products(block)]);
+            let needed = total(&[self.fixed, self.tall(), own, self.ring(block, 0), self.products(block, 1, true)]);
             if needed <= self.available {
                 let block = self.even(self.rows, block);
                 let tall_on_device = true;
@@ -173,11 +190,14 @@ impl Task {
 
     /// The cut of data on the device, which are used in the caller's memory.
     fn cut_there(&self) -> Result<Cut> {
-        for tall_on_device in [true, false] {
+        // Products of data that are not read in blocks are counted in `fixed`, where they are as long as the data.
+        let least = if self.needs_tall { 0 } else { 1 };
+        for tall_on_device in [true, false].into_iter().filter(|on_device| *on_device || !self.needs_tall) {
             let tall = if tall_on_device { self.tall() } else { 0 };
             let mut block = if self.apart { self.preferred() } else { self.preferred_resident(THERE_BYTES) };
             loop {
-                let needed = total(&[self.fixed, tall, self.ring(block, 0), self.products(block)]);
+                let products = self.products(block, least, tall_on_device);
+                let needed = total(&[self.fixed, tall, self.ring(block, 0), products]);
                 if needed <= self.available {
                     let resident_block = self.even(self.rows, block);
                     return Ok(Cut {
@@ -195,7 +215,9 @@ impl Task {
                 block = block.div_ceil(2);
             }
         }
-        Err(self.refused(total(&[self.fixed, self.ring(1, 0), self.products(1)])))
+        let (tall, block) = if self.needs_tall { (self.tall(), FEW_ROWS.min(self.rows)) } else { (0, 1) };
+        let products = self.products(block, least, self.needs_tall);
+        Err(self.refused(total(&[self.fixed, tall, self.ring(1, 0), products])))
     }
 
     fn cut_streamed(&self) -> Result<Cut> {
@@ -204,8 +226,8 @@ impl Task {
             let least = if tall_on_device { FEW_ROWS / 8 } else { 1 };
             let mut block = self.preferred();
             loop {
-                let needed =
-                    total(&[self.fixed, tall, self.ring(block, SLOTS), self.products(block), self.products(block)]);
+                let products = self.products(block, 2, tall_on_device);
+                let needed = total(&[self.fixed, tall, self.ring(block, SLOTS), products]);
                 if needed <= self.available {
                     let spare =
                         usize::try_from((self.available - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
@@ -222,7 +244,7 @@ impl Task {
                 block = block.div_ceil(2).max(least);
             }
         }
-        Err(self.refused(total(&[self.fixed, self.ring(1, SLOTS), self.products(1), self.products(1)])))
+        Err(self.refused(total(&[self.fixed, self.ring(1, SLOTS), self.products(1, 2, false)])))
     }
 
     /// Rows of a block, at most `most`, for `rows` rows. Blocks have about the same size, unless the caller chose it.
@@ -274,6 +296,9 @@ mod tests {
             element: 8,
             apart: false,
             tall_columns: 128,
+            product_columns: 128,
+            merged_columns: 0,
+            needs_tall: false,
             fixed: 64 << 20,
             available,
             limit: None,
@@ -317,6 +342,43 @@ mod tests {
         // One block stays on the device, and one is copied in every pass.
         let two = Task { block_rows: 999, resident: Resident::AtMost(999), ..task(1000, 30, GIB) };
         assert_eq!(buffers(two), 2);
+    }
+
+    /// A fused pass forms A W in memory beside that in which a tall matrix is replaced; products of a block that is merged
+    /// are gone before there is one.
+    #[test]
+    fn products_that_no_tall_matrix_receives_count() {
+        let (rows, l) = (300_000, 16);
+        let range = Task { tall_columns: l, product_columns: l, fixed: 0, ..task(rows, 128, GIB) };
+        let fused = Task { product_columns: 2 * l, ..range };
+        let merge = Task { merged_columns: 4 * l, ..range };
+        let [range, fused, merge] = [range, fused, merge].map(|task| task.cut().unwrap());
+        assert_eq!([range, fused, merge].map(|cut| cut.resident_block), [rows; 3]);
+        let column = 8 * to_u64(rows * l);
+        assert_eq!((fused.bytes - range.bytes, merge.bytes - range.bytes), (column, 2 * column));
+    }
+
+    /// Data that are not read in blocks have no panels in host memory, so a limit that leaves no memory for tall matrices
+    /// on the device is refused.
+    #[test]
+    fn tall_matrices_of_data_without_blocks_stay_on_the_device() {
+        let (rows, l) = (100_000, 16);
+        let tall = 8 * to_u64(rows * l);
+        let task = |available| Task {
+            tall_columns: l,
+            product_columns: l,
+            origin: Origin::Device,
+            needs_tall: true,
+            fixed: 0,
+            ..task(rows, 0, available)
+        };
+        let ample = task(2 * tall).cut().unwrap();
+        assert_eq!((ample.tall_on_device, ample.resident_block, ample.bytes), (true, rows, 2 * tall));
+        let tight = task(tall + tall / 4).cut().unwrap();
+        assert!(tight.tall_on_device && tight.bytes <= tall + tall / 4, "{tight:?}");
+        let refused = task(tall).cut().unwrap_err();
+        assert!(matches!(refused, Error::OutOfDeviceMemory { what: NO_CUT, bytes, .. } if bytes > tall), "{refused}");
+        assert!(!Task { needs_tall: false, ..task(tall) }.cut().unwrap().tall_on_device);
     }
 
     #[test]

@@ -6,8 +6,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::block::Products;
+use super::footprint::{self, Footprint, PROBES};
 use super::site::{ScratchUse, Site, bytes, packed};
-use super::sparse::{Survey, WithAdjoint, gains};
+use super::sparse::{Survey, WithAdjoint, check_size, gains};
 use crate::alloc;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Copying, Lines, RECORD, Strided};
 use crate::backend::gpu::{DeviceMemory, Transpose, View};
@@ -22,8 +23,7 @@ use crate::rsvd::rounding;
 use crate::rsvd::statistics::{CorrectionError, Statistics};
 use crate::scalar::{Complex, Scalar, is_finite};
 
-/// Number of probes of an operator's norm, and the index of the first in their stream. Other probes begin at 0.
-const PROBES: usize = 16;
+/// Index of the first probe of an operator's norm in their stream. Other probes begin at 0.
 const FIRST: u32 = 1 << 30;
 
 /// A matrix known by its products.
@@ -39,6 +39,8 @@ pub(super) struct Implicit<'a, T: Scalar> {
 }
 
 enum Product<'a, T: Scalar> {
+    /// A sparse matrix that is not copied to the device yet.
+    Host(&'a Csr),
     Sparse(Box<WithAdjoint>),
     Operator(Mutex<&'a mut (dyn Operator<T> + 'a)>),
 }
@@ -48,15 +50,46 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         Self { rows, columns, product, subtracted: None, factors: None, statistics: Statistics::default() }
     }
 
-    /// A matrix in compressed rows, copied to the device.
-    pub(super) fn sparse(site: &mut Site, csr: &Csr, setting: &Setting) -> Result<Self> {
+    /// A matrix in compressed rows, of which nothing is read before [`Implicit::prepare`].
+    pub(super) fn sparse(csr: &'a Csr) -> Result<Self> {
+        check_size(csr.rows(), csr.cols())?;
+        Ok(Self::new((csr.rows(), csr.cols()), Product::Host(csr)))
+    }
+
+    /// An operator, which is not called before [`Implicit::prepare`].
+    pub(super) fn operator(operator: &'a mut (dyn Operator<T> + 'a), setting: &Setting) -> Result<Self> {
+        if setting.scale {
+            return Err(Error::NotSupported("scale: an operator has no columns to be measured".into()));
+        }
+        Ok(Self::new(operator.shape(), Product::Operator(Mutex::new(operator))))
+    }
+
+    /// The memory that the matrix and its products take; of a sparse matrix that was copied already, nothing.
+    pub(super) fn footprint(&self, setting: &Setting) -> Footprint {
+        match &self.product {
+            Product::Host(csr) => footprint::of_sparse::<T>(csr, setting),
+            Product::Sparse(_) => Footprint { device: 0, host_copy: 0, host_product: 0 },
+            Product::Operator(_) => footprint::of_operator::<T>((self.rows, self.columns), setting),
+        }
+    }
+
+    /// Copies a sparse matrix to the device, or finds means and norm of an operator.
+    pub(super) fn prepare(&mut self, site: &mut Site, setting: &Setting) -> Result<()> {
+        match self.product {
+            Product::Host(csr) => self.prepare_sparse(site, csr, setting),
+            Product::Sparse(_) => Ok(()),
+            Product::Operator(_) => self.prepare_operator(site, setting),
+        }
+    }
+
+    fn prepare_sparse(&mut self, site: &Site, csr: &Csr, setting: &Setting) -> Result<()> {
         // Entries were multiplied by the gains when they were copied.
         let (halves, Survey { found, means: row_means, .. }, gains) = WithAdjoint::new::<T>(site, csr, setting)?;
         let is_pattern = csr.parts().values.is_none();
-        let mut matrix = Self::new((csr.rows(), csr.cols()), Product::Sparse(Box::new(halves)));
-        matrix.statistics = found;
+        self.product = Product::Sparse(Box::new(halves));
+        self.statistics = found;
         let by_rows = setting.center == Center::Rows;
-        let means = if by_rows { &row_means } else { &matrix.statistics.means };
+        let means = if by_rows { &row_means } else { &self.statistics.means };
         let count = if by_rows { csr.rows() } else { csr.cols() };
         let mut numbers = alloc::with_capacity("means", count)?;
         if setting.center != Center::None {
@@ -65,25 +98,17 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             let gain = |k: usize| gains.as_ref().map_or(1.0, |gains| if by_rows { setting.factor } else { gains[k] });
             numbers.extend((0..count).map(|k| T::from_parts(means[k] * gain(k), imaginary(k) * gain(k))));
         }
-        matrix.subtract(site, setting.center, &numbers)?;
+        self.subtract(site, setting.center, &numbers)?;
         if is_pattern {
-            matrix.multiply_columns(site, setting)?;
+            self.multiply_columns(site, setting)?;
         }
-        Ok(matrix)
+        Ok(())
     }
 
-    /// An operator, whose vectors are copied to host memory and back. Its means come from products with ones. Its norm is
-    /// estimated from products with probes.
-    pub(super) fn operator(
-        site: &mut Site,
-        operator: &'a mut (dyn Operator<T> + 'a),
-        setting: &Setting,
-    ) -> Result<Self> {
-        if setting.scale {
-            return Err(Error::NotSupported("scale: an operator has no columns to be measured".into()));
-        }
-        let (rows, columns) = operator.shape();
-        let mut matrix = Self::new((rows, columns), Product::Operator(Mutex::new(operator)));
+    /// Finds the means of an operator from products with ones, and its norm from products with probes. Its vectors are
+    /// copied to host memory and back.
+    fn prepare_operator(&mut self, site: &mut Site, setting: &Setting) -> Result<()> {
+        let (rows, columns) = (self.rows, self.columns);
         let mut means = Vec::new();
         if setting.center != Center::None {
             let op = if setting.center == Center::Columns { Op::Adjoint } else { Op::Plain };
@@ -91,7 +116,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             let ones = alloc::filled("ones", from, T::from_parts(1.0, 0.0))?;
             let (x, y): (GpuMatrix<T>, GpuMatrix<T>) =
                 (site.algebra.upload("ones", from, 1, &ones, from)?, site.algebra.uninitialised("means", to, 1)?);
-            matrix.plain(site, op, x.view(), y.view())?;
+            self.plain(site, op, x.view(), y.view())?;
             means = alloc::filled("means", to, T::default())?;
             site.algebra.download(&y, &mut means, to)?;
             for mean in &mut means {
@@ -100,30 +125,30 @@ impl<'a, T: Scalar> Implicit<'a, T> {
                 *mean = T::from_parts(v.re() / from.max(1) as f64, v.im() / from.max(1) as f64);
             }
             if op == Op::Adjoint {
-                matrix.statistics.means.extend(means.iter().map(|m| m.re()));
+                self.statistics.means.extend(means.iter().map(|m| m.re()));
                 if T::IS_COMPLEX {
-                    matrix.statistics.means.extend(means.iter().map(|m| m.im()));
+                    self.statistics.means.extend(means.iter().map(|m| m.im()));
                 }
             }
         }
-        matrix.subtract(site, setting.center, &means)?;
-        matrix.multiply_columns(site, setting)?;
+        self.subtract(site, setting.center, &means)?;
+        self.multiply_columns(site, setting)?;
         let probes: GpuMatrix<T> = site.algebra.uninitialised("probes", columns, PROBES)?;
         let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };
         site.algebra.draw::<T>(probes.view(), &sketch, 0, FIRST)?;
         let products: GpuMatrix<T> = site.algebra.uninitialised("products with probes", rows, PROBES)?;
-        matrix.multiply(site, probes.view(), products.view())?;
+        self.multiply(site, probes.view(), products.view())?;
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
         // A norm whose square overflows or vanishes fails the range check, and the run is repeated with a factor.
         let norms = site.algebra.column_norms(&products)?;
         let norm = norms.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
-        (matrix.statistics.norm2, matrix.statistics.max_abs) = (norm * norm, norm / setting.factor);
-        matrix.statistics.size = norm;
-        matrix.statistics.is_estimate = true;
+        (self.statistics.norm2, self.statistics.max_abs) = (norm * norm, norm / setting.factor);
+        self.statistics.size = norm;
+        self.statistics.is_estimate = true;
         drop((probes, products));
-        matrix.statistics.hidden_by = matrix.hidden_by(site, setting, (&means, norm))?;
-        Ok(matrix)
+        self.statistics.hidden_by = self.hidden_by(site, setting, (&means, norm))?;
+        Ok(())
     }
 
     /// The rounding error of products that hides the centred operator, whose `norm` was estimated: see [`rounding`].
@@ -207,6 +232,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
 
     fn plain(&self, site: &mut Site, op: Op, x: View<'_>, y: View<'_>) -> Result<()> {
         match &self.product {
+            Product::Host(_) => Err(Error::Internal("a product with a sparse matrix that is not on the device".into())),
             Product::Sparse(halves) => {
                 let (rows, width) = (x.rows, x.cols);
                 let memory = site.scratch(ScratchUse::Wide, bytes::<T>(rows, width)?)?;

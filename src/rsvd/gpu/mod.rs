@@ -10,7 +10,7 @@
 //! | `operands` | the operands of one device in a pass |
 //! | `statistics` | the statistics of the first pass; the means that centring needs |
 //! | `exchange` | small matrices between the devices |
-//! | `implicit`, `sparse` | sparse matrices and operators |
+//! | `implicit`, `sparse`, `footprint` | sparse matrices and operators; the memory that they take |
 //! | `tall`, `orthogonal`, `transfer` | matrices as long as the data; callers' matrices |
 //! | `site` | a device with its queue and its workspace |
 
@@ -19,6 +19,7 @@ mod conversion;
 mod cut;
 mod exchange;
 mod feed;
+mod footprint;
 mod implicit;
 mod input;
 mod merge;
@@ -46,7 +47,6 @@ use crate::context::Context;
 use crate::dense::gpu::FACTORISATION_BYTES;
 use crate::error::{Error, Result};
 use crate::group;
-use crate::matrix::Csr;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -89,11 +89,6 @@ pub struct GpuOps<'a, T: Scalar> {
     planned_host: u64,
 }
 
-/// Host memory of a sparse matrix on its way to the device.
-pub fn csr_host_bytes<T: Scalar>(csr: &Csr, setting: &Setting) -> u64 {
-    to_u64(sparse::host_bytes::<T>(csr, setting))
-}
-
 /// Bytes of a device's `free` memory that are reserved for the workspace of small factorisations and of merged blocks.
 fn slack(site: &Site, free: u64) -> u64 {
     site.context.device_budget().available().min(free - free / 32) / 64
@@ -104,10 +99,29 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// of the first context.
     ///
     /// # Errors
+    /// As [`GpuOps::planned`]; errors of the copy of a sparse matrix and of an operator's functions.
+    pub fn new(
+        contexts: &[Arc<Context>],
+        queue: &GpuStream,
+        problem: Problem<'a, T>,
+        setting: Setting,
+        progress: &'a Progress<'a>,
+    ) -> Result<Self> {
+        let mut ops = Self::planned(contexts, queue, problem, setting, progress)?;
+        if let (Matrix::Implicit(matrix), Some(part)) = (&mut ops.matrix, ops.parts.first_mut()) {
+            matrix.prepare(&mut part.site, &ops.setting)?;
+        }
+        Ok(ops)
+    }
+
+    /// The operations on `problem`, divided among the devices and cut into blocks. No entry was read, nothing of the
+    /// data's size was allocated, and no function of an operator was called: only the plan can be read from them.
+    ///
+    /// # Errors
     /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] if even small blocks do not fit the limits;
     /// [`Error::NotSupported`] for data or settings that the GPU backend does not support; [`Error::NoDevice`] if cuBLAS or
     /// cuSOLVER are missing.
-    pub fn new(
+    pub fn planned(
         contexts: &[Arc<Context>],
         queue: &GpuStream,
         problem: Problem<'a, T>,
@@ -118,19 +132,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let shape = (rows, columns);
         let first = contexts.first().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let mut sites = vec![Site::new(first, queue.clone())?];
-        let mut planned_host = 0;
         let matrix = match data {
             Data::Dense { memory, dtype, row_stride, column_stride } => {
                 Matrix::Dense(Input::dense(shape.1, memory, dtype, (row_stride, column_stride))?)
             }
             Data::Streamed { source, order } => Matrix::Dense(Input::source(shape, source, order)?),
-            Data::Csr(csr) => {
-                planned_host = csr_host_bytes::<T>(csr, &setting);
-                Matrix::Implicit(Box::new(Implicit::sparse(&mut sites[0], csr, &setting)?))
-            }
-            Data::Operator(operator) => {
-                Matrix::Implicit(Box::new(Implicit::operator(&mut sites[0], operator, &setting)?))
-            }
+            Data::Csr(csr) => Matrix::Implicit(Box::new(Implicit::sparse(csr)?)),
+            Data::Operator(operator) => Matrix::Implicit(Box::new(Implicit::operator(operator, &setting)?)),
         };
         let is_cut = matches!(&matrix, Matrix::Dense(input) if !matches!(input.place, DataLocation::Device(..)));
         for context in contexts.iter().skip(1).filter(|_| is_cut && rows >= contexts.len()) {
@@ -150,7 +158,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             columns_known: None,
             traffic: Traffic::default(),
             planned: 0,
-            planned_host,
+            planned_host: 0,
         };
         ops.divide(sites)?;
         Ok(ops)
@@ -195,12 +203,12 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let budget = site.context.device_budget();
         let element = size_of::<T>();
         let (origin, entry, apart, extra, row_major) = match &self.matrix {
-            Matrix::Implicit(_) => (Origin::Device, 0, false, 0, false),
+            Matrix::Implicit(matrix) => (Origin::Device, 0, false, matrix.footprint(&self.setting).device, false),
             Matrix::Dense(input) => {
                 let is_device = matches!(input.place, DataLocation::Device(..));
                 let apart = if is_device { conversion.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
                 let origin = if is_device { Origin::Device } else { Origin::Host };
-                let extra = conversion.bytes(input, share.rows.min(1 << 16))?;
+                let extra = to_u64(conversion.bytes(input, share.rows.min(1 << 16))?);
                 (origin, input.dtype.size(), apart, extra, input.row_major)
             }
         };
@@ -217,15 +225,22 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         // Free memory may be fragmented, so a 32nd of it is not used.
         let available = budget.available().min(free - free / 32);
         let slack = slack(site, free);
+        let is_implicit = matches!(self.matrix, Matrix::Implicit(_));
+        let Setting { tall_columns, long, .. } = self.setting;
+        // Other products than that which replaces a tall matrix are as long as a matrix without blocks. Its memory has them.
+        let beside = if is_implicit { 0 } else { long.scratch.saturating_add(long.result) };
         let task = Task {
             rows: share.rows,
-            columns: if matches!(self.matrix, Matrix::Implicit(_)) { 0 } else { self.columns },
+            columns: if is_implicit { 0 } else { self.columns },
             origin,
             entry,
             element,
             apart,
-            tall_columns: self.setting.tall_columns,
-            fixed: [FACTORISATION_BYTES, panels, small, own, flips, to_u64(extra), slack]
+            tall_columns,
+            product_columns: long.replaced.saturating_add(beside),
+            merged_columns: long.merged,
+            needs_tall: is_implicit,
+            fixed: [FACTORISATION_BYTES, panels, small, own, flips, extra, slack]
                 .into_iter()
                 .fold(0, u64::saturating_add),
             available,
@@ -236,20 +251,30 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         task.cut()
     }
 
-    /// Adds the page-locked memory of a device's share to the plan. Refuses more than the context's limit leaves.
+    /// Adds the host memory of a device's share to the plan: page-locked buffers, and the vectors and copies of a matrix
+    /// without blocks. Refuses more than the context's limit leaves.
     fn plan_host(&mut self, site: &Site, share: Span, cut: &Cut) -> Result<()> {
-        let Matrix::Dense(input) = &self.matrix else { return Ok(()) };
-        let copies = match &input.place {
-            DataLocation::Device(..) => 0,
-            // Copies from page-locked memory need no pieces.
-            DataLocation::Host(source, _) if site.gpu.is_pinned(source)? => 0,
-            DataLocation::Host(..) => feed::PIECE_BYTES * feed::PIECES,
-            DataLocation::Source(_) => feed::read_buffers(cut, share.rows)
-                .saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows))),
+        let ring = to_u64(site::RING_BYTES * site::RING);
+        let bytes = match &self.matrix {
+            Matrix::Implicit(matrix) => {
+                let footprint = matrix.footprint(&self.setting);
+                // Results are copied by the ring after a sparse matrix has left the host.
+                footprint.host_copy.max(footprint.host_product.saturating_add(ring))
+            }
+            Matrix::Dense(input) => {
+                let copies = match &input.place {
+                    DataLocation::Device(..) => 0,
+                    // Copies from page-locked memory need no pieces.
+                    DataLocation::Host(source, _) if site.gpu.is_pinned(source)? => 0,
+                    DataLocation::Host(..) => feed::PIECE_BYTES * feed::PIECES,
+                    DataLocation::Source(_) => feed::read_buffers(cut, share.rows)
+                        .saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows))),
+                };
+                let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(size_of::<T>());
+                let tall = if cut.tall_on_device { 0 } else { tall };
+                to_u64(copies).saturating_add(to_u64(tall)).saturating_add(ring)
+            }
         };
-        let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(size_of::<T>());
-        let tall = if cut.tall_on_device { 0 } else { tall };
-        let bytes = to_u64(copies).saturating_add(to_u64(tall)).saturating_add(to_u64(site::RING_BYTES * site::RING));
         let budget = site.context.host_budget();
         if bytes > budget.available() {
             let (bytes, limit) = (bytes.saturating_add(budget.used()), budget.limit());

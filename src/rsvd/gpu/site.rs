@@ -8,6 +8,9 @@ use crate::dense::gpu::GpuAlgebra;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
+/// Bytes that are copied at a time between a caller's matrix on the host and the device.
+pub(super) const CHUNK_BYTES: usize = 64 << 20;
+
 /// Uses of scratch memory. Each use has its own memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScratchUse {
@@ -85,10 +88,15 @@ impl Site {
 
     /// Memory for one use, which the caller owns until [`Site::put`].
     pub(super) fn take(&mut self, purpose: ScratchUse, bytes: usize) -> Result<DeviceMemory> {
-        match self.idle.iter().position(|l| l.0 == purpose).map(|at| self.idle.swap_remove(at).1) {
-            Some(memory) if memory.bytes() >= bytes => Ok(memory),
-            _ => self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes),
+        if let Some(at) = self.idle.iter().position(|l| l.0 == purpose) {
+            let memory = self.idle.swap_remove(at).1;
+            if memory.bytes() >= bytes {
+                return Ok(memory);
+            }
+            // Freed before more is allocated, so that no plan has to count both.
+            drop(memory);
         }
+        self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes)
     }
 
     /// Page-locked buffers for callers' matrices, which the caller owns until [`Site::put_ring`].

@@ -103,6 +103,15 @@ pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
     csr.nnz().saturating_mul(entry).saturating_add(offsets).saturating_add(sums)
 }
 
+/// Refuses rows and columns that the kernels cannot count.
+pub(super) fn check_size(rows: usize, cols: usize) -> Result<()> {
+    if i32::try_from(rows.max(cols)).is_err() {
+        let problem = format!("a: {rows} x {cols}, 2^31 rows and columns are the most on a GPU");
+        return Err(Error::NotSupported(problem));
+    }
+    Ok(())
+}
+
 impl WithAdjoint {
     /// Copies a matrix to the device, with its columns times their [`gains`], which are returned: a pattern as it is. Also
     /// finds the statistics and the means of the rows, of entries as they were.
@@ -113,11 +122,6 @@ impl WithAdjoint {
     ) -> Result<(Self, Survey, Option<Vec<f64>>)> {
         let (rows, cols, nnz, base) = (csr.rows(), csr.cols(), csr.nnz(), csr.index_base());
         let parts = csr.parts();
-        if i32::try_from(rows.max(cols)).is_err() {
-            return Err(Error::NotSupported(format!(
-                "a: {rows} x {cols}, 2^31 rows and columns are the most on a GPU"
-            )));
-        }
         let _charge =
             site.context.host_budget().charge_host("copy of a sparse matrix", host_bytes::<T>(csr, setting))?;
         let row_ptr = indices(&parts.row_ptr, parts.row_ptr_type, base, rows + 1)?;

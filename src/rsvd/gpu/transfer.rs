@@ -3,7 +3,7 @@
 use super::GpuOps;
 use super::cut::Span;
 use super::input::pack;
-use super::site::{ScratchUse, Site};
+use super::site::{CHUNK_BYTES, ScratchUse, Site};
 use super::tall::{Access, Tall};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -16,9 +16,6 @@ use crate::dense::gpu::GpuMatrix;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
-
-/// Bytes that are copied at a time between a caller's matrix on the host and the device.
-const CHUNK_BYTES: usize = 64 << 20;
 
 /// Bytes up to which a copy to pageable memory by the driver is faster than the allocation of page-locked buffers.
 const FEW_BYTES: usize = 4 << 20;

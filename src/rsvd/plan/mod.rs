@@ -6,7 +6,7 @@ mod request;
 use std::sync::Arc;
 
 use super::choose::{CHOICE_THREADS, Case, Machine};
-use super::data::{Center, Resident, Setting};
+use super::data::{Center, LongColumns, Resident, Setting};
 use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
 use super::passes::passes;
 use crate::backend::Backend;
@@ -140,6 +140,7 @@ impl Plan {
             scale: options.scale,
             factor: 1.0,
             tall_columns: 0,
+            long: LongColumns::default(),
             small_elements: 0,
             panel_rows: 0,
         };
@@ -366,7 +367,7 @@ impl Plan {
         let n = Size(self.columns);
         let (l, k) = (Size(self.width), Size(self.rank));
         let least = Size(self.rows.min(self.columns));
-        let krylov = Size((l * Size(self.iterations.saturating_add(1))).0.min(least.0));
+        let krylov = self.krylov_columns();
         let (merged, block) = (Size(self.merge_width), Size(options.block_columns));
         let is_probed = options.error.is_probed() || (self.estimates_norm && options.error != ErrorKind::None);
         let probes = Size(if is_probed { options.probes } else { 0 });
@@ -389,6 +390,39 @@ impl Plan {
         self.setting.tall_columns = (tall + probes).0;
         self.setting.small_elements = (small + n * times(2, probes)).0;
         self.setting.alternate = self.method == Method::Fifo;
+        self.setting.long = self.long_columns(options, goal, if is_probed { probes } else { Size(0) });
+    }
+
+    /// Columns of matrices beside tall ones. A run with `probes` may multiply them together with the vectors that it found.
+    fn long_columns(&self, options: &Options, goal: Goal, probes: Size) -> LongColumns {
+        let (l, k) = (Size(self.width), Size(self.rank));
+        let none = Size(0);
+        let (replaced, scratch, result) = match (goal, self.method) {
+            (Goal::Products(width) | Goal::Map { width, .. }, _) => (none, none, Size(width)),
+            (Goal::Decompose, _) if options.tolerance > 0.0 => (Size(2) * (k + Size(options.block_columns)), none, k),
+            // Their results are narrower than matrices that are gone by then.
+            (_, Method::Krylov) => (self.krylov_columns(), l, none),
+            (_, Method::OnePass) => (l, Size(2) * l + Size(1), none),
+            (_, Method::Direct) => (Size(self.rows.min(self.columns)), none, k),
+            (_, Method::Fused | Method::RowFused | Method::Brsvd | Method::Nystrom | Method::Rayleigh) => (l, l, k),
+            _ => (l, none, k),
+        };
+        let merges = goal == Goal::Decompose && self.method == Method::Merge;
+        let merged = if merges { Size(2) * Size(self.merge_width) } else { none };
+        let refined = if probes.0 > 0 { probes + k } else { none };
+        LongColumns {
+            replaced: replaced.0.max(probes.0),
+            scratch: scratch.0,
+            result: result.0,
+            merged: merged.0,
+            product: [replaced, scratch, result, l, refined].into_iter().fold(0, |most, columns| most.max(columns.0)),
+        }
+    }
+
+    /// Columns of the basis of [`Method::Krylov`].
+    fn krylov_columns(&self) -> Size {
+        let all = Size(self.width) * Size(self.iterations.saturating_add(1));
+        Size(all.0.min(self.rows).min(self.columns))
     }
 }
 

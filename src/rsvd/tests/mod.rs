@@ -18,6 +18,7 @@ mod far;
 mod fill_values;
 mod graded;
 mod hidden_operators;
+mod implicit_limits;
 mod interrupted;
 mod limits;
 mod long_adjoints;

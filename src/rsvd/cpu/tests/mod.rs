@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator};
 use crate::progress::Progress;
 use crate::rng::stream;
-use crate::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use crate::rsvd::data::{Center, Data, LongColumns, Problem, Resident, Setting};
 use crate::rsvd::ops::{BlockParameters, RsvdOps};
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::{Complex, DType, Real, Scalar};
@@ -40,6 +40,7 @@ fn setting() -> Setting {
         scale: false,
         factor: 1.0,
         tall_columns: 0,
+        long: LongColumns::default(),
         small_elements: 0,
         panel_rows: 0,
     }

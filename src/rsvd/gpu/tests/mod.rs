@@ -22,7 +22,7 @@ use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use crate::rsvd::data::{Center, Data, LongColumns, Problem, Resident, Setting};
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
@@ -199,6 +199,7 @@ fn setting() -> Setting {
         scale: false,
         factor: 1.0,
         tall_columns: 32,
+        long: LongColumns { replaced: 32, product: 32, ..LongColumns::default() },
         small_elements: 100_000,
         panel_rows: 0,
     }
