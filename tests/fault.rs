@@ -51,6 +51,9 @@ const FEW: usize = 150;
 const FIRST: usize = 40;
 const SPREAD: usize = 40;
 
+/// Operations by which two runs of a call may differ.
+const VARYING: usize = 10;
+
 /// The operations of a call that are tried.
 fn chosen(sites: &[Site]) -> BTreeSet<usize> {
     if sites.len() <= FEW {
@@ -102,19 +105,27 @@ impl Trial<'_> {
         self.count(&self.sites(call), |n| self.fails(n, objects, call))
     }
 
-    /// Fails the first operation of each of the first sites, `most` of them, on one set of objects. Returns the number of
-    /// operations.
-    fn on_first_sites(&self, most: usize, objects: &Fixture, call: &Call) -> i64 {
+    /// Fails the first operation of each of the first sites, `most` of them, and of all operations the one in the middle and
+    /// the last, on one set of objects. Returns the number of operations.
+    fn on_few(&self, most: usize, objects: &Fixture, call: &Call) -> i64 {
         let sites = self.sites(call);
         let mut seen: Vec<Site> = Vec::new();
+        let mut tried = BTreeSet::new();
         for (n, site) in (0i64..).zip(&sites) {
             if seen.len() < most && !seen.contains(site) {
                 seen.push(*site);
+                tried.insert(n);
                 let is_there = self.fails(n, objects, call);
                 assert!(is_there || n > 0, "{}: the first of {} operations is gone", self.case.name, sites.len());
             }
         }
-        sites.len() as i64
+        let count = sites.len() as i64;
+        for n in [count / 2, count - 1].into_iter().filter(|n| *n >= 0) {
+            // The number of the last ones may vary a little with the threads.
+            let is_done = (0..=n).rev().take(VARYING).any(|n| !tried.insert(n) || self.fails(n, objects, call));
+            assert!(is_done, "{}: operation {n} of {count} and those before it are gone", self.case.name);
+        }
+        count
     }
 
     /// The operations of a call that succeeds.
@@ -149,7 +160,7 @@ impl Trial<'_> {
         let chosen = chosen(sites);
         // The number of the last ones may vary a little with the threads.
         let failed = chosen.iter().filter(|n| fails(**n as i64)).count();
-        assert!(failed + 10 > chosen.len(), "{}: {failed} of {} failed", self.case.name, chosen.len());
+        assert!(failed + VARYING > chosen.len(), "{}: {failed} of {} failed", self.case.name, chosen.len());
         (sites.len() as i64, failed)
     }
 
@@ -418,9 +429,9 @@ const ANSWERS: [(Kind, &[purlin_status]); 6] = [
     (Kind::Thread, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, purlin_status::PURLIN_SUCCESS]),
 ];
 
-/// Sites of a case on a GPU whose check for a cancellation finds one. The checks are those of the CPU, where the test
-/// `every_check_for_a_cancellation_finds_one` tries nearly all. A cancellation behaves differently only in the device work that
-/// it leaves in flight.
+/// Sites of a case on a GPU whose first check for a cancellation finds one, beside the check in the middle and the last of
+/// all. The checks are those of the CPU, where the test `every_check_for_a_cancellation_finds_one` tries nearly all. A
+/// cancellation behaves differently only in the device work that it leaves in flight, which later blocks have more of.
 const CANCELLED_SITES: usize = 4;
 
 /// Cases on a GPU that check for a cancellation, as on the CPU.
@@ -449,7 +460,7 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
     announce("  Cancel");
     let allowed = &[purlin_status::PURLIN_ERROR_CANCELLED];
     let trial = Trial { case, kinds: Kind::Cancel as u32, allowed, sticky: false };
-    let checks = trial.on_first_sites(CANCELLED_SITES, &objects, &call);
+    let checks = trial.on_few(CANCELLED_SITES, &objects, &call);
     assert!(checks > 0 || !CHECKING.contains(&case.name), "{}: no check for a cancellation", case.name);
     let [host, memory, copies, launches, libraries, threads] = points;
     println!(
