@@ -3917,8 +3917,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t host_bytes;
   /**
-   * Planned peak of device memory of all contexts, bytes: vectors of the space and workspace. What the matrix keeps on the
-   * device is not counted.
+   * Planned peak of device memory of all contexts, bytes: vectors of the space, workspace, and the copy of the matrix that
+   * stays on the device, unless it is there already.
    */
   int64_t device_bytes;
   /**
@@ -10066,7 +10066,7 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
 /**
  * Gives the plan of a purlin_lanczos_singular: the method and why, the vectors of its first space, and the memory of
  * the run, with Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`, `reason`,
- * `host_bytes` and `device_bytes`. O(1); no products.
+ * `host_bytes` and `device_bytes`. O(1), on a GPU O(nnz) until the matrix is there; no products.
  *
  * The plan refuses the same options, matrices and limits of memory as purlin_lanczos_singular, with the same status and
  * message, and accepts all others. Entries are not read.

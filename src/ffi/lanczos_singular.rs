@@ -63,7 +63,7 @@ impl Arguments {
 
 /// Gives the plan of a purlin_lanczos_singular: the method and why, the vectors of its first space, and the memory of
 /// the run, with Golub-Kahan-Lanczos where that begins or may follow. The run reports the same `method`, `reason`,
-/// `host_bytes` and `device_bytes`. O(1); no products.
+/// `host_bytes` and `device_bytes`. O(1), on a GPU O(nnz) until the matrix is there; no products.
 ///
 /// The plan refuses the same options, matrices and limits of memory as purlin_lanczos_singular, with the same status and
 /// message, and accepts all others. Entries are not read.

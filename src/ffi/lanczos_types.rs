@@ -205,8 +205,8 @@ pub struct purlin_lanczos_info {
     /// Planned peak of host memory, bytes: vectors of the space and workspace on the CPU, copies of the matrix, projected
     /// problems, and vectors that are returned there.
     pub host_bytes: i64,
-    /// Planned peak of device memory of all contexts, bytes: vectors of the space and workspace. What the matrix keeps on the
-    /// device is not counted.
+    /// Planned peak of device memory of all contexts, bytes: vectors of the space, workspace, and the copy of the matrix that
+    /// stays on the device, unless it is there already.
     pub device_bytes: i64,
     /// Why this method and space: one line of text.
     pub reason: [c_char; 128],

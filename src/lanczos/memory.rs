@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use super::algorithm::pairs::Job;
 use super::cpu::CpuKrylov;
-use super::gpu::{DeviceOperator, GpuKrylov};
-use super::operator::{self, Kind};
+use super::gpu::{DeviceOperator, GpuKrylov, Passing};
+use super::operator::{self, Copies, Kind, Symmetric};
 use crate::backend::Backend;
+use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::cpu::factor::working_bytes;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
 use crate::matrix::sparse::{CopyBytes, Ordering};
+use crate::matrix::{Matrix, Storage};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -53,8 +54,9 @@ impl Bytes {
 
     /// The most of a run that needs these bytes beside the copies of its operator, which are made first.
     #[must_use]
-    pub fn behind(self, copies: CopyBytes) -> Self {
-        self.and(Self::on_host(copies.kept)).or(Self::on_host(copies.peak))
+    pub(super) fn behind(self, copies: &Copies) -> Self {
+        let kept = Self { host: copies.host.kept, device: copies.device.kept };
+        self.and(kept).or(Self { host: copies.host.peak, device: copies.device.peak })
     }
 
     /// Refuses a run for which the limits of `context` do not leave enough.
@@ -112,34 +114,114 @@ pub fn singular_vectors(order: usize) -> Bytes {
     numbers::<f64>(square.saturating_mul(3)).and(Bytes::on_host(working_bytes::svd::<f64>(order, order)))
 }
 
-/// Bytes of the operator `kind` of a matrix of this shape, beside the copies of the matrix.
-pub fn operator<T: Scalar>(context: &Context, kind: Kind, shape: (usize, usize)) -> Bytes {
+/// Bytes of the operator `kind` of a matrix of this shape, beside the copies of the matrix. `gathered` is the length of the
+/// gather buffer of an operator that has only some rows.
+pub fn operator<T: Scalar>(context: &Context, kind: Kind, shape: (usize, usize), gathered: Option<usize>) -> Bytes {
     match context.backend() {
         Backend::Cpu => Bytes::default(),
-        Backend::Gpu(_) => Bytes { host: 0, device: DeviceOperator::<T>::bytes(kind, shape) },
+        Backend::Gpu(_) => Bytes { host: 0, device: DeviceOperator::<T>::bytes(kind, shape, gathered) },
     }
 }
 
-/// Bytes of a search for eigenpairs: of its vectors, of its largest projected problem, and of `returned` numbers on the
-/// host. The operator is one of `kind` for a matrix of `shape`, whose copies are not counted.
+/// Bytes of single operations on `columns` vectors of `n` numbers, which a device takes for as long as they run.
 ///
 /// # Errors
 /// As [`space`].
-pub fn eigenpairs<T: Scalar>(
-    context: &Context,
-    job: &Job<'_, T>,
-    (kind, shape): (Kind, (usize, usize)),
-    returned: usize,
-) -> Result<Bytes> {
-    let operator = operator::<T>(context, kind, shape);
-    let space = space::<T>(context, (job.order(), job.columns()), operator, Bytes::default())?;
-    Ok(space.and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned)))
+pub(super) fn passing<T: Scalar>(context: &Context, size: (usize, usize), of: Passing) -> Result<Bytes> {
+    match context.backend() {
+        Backend::Cpu => Ok(Bytes::default()),
+        Backend::Gpu(gpu) => Ok(Bytes { host: 0, device: GpuKrylov::<T>::passing(gpu, size, of)? }),
+    }
 }
 
-/// Host bytes of the copies of `a` that operator `kind` needs.
+/// An operator, of which the bytes of a search follow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Multiplied {
+    /// The kind of the operator.
+    pub kind: Kind,
+    /// Rows and columns of its matrix.
+    pub shape: (usize, usize),
+    /// Whether vectors are in an order of their own.
+    pub is_ordered: bool,
+    /// The copies of the matrix, with the products with them.
+    pub copies: Copies,
+}
+
+/// Bytes of a search for eigenpairs: of its vectors, of its largest projected problem, and of `returned` numbers on the
+/// host. The copies of the operator's matrix are not counted.
+///
+/// # Errors
+/// As [`space`].
+pub(super) fn eigenpairs<T: Scalar>(
+    context: &Context,
+    job: &Job<'_, T>,
+    of: &Multiplied,
+    returned: usize,
+) -> Result<Bytes> {
+    let copies = &of.copies;
+    let operator = operator::<T>(context, of.kind, of.shape, None).and(Bytes { host: 0, device: copies.space });
+    let (size, beside) = ((job.order(), job.columns()), Bytes { host: 0, device: copies.device.kept });
+    let space = space::<T>(context, size, operator, beside)?;
+    let sizes = Passing { is_ordered: of.is_ordered, block: copies.block, tiles: copies.tiles, ..job.passing() };
+    let passing = passing::<T>(context, size, sizes)?;
+    Ok(space.and(passing).and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned)))
+}
+
+/// The copies of `a` that operator `kind` needs, and its products with blocks of `width` vectors.
 ///
 /// # Errors
 /// As [`super::operator::Symmetric::in_order`].
-pub fn copies(context: &Arc<Context>, a: &Matrix, kind: Kind, ordering: Option<Ordering>) -> Result<CopyBytes> {
-    operator::copies(context, a, !kind.is_of_square(), ordering)
+pub(super) fn copies(
+    context: &Arc<Context>,
+    a: &Matrix,
+    (kind, ordering): (Kind, Option<Ordering>),
+    width: usize,
+) -> Result<Copies> {
+    let width = if takes_blocks(kind) { width } else { 1 };
+    let mut copies = operator::copies(context, a, !kind.is_of_square(), ordering, width)?;
+    let (n, number) = (a.rows(), a.dtype().size());
+    let Storage::Csr(csr) = a.storage() else { return Ok(copies) };
+    if matches!(context.backend(), Backend::Cpu) {
+        return Ok(copies);
+    }
+    if kind.is_of_graph() && matches!(csr.parts().values, Some(Memory::Device(_))) {
+        // A product with vectors on the host computes the row sums. The plan keeps its workspace.
+        let vectors = n.saturating_mul(2 * number);
+        let product = CopyBytes { peak: copies.space.saturating_add(vectors), kept: copies.space };
+        copies.device = copies.device.then(product);
+    }
+    Ok(with_blocks(copies, n, width, number))
+}
+
+/// Bytes of a run at the moment when it renews the device's copies of values that the caller may have changed: the new ones
+/// beside the old.
+pub(super) fn renewal(context: &Context, a: &Matrix, copies: &Copies) -> Bytes {
+    let Storage::Csr(csr) = a.storage() else { return Bytes::default() };
+    if matches!(context.backend(), Backend::Cpu) || a.owns_values() {
+        return Bytes::default();
+    }
+    Bytes { host: 0, device: copies.device.kept.saturating_add(csr.nnz().saturating_mul(a.dtype().size())) }
+}
+
+/// The products of an operator with blocks of `width` vectors, beside the copies that it has.
+///
+/// # Errors
+/// As [`copies`].
+pub(super) fn products<T: Scalar>(context: &Context, operator: &Symmetric<'_, T>, width: usize) -> Result<Multiplied> {
+    let (kind, shape) = operator.kind();
+    let is_sparse = !matches!(context.backend(), Backend::Cpu) && operator.is_sparse();
+    let width = if takes_blocks(kind) && is_sparse { width } else { 1 };
+    let copies = with_blocks(operator.copies(width)?, operator.order(), width, size_of::<T>());
+    Ok(Multiplied { kind, shape, is_ordered: operator.renumbering().is_some(), copies })
+}
+
+/// Whether an operator of a sparse matrix on a device multiplies blocks of vectors at once.
+fn takes_blocks(kind: Kind) -> bool {
+    kind.is_of_square() && kind != Kind::Modularity
+}
+
+/// Adds the vectors of a product with `width` vectors of `n` numbers of `number` bytes each, row by row: input and output.
+fn with_blocks(copies: Copies, n: usize, width: usize, number: usize) -> Copies {
+    let vectors = if width > 1 { n.saturating_mul(2 * width).saturating_mul(number) } else { 0 };
+    Copies { block: copies.block.saturating_add(vectors), ..copies }
 }

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use super::algorithm::cullum::Recurrence;
 use super::algorithm::pairs::Job;
+use super::gpu::Passing;
 use super::info::{Info, Shares};
-use super::memory::{self, Bytes};
+use super::memory::{self, Bytes, Multiplied};
 use super::operator::{self, Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
@@ -232,12 +233,12 @@ impl Lanczos {
             let returned = job.order().saturating_mul(options.count);
             let (shares, bytes) = if self.group.members().len() > 1 {
                 let partition = Partition::cached(self.group.members(), a)?;
-                (partition.shares(a.dtype()), shared::expect_bytes(a, &partition, &job, self.problem.kind, returned)?)
+                (partition.shares(a.dtype()), shared::expect_bytes(a, inputs.solve, &partition, &job, (self.problem.kind, returned))?)
             } else {
                 let is_square = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
                 let one = Shares { contexts: 1, ..Shares::default() };
                 let shares = if is_square { shared::shares(&self.group, a)? } else { one };
-                (shares, self.bytes(a, &job, returned)?)
+                (shares, self.bytes(a, inputs.solve, &job, returned)?)
             };
             let (host_bytes, device_bytes) = (bytes.host, bytes.device);
             let (method, reason, basis) = (options.method, job.choice(), job.basis());
@@ -247,10 +248,14 @@ impl Lanczos {
 
     /// Bytes of a run of `job` on one context that returns `returned` numbers in host memory; refuses those beyond its
     /// limits.
-    fn bytes<T: Scalar>(&self, a: &Matrix, job: &Job<'_, T>, returned: usize) -> Result<Bytes> {
+    fn bytes<T: Scalar>(&self, a: &Matrix, solve: Option<&Matrix>, job: &Job<'_, T>, returned: usize) -> Result<Bytes> {
         let (context, Problem { kind, ordering, .. }) = (self.context(), self.problem);
-        let copies = memory::copies(context, a, kind, ordering)?;
-        let bytes = memory::eigenpairs(context, job, (kind, (a.rows(), a.cols())), returned)?.behind(copies);
+        let mut copies = memory::copies(context, a, (kind, ordering), job.width())?;
+        if let Some(solve) = solve {
+            copies = copies.then(memory::copies(context, solve, (Kind::Matrix, None), 1)?);
+        }
+        let of = Multiplied { kind, shape: (a.rows(), a.cols()), is_ordered: ordering.is_some(), copies };
+        let bytes = memory::eigenpairs(context, job, &of, returned)?.behind(&copies);
         bytes.expect(context, memory::EIGENPAIRS).map(|()| bytes)
     }
 
@@ -317,7 +322,7 @@ impl Lanczos {
         let mut operator = match self.group.members().len() {
             1 => {
                 let returned = if outputs.returns_vectors() { n.saturating_mul(options.count) } else { 0 };
-                bytes = Some(self.bytes(a, &job, returned)?);
+                bytes = Some(self.bytes(a, inputs.solve, &job, returned)?);
                 Some(Symmetric::<T>::in_order(context, a, kind, shift, ordering)?)
             }
             _ => None,
@@ -436,9 +441,12 @@ impl Lanczos {
 /// # Errors
 /// [`Error::OutOfMemory`] for sizes beyond any memory; errors of a GPU.
 pub fn recurrence_memory<T: Scalar>(context: &Context, operator: &Symmetric<'_, T>) -> Result<Bytes> {
-    let (kind, shape) = operator.kind();
-    let own = memory::operator::<T>(context, kind, shape);
-    memory::space::<T>(context, (operator.order(), 3), own, Bytes::default())
+    let of = memory::products(context, operator, 1)?;
+    let own = memory::operator::<T>(context, of.kind, of.shape, None);
+    let (own, size) = (own.and(Bytes { host: 0, device: of.copies.space }), (operator.order(), 3));
+    let passing = Passing { is_ordered: of.is_ordered, ..Passing::default() };
+    let passing = memory::passing::<T>(context, size, passing)?;
+    Ok(memory::space::<T>(context, size, own, Bytes::default())?.and(passing))
 }
 
 /// Refuses an ordering of rows that several contexts share.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::algorithm::bidiagonal;
 use super::algorithm::pairs::Job;
+use super::gpu::Passing;
 use super::info::{Choice, Info, Shares};
-use super::memory::{self, Bytes, TRIPLETS};
+use super::memory::{self, Bytes, Multiplied, TRIPLETS};
 use super::operator::{self, Kind};
 use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use crate::choice::{numbered, word};
@@ -171,23 +172,30 @@ fn needed<T: Scalar>(
 ) -> Result<Bytes> {
     let of_matrix = (a.rows(), a.cols());
     let returned = memory::numbers::<T>(numbers(shape, count));
-    let copies = memory::copies(context, a, shape.kind, None)?;
-    let both_sides = |columns: usize| {
+    // All operators of triplets multiply by the matrix and by its adjoint.
+    let copies = memory::copies(context, a, (shape.kind, None), 1)?;
+    let kept = Bytes { host: 0, device: copies.device.kept };
+    let both_sides = |columns: usize, rotated: usize| {
         let columns = columns.max(3);
-        let own = memory::operator::<T>(context, shape.kind, of_matrix);
-        let short = memory::space::<T>(context, (shape.lengths[0], columns), own, Bytes::default())?;
-        let long = memory::space::<T>(context, (shape.lengths[1], columns), Bytes::default(), short)?;
-        Ok::<_, Error>(short.and(long).and(returned))
+        let own = memory::operator::<T>(context, shape.kind, of_matrix, None);
+        let own = own.and(Bytes { host: 0, device: copies.space });
+        let short = memory::space::<T>(context, (shape.lengths[0], columns), own, kept)?;
+        let long = memory::space::<T>(context, (shape.lengths[1], columns), Bytes::default(), short.and(kept))?;
+        let passing = Passing { rotated, multiplied: count, ..Passing::default() };
+        let passing = memory::passing::<T>(context, (shape.lengths[1], columns), passing)?;
+        Ok::<_, Error>(short.and(long).and(passing).and(returned))
     };
-    let last = both_sides(bidiagonal::columns(settings))?
-        .and(memory::singular_vectors(bidiagonal::largest_order(settings, shape.lengths[0])));
-    let mut most = last.behind(copies);
+    let order = bidiagonal::largest_order(settings, shape.lengths[0]);
+    let last = both_sides(bidiagonal::columns(settings), order)?.and(memory::singular_vectors(order));
+    // Each step makes the operator anew.
+    let mut most = last.behind(&copies).or(memory::renewal(context, a, &copies));
     if let Some((job, kind)) = job {
         // The eigenvectors stay in host memory until they are columns of the short side.
         let held = job.order().saturating_mul(count);
-        let first = memory::eigenpairs(context, job, (kind, of_matrix), held)?;
-        let next = both_sides(count.saturating_add(1))?.behind(copies).and(memory::numbers::<T>(held));
-        most = most.or(first.behind(memory::copies(context, a, kind, None)?)).or(next);
+        let of = Multiplied { kind, shape: of_matrix, is_ordered: false, copies };
+        let first = memory::eigenpairs(context, job, &of, held)?;
+        let next = both_sides(count.saturating_add(1), count)?.behind(&copies).and(memory::numbers::<T>(held));
+        most = most.or(first.behind(&copies)).or(next);
     }
     Ok(most)
 }

@@ -116,7 +116,11 @@ fn eigenpairs_of<T: Scalar>(
         operator.sample_symmetry();
     }
     let returned = if matches!(vectors, Vectors::Returned) { n.saturating_mul(job.count()) } else { 0 };
-    let bytes = memory::eigenpairs(context, &job, operator.kind(), returned)?;
+    let mut of = memory::products(context, operator, job.width())?;
+    if let Some(inverse) = &inverse {
+        of.copies = of.copies.then(memory::products(context, inverse, 1)?.copies);
+    }
+    let bytes = memory::eigenpairs(context, &job, &of, returned)?;
     bytes.expect(context, memory::EIGENPAIRS)?;
     let found = match context.backend() {
         Backend::Cpu => {

@@ -7,7 +7,7 @@
 //! | [`terms`] | the terms of an operator beside its matrix |
 //! | `walk` | weights near the ends of the range, for the random-walk Laplacian |
 //! | [`plan`], `planning` | a plan; statistics of the rows, the choice of a method |
-//! | `needed` | the host memory of a plan |
+//! | `needed` | the memory of a plan |
 //! | `tiles` | shares of the work |
 //! | [`renumber`], `ordered` | other orders of rows and columns, and products in them |
 //! | [`product`] | entry points |
@@ -37,7 +37,7 @@ pub(crate) mod tests;
 pub mod tiles;
 mod walk;
 
-pub use gpu::Space;
+pub use gpu::{DeviceBytes, Space};
 pub use info::Info;
 pub use kind::Kind;
 pub use options::{Method, Op, Options};

@@ -294,7 +294,7 @@ fn multiplied_by(
     }
 }
 
-fn statistics(rows: &Rows<'_>) -> Statistics {
+pub(super) fn statistics(rows: &Rows<'_>) -> Statistics {
     let count = rows.len();
     let (mut nnz, mut longest, mut empty, mut short, mut far, mut hubs) = (0, 0, 0, 0usize, 0usize, 0usize);
     let mut squares = 0.0;
@@ -324,7 +324,7 @@ fn statistics(rows: &Rows<'_>) -> Statistics {
     }
 }
 
-fn row_lanes(s: &Statistics) -> usize {
+pub(super) fn row_lanes(s: &Statistics) -> usize {
     (s.mean.ceil() as usize).clamp(1, 32).next_power_of_two()
 }
 

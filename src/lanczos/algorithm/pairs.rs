@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::super::cycles::Columns;
+use super::super::gpu::Passing;
 use super::super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use super::super::tridiagonal::ends;
@@ -177,6 +178,19 @@ impl<'a, T: Scalar> Job<'a, T> {
             Method::ThickRestart if self.is_filtered() => self.task().columns(self.n),
             Method::ThickRestart => columns(&self.settings, self.known),
         }
+    }
+
+    /// Vectors that the operator is applied to at once.
+    pub fn width(&self) -> usize {
+        if self.is_filtered() || self.options.method == Method::Plain { 1 } else { self.settings.block }
+    }
+
+    /// The sizes of the operations on columns, but for those that the operator decides.
+    pub fn passing(&self) -> Passing {
+        let (order, count) = (self.projected(), self.count());
+        let is_partial = self.settings.orthogonalization == Orthogonalization::Partial && !self.is_filtered();
+        let watched = if is_partial { order } else { 0 };
+        Passing { rotated: order, multiplied: count.max(watched), count, watched, ..Passing::default() }
     }
 
     /// Runs the method that the options name.

@@ -13,6 +13,7 @@
 //! | `part` | the rows of one context, where several share a matrix |
 //! | `blocks` | the steps of a cycle of blocks |
 //! | `sides` | left and right singular vectors |
+//! | `passing` | the memory of single operations |
 //! | `passes` | passes over a space, and their records |
 //! | `steps` | the steps of a cycle |
 
@@ -23,6 +24,7 @@ mod ops;
 mod order;
 mod part;
 mod passes;
+mod passing;
 mod sides;
 mod space;
 mod steps;
@@ -31,4 +33,5 @@ mod tests;
 
 pub(super) use operator::DeviceOperator;
 pub(super) use part::GpuPart;
+pub use passing::Passing;
 pub use space::GpuKrylov;

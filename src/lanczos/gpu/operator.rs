@@ -145,20 +145,21 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     }
 
     /// Bytes on the device of the operator of a sparse matrix, beside the plans of its products. They are those of
-    /// [`Parts`].
-    pub(in crate::lanczos) fn bytes(kind: Kind, shape: (usize, usize)) -> usize {
+    /// [`Parts`]. `gathered` is the length of the gather buffer of an operator that has only some rows.
+    pub(in crate::lanczos) fn bytes(kind: Kind, shape: (usize, usize), gathered: Option<usize>) -> usize {
         let (order, sum) = (kind.order(shape), 8 * parts(T::DTYPE));
         let number = |n: usize| n.saturating_mul(size_of::<T>());
         let degrees = |lists: usize| order.saturating_mul(lists * size_of::<T::Part>());
-        match kind {
-            Kind::Matrix | Kind::Augmented => 0,
-            Kind::Gram => number(shape.0),
-            Kind::OuterGram => number(shape.1),
-            Kind::Laplacian | Kind::SignlessLaplacian => degrees(1),
-            Kind::NormalizedAdjacency => degrees(1).saturating_add(number(order)),
-            Kind::NormalizedLaplacian | Kind::RandomWalkLaplacian => degrees(2).saturating_add(number(order)),
-            Kind::Modularity => number(order).saturating_add(pieces(order).saturating_add(1).saturating_mul(sum)),
-        }
+        let (between, terms) = match kind {
+            Kind::Matrix | Kind::Augmented => (0, 0),
+            Kind::Gram => (shape.0, 0),
+            Kind::OuterGram => (shape.1, 0),
+            Kind::Laplacian | Kind::SignlessLaplacian => (0, degrees(1)),
+            Kind::NormalizedAdjacency => (order, degrees(1)),
+            Kind::NormalizedLaplacian | Kind::RandomWalkLaplacian => (order, degrees(2)),
+            Kind::Modularity => (0, number(order).saturating_add(pieces(order).saturating_add(1).saturating_mul(sum))),
+        };
+        number(gathered.unwrap_or(between)).saturating_add(terms)
     }
 
     /// Whether equal calls enqueue the same work, so that a graph can repeat it.

@@ -18,7 +18,7 @@ use crate::shape::to_u64;
 use crate::spmv::renumber::Direction;
 
 /// Rows of the space that are rotated at a time.
-const TURN: usize = 1 << 17;
+pub(super) const TURN: usize = 1 << 17;
 
 impl<T: Scalar> LanczosOps for GpuKrylov<'_, '_, '_, T> {
     type Number = T;

@@ -46,6 +46,11 @@ impl<'o, 'a, T: Scalar> GpuPart<'o, 'a, T> {
         Ok(Self { krylov, sends, packed, count, forms: 0 })
     }
 
+    /// Bytes of the lists and buffers beside the columns and the operator.
+    pub(in crate::lanczos) fn exchange_bytes(block: &Block) -> usize {
+        block.sends.len().saturating_mul(size_of::<u32>() + size_of::<T>())
+    }
+
     /// Enables peer access between the devices that exchange entries. Where it is not available, copies go through the
     /// host.
     ///

@@ -97,6 +97,11 @@ impl Steps {
         }
     }
 
+    /// Bytes of the estimates for a space of `basis` vectors.
+    pub(super) fn watched_bytes(basis: usize) -> usize {
+        basis.saturating_mul(basis).saturating_add(estimates(basis).saturating_mul(2)).saturating_mul(8)
+    }
+
     /// Initialises the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to
     /// those before it.
     fn watch<T: Scalar>(

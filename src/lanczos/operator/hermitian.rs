@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::check::{check, check_terms, no_row_sums};
-use super::products::{Adjacency, Products, resize};
+use super::products::{Adjacency, Copies, Products, resize};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
@@ -317,6 +317,19 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             diagonal: self.terms.diagonal.as_deref(),
             rank_one: self.terms.rank_one.as_ref().map(|(d, inverse)| (d.as_slice(), *inverse)),
         })
+    }
+
+    /// Bytes of products with blocks of `width` vectors, beside the plans that the operator has.
+    ///
+    /// # Errors
+    /// As [`super::copies`].
+    pub(in crate::lanczos) fn copies(&self, width: usize) -> Result<Copies> {
+        self.products.copies(width)
+    }
+
+    /// Whether products are those of a sparse matrix.
+    pub(in crate::lanczos) fn is_sparse(&self) -> bool {
+        matches!(self.products, Products::Sparse { .. })
     }
 
     /// The kind of the operator, and rows and columns of its matrix.

@@ -21,4 +21,4 @@ pub(super) use check::check;
 pub use hermitian::Symmetric;
 pub(super) use hermitian::{DeviceProducts, Parts, UNSYMMETRIC, symmetric, unsymmetric};
 pub use products::Adjacency;
-pub(super) use products::copies;
+pub(super) use products::{Copies, copies};

@@ -12,7 +12,7 @@ use crate::matrix::sparse::{CopyBytes, Ordering};
 use crate::matrix::{Matrix, OnDevice, OperatorGuard, Storage};
 use crate::scalar::Scalar;
 use crate::spmv::cpu::Finish;
-use crate::spmv::{Op, Options as ProductOptions, Plan};
+use crate::spmv::{DeviceBytes, Op, Options as ProductOptions, Plan};
 
 /// An undirected graph whose weights are computed during products.
 pub trait Adjacency<T: Scalar>: Send + Sync {
@@ -110,7 +110,41 @@ fn options(both: bool, op: Op, ordering: Option<Ordering>) -> ProductOptions {
     ProductOptions { symmetric: !both, op, ordering, ..ProductOptions::default() }
 }
 
-/// Host bytes of the copies of a matrix that [`Products::new`] makes.
+/// Bytes of the copies of a matrix that [`Products::new`] makes, and on a device those of the products with them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::lanczos) struct Copies {
+    /// Copies in host memory.
+    pub(in crate::lanczos) host: CopyBytes,
+    /// The plans of products on the device, which the matrix keeps.
+    pub(in crate::lanczos) device: CopyBytes,
+    /// The workspace of products on the device, for as long as the operator is used.
+    pub(in crate::lanczos) space: usize,
+    /// The workspace on the device of a product with a block of vectors, which is freed after it.
+    pub(in crate::lanczos) block: usize,
+    /// The tiles of such products, which stay.
+    pub(in crate::lanczos) tiles: usize,
+}
+
+impl Copies {
+    /// These copies and others, which are made after them.
+    #[must_use]
+    pub(in crate::lanczos) fn then(self, next: Self) -> Self {
+        Self {
+            host: self.host.then(next.host),
+            device: self.device.then(next.device),
+            space: self.space.saturating_add(next.space),
+            block: self.block.max(next.block),
+            tiles: self.tiles.saturating_add(next.tiles),
+        }
+    }
+
+    fn on_device(bytes: DeviceBytes) -> Self {
+        let DeviceBytes { plan, space, block, tiles } = bytes;
+        Self { device: plan, space, block, tiles, host: CopyBytes::default() }
+    }
+}
+
+/// Bytes of the copies of a matrix that [`Products::new`] makes, and of its products with `width` vectors.
 ///
 /// # Errors
 /// As [`Plan::new`].
@@ -119,14 +153,31 @@ pub(in crate::lanczos) fn copies(
     a: &Matrix,
     both: bool,
     ordering: Option<Ordering>,
-) -> Result<CopyBytes> {
+    width: usize,
+) -> Result<Copies> {
     if !matches!(a.storage(), Storage::Csr(_)) {
-        return Ok(CopyBytes::default());
+        return Ok(Copies::default());
     }
-    let of = |op| Plan::host_bytes(context, a, options(both, op, ordering));
-    let (first, last) = (if both { of(Op::Adjoint)? } else { CopyBytes::default() }, of(Op::Plain)?);
-    let peak = first.peak.max(first.kept.saturating_add(last.peak));
-    Ok(CopyBytes { peak, kept: first.kept.saturating_add(last.kept) })
+    let of = |op| {
+        let options = options(both, op, ordering);
+        let host = Plan::host_bytes(context, a, options)?;
+        Ok::<_, Error>(Copies { host, ..Copies::on_device(Plan::device_bytes(context, a, options, width)?) })
+    };
+    let first = if both { of(Op::Adjoint)? } else { Copies::default() };
+    Ok(first.then(of(Op::Plain)?))
+}
+
+impl<T: Scalar> Products<'_, T> {
+    /// As [`copies`], beside the plans of these products.
+    ///
+    /// # Errors
+    /// As [`copies`].
+    pub(super) fn copies(&self, width: usize) -> Result<Copies> {
+        let Self::Sparse { matrix, plan, adjoint } = self else { return Ok(Copies::default()) };
+        let of = |plan: &Plan| plan.bytes_of_products(matrix, width).map(Copies::on_device);
+        let first = adjoint.as_deref().map_or(Ok(Copies::default()), of)?;
+        Ok(first.then(of(plan)?))
+    }
 }
 
 /// Reallocates a buffer if its length is not `length`.

@@ -23,7 +23,7 @@ use super::algorithm::pairs::{Job, Vectors};
 use super::algorithm::symmetry::sample;
 use super::cpu::CpuPart;
 use super::cycles::Columns;
-use super::gpu::GpuPart;
+use super::gpu::{GpuPart, Passing};
 use super::info::{Pairs, Shares};
 use super::memory::{self, Bytes};
 use super::operator::{Kind, Symmetric, symmetric, unsymmetric};
@@ -89,11 +89,13 @@ fn eigenpairs_over_of<T: Scalar>(
     a.expect_dtype("a", T::DTYPE)?;
     let is_elsewhere = expect_matrix::<T>(a, kind)?;
     let job = Job::new(options, a.rows(), given.start, given.deflate, given.solve.is_some())?;
-    let inverse = given.solve.map(|solve| Symmetric::new(context, solve, Kind::Matrix, 0.0)).transpose()?;
-    if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != a.rows()) {
+    if let Some(found) = given.solve.map(Matrix::rows).filter(|found| *found != a.rows()) {
         return Err(Error::invalid("solve", format!("is of order {found}, {} is needed", a.rows())));
     }
     let partition = Partition::cached(contexts, a)?;
+    let returned = if matches!(vectors, Vectors::Returned) { a.rows().saturating_mul(job.count()) } else { 0 };
+    let bytes = expect_bytes(a, given.solve, &partition, &job, (kind, returned))?;
+    let inverse = given.solve.map(|solve| Symmetric::new(context, solve, Kind::Matrix, 0.0)).transpose()?;
     let degrees = if kind == Kind::Matrix { None } else { Some(degrees(a, &partition)?) };
     let second = match (kind, &degrees) {
         (Kind::Modularity, Some(degrees)) => Some(Terms::<T::Part>::new(kind, degrees, Some(a), |row| row)?),
@@ -111,8 +113,6 @@ fn eigenpairs_over_of<T: Scalar>(
         let place = block.matrix.context();
         operators.push(Symmetric::<T>::of_rows(place, &block.matrix, (kind, shift), &block.rows, own.as_deref())?);
     }
-    let returned = if matches!(vectors, Vectors::Returned) { a.rows().saturating_mul(job.count()) } else { 0 };
-    let bytes = expect_bytes(a, &partition, &job, kind, returned)?;
     let columns = columns(&job, kind);
     let terms_norm = operators.iter().fold(0.0f64, |most, own| most.max(own.terms_norm())) + second_norm;
     let second = second.as_ref().map(|(d, inverse)| (RankOne(*inverse), &d[..]));
@@ -150,26 +150,41 @@ fn columns<T: Scalar>(job: &Job<'_, T>, kind: Kind) -> usize {
 }
 
 /// Bytes of a run on all contexts, with the partition unless the matrix keeps it; refuses those beyond the limit of a
-/// context. The partition has been charged already.
+/// context. The partition has been charged already, its parts on devices are counted.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`].
 pub(super) fn expect_bytes<T: Scalar>(
     a: &Matrix,
+    solve: Option<&Matrix>,
     partition: &Partition,
     job: &Job<'_, T>,
-    kind: Kind,
-    returned: usize,
+    (kind, returned): (Kind, usize),
 ) -> Result<Bytes> {
     let first = memory::eigenvectors::<T>(job.projected()).and(memory::numbers::<T>(returned));
+    let passing = Passing { watched: 0, count: 0, ..job.passing() };
     let mut all = Bytes::default();
     for (i, block) in partition.blocks().iter().enumerate() {
         let (place, n) = (block.matrix.context(), block.len());
         // The modularity's second term is in the columns.
         let own = if kind == Kind::Modularity { Kind::Matrix } else { kind };
-        let own = memory::operator::<T>(place, own, (n, n));
-        let own = memory::space::<T>(place, (n, columns(job, kind)), own, Bytes::default())?;
-        let own = if i == 0 { own.and(first) } else { own };
+        let mut copies = memory::copies(place, &block.matrix, (Kind::Matrix, None), 1)?;
+        if let (0, Some(solve)) = (i, solve) {
+            // Its products take vectors in host memory, so that none of its workspace is in a space.
+            copies = copies.then(memory::copies(place, solve, (Kind::Matrix, None), 1)?);
+        }
+        let on_device = |device: usize| Bytes { host: 0, device };
+        let size = (n, columns(job, kind));
+        let own = memory::operator::<T>(place, own, (n, n), Some(block.matrix.cols()));
+        let kept = on_device(copies.device.kept);
+        let own = memory::space::<T>(place, size, own.and(on_device(copies.space)), kept)?;
+        let exchanged = match place.backend() {
+            Backend::Cpu => 0,
+            Backend::Gpu(_) => GpuPart::<T>::exchange_bytes(block),
+        };
+        let own = own.and(on_device(exchanged));
+        let own = own.and(memory::passing::<T>(place, size, passing)?);
+        let own = if i == 0 { own.and(first) } else { own }.behind(&copies);
         own.expect(place, memory::EIGENPAIRS)?;
         let rows = if partition.is_kept_by(a) { 0 } else { block.matrix.storage_bytes() };
         all = all.and(own).and(Bytes::on_host(rows));

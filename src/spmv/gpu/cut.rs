@@ -1,7 +1,7 @@
 //! The division of a matrix's rows into shares for thread blocks, encoded as words for the device.
 
 use crate::alloc;
-use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, Pieces, Shares, THREADS};
+use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, Pieces, Shares, THREADS, TILE_WORDS};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
@@ -25,6 +25,19 @@ pub(super) struct Cut {
     pub(super) pieces: usize,
     /// For bins: the rows by length.
     pub(super) order: Vec<i32>,
+}
+
+/// The sizes of a [`Cut`], which its bytes and those of its workspace follow from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CutSizes {
+    /// Number of shares.
+    pub(super) count: usize,
+    /// Pieces of all rows that are summed in pieces.
+    pub(super) pieces: usize,
+    /// Number of these rows.
+    pub(super) longs: usize,
+    /// Bytes of the lists on the device.
+    pub(super) bytes: usize,
 }
 
 /// Two fields of 32 bits, the lower first.
@@ -63,9 +76,31 @@ impl Cut {
         Ok(owners)
     }
 
-    /// Bytes on the device; `number` is the size of a number.
-    pub(super) fn bytes(&self, number: usize) -> usize {
-        8 * (self.words.len() + self.longs.len()) + 4 * self.order.len() + number * self.pieces
+    /// The sizes on the device.
+    pub(super) fn sizes(&self) -> CutSizes {
+        let lists = 8 * (self.words.len() + self.longs.len()) + 4 * (self.order.len() + self.pieces);
+        CutSizes { count: self.count, pieces: self.pieces, longs: self.long_count(), bytes: lists }
+    }
+
+    /// Sizes that those of [`Cut::tiles`] do not exceed for these rows in any order.
+    pub(super) fn most_tiles(rows: &Rows<'_>, entries: usize, most_rows: usize) -> CutSizes {
+        let (mut short, mut short_rows, mut longest, mut longs, mut pieces) = (0, 0, 0, 0, 0usize);
+        for length in (0..rows.len()).map(|r| rows.row(r).len()) {
+            if length > entries {
+                longs += 1;
+                pieces += length.div_ceil(entries);
+            } else {
+                short += length;
+                short_rows += 1;
+                longest = longest.max(length);
+            }
+        }
+        // A tile ends where the next row is too long for it. It is then at least so full, or, with the first row of the
+        // next tile, has more than `entries`. It also ends after `most_rows` rows and at a row in pieces.
+        let full = (entries + 1 - longest).max(entries / 2).max(1);
+        let count = pieces + short / full + short_rows / most_rows + longs + 1;
+        let bytes = 8 * (TILE_WORDS * (count + 1) + longs + 1) + 4 * pieces;
+        CutSizes { count, pieces, longs, bytes }
     }
 
     /// Shares of whole rows, with up to `entries` entries and `most_rows` rows each; longer rows in pieces.
@@ -179,8 +214,13 @@ impl DeviceCut {
             owners: gpu.upload_numbers(stream, WHAT, &cut.owners()?)?,
             pieces: cut.pieces,
             order: if cut.order.is_empty() { None } else { Some(gpu.upload_numbers(stream, WHAT, &cut.order)?) },
-            bytes: cut.bytes(0),
+            bytes: cut.sizes().bytes,
         })
+    }
+
+    /// The sizes of the shares.
+    pub(super) fn sizes(&self) -> CutSizes {
+        CutSizes { count: self.count, pieces: self.pieces, longs: self.long_count, bytes: self.bytes }
     }
 
     pub(super) fn pieces<'a>(&'a self, partials: Region<'a>, arrivals: Region<'a>) -> Pieces<'a> {

@@ -6,7 +6,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Indices;
-use crate::matrix::{Csr, DeviceIndices};
+use crate::matrix::{Csr, DeviceIndices, IndexType};
 use crate::scalar::Scalar;
 
 /// Offsets and columns, from 0, without the values.
@@ -91,6 +91,23 @@ impl Structure {
             rows: self.rows,
             cols: self.cols,
         })
+    }
+
+    /// Bytes that [`Structure::new`] allocates.
+    pub(super) fn bytes_of(csr: &Csr) -> usize {
+        match csr.device() {
+            Some(_) if csr.index_base() == 0 => match csr.parts().col_idx_type {
+                IndexType::I32 => 0,
+                IndexType::I64 => csr.nnz().saturating_mul(4),
+            },
+            _ => Self::bytes_of_copy(csr.rows(), csr.nnz()),
+        }
+    }
+
+    /// Bytes of a structure of `rows` rows and `entries` entries that the matrix has on the host alone.
+    pub(super) fn bytes_of_copy(rows: usize, entries: usize) -> usize {
+        let offset = if i32::try_from(entries).is_ok() { 4 } else { 8 };
+        (rows + 1).saturating_mul(offset).saturating_add(entries.saturating_mul(4))
     }
 
     pub(super) fn bytes(&self) -> usize {

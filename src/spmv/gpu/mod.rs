@@ -7,6 +7,7 @@
 //! | `sweeps` | products by columns, then sums by rows |
 //! | `space` | workspace |
 //! | `prepared` | a plan's data, and the choice of a method |
+//! | `needed` | the bytes of a plan and its products |
 //! | `terms` | the terms of an operator |
 //! | `product` | products with vectors in device memory |
 //! | `host` | calls with vectors in host memory |
@@ -17,6 +18,9 @@ mod cut;
 mod filter;
 mod host;
 mod matrix;
+mod needed;
+#[cfg(test)]
+mod needed_tests;
 mod operator;
 mod prepared;
 mod product;
@@ -26,6 +30,8 @@ mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use needed::DeviceBytes;
+pub(super) use needed::{Multiplied, expected};
 pub(super) use prepared::{Prepared, choose};
 pub use space::Space;
 pub(super) use terms::DeviceTerms;

@@ -34,7 +34,7 @@ pub(in crate::spmv) struct Prepared {
     pub(super) kernels: Kernels,
     dtype: DType,
     /// Tiles for blocks of vectors, with their number of entries as key.
-    blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
+    pub(super) blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
     /// Cached workspaces, for products that run one after another.
     pub(super) spaces: Mutex<Vec<(WorkspaceKey, Arc<Space>)>>,
 }
@@ -62,6 +62,31 @@ pub(in crate::spmv) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Method
     }
 }
 
+/// The kernel of a method, for rows of `group` lanes where it has groups; `None` for the sweeps.
+pub(super) fn form<T>(method: Method, group: usize, entries: usize) -> Option<Form> {
+    Some(match method {
+        Method::Scalar => Form::Rows(1),
+        Method::Vector => Form::Rows(32),
+        Method::RowGroup => Form::Rows(group),
+        Method::RowBin => Form::Bins,
+        Method::Merge => Form::Merge,
+        Method::Auto | Method::EntrySplit if has_short_tiles::<T>(entries) => Form::ShortTiles,
+        Method::Auto | Method::EntrySplit => Form::Tiles,
+        Method::Sweeps => return None,
+    })
+}
+
+/// The shares that the kernel of a form takes; none for whole rows.
+pub(super) fn cut(form: Form, rows: &Rows<'_>) -> Result<Cut> {
+    match form {
+        Form::Rows(_) => Ok(Cut::default()),
+        Form::Bins => Cut::bins(rows),
+        Form::Merge => Cut::merge(rows),
+        Form::ShortTiles => Cut::tiles(rows, SHORT_TILE, TILE_ROWS),
+        Form::Tiles => Cut::tiles(rows, TILE, TILE_ROWS),
+    }
+}
+
 /// Whether tiles are short. Small matrices and wide numbers need more tiles to hide latencies.
 fn has_short_tiles<T>(entries: usize) -> bool {
     size_of::<T>() > 4 || entries < 1 << 22
@@ -74,19 +99,10 @@ impl Prepared {
         let structure = Structure::new(gpu, stream, a)?;
         let values = Values::new::<T>(gpu, stream, a)?;
         let rows = Rows::new(a)?;
-        let shares =
-            |form, cut: Cut| Ok::<_, Error>(Kernels::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut)?)));
-        let kernels = match method {
-            Method::Scalar => Kernels::Rows(1),
-            Method::Vector => Kernels::Rows(32),
-            Method::RowGroup => Kernels::Rows(group),
-            Method::RowBin => shares(Form::Bins, Cut::bins(&rows)?)?,
-            Method::Merge => shares(Form::Merge, Cut::merge(&rows)?)?,
-            Method::Auto | Method::EntrySplit if has_short_tiles::<T>(structure.entries) => {
-                shares(Form::ShortTiles, Cut::tiles(&rows, SHORT_TILE, TILE_ROWS)?)?
-            }
-            Method::Auto | Method::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
-            Method::Sweeps => {
+        let kernels = match form::<T>(method, group, structure.entries) {
+            Some(Form::Rows(lanes)) => Kernels::Rows(lanes),
+            Some(form) => Kernels::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut(form, &rows)?)?)),
+            None => {
                 let held = values.held(a)?;
                 Kernels::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
             }

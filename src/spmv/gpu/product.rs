@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::needed::MOST_WIDTH;
 use super::prepared::{Kernels, Prepared, WorkspaceKey};
 use super::space::Space;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish as DeviceFinish, Form, Vectors};
@@ -15,9 +16,6 @@ use crate::spmv::plan::Plan;
 use crate::spmv::tiles::csr;
 
 const WHAT: &str = "plan of a sparse product";
-
-/// Largest number of vectors for one launch of a block kernel.
-const MOST_WIDTH: usize = 16;
 
 /// Largest number of streams and graphs whose workspace a plan caches.
 const MOST_SPACES: usize = 32;

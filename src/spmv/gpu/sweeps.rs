@@ -1,12 +1,12 @@
 //! The two sweeps: products of entries sorted by blocks of columns, then sums by rows.
 
-use super::cut::{Cut, DeviceCut};
+use super::cut::{Cut, CutSizes, DeviceCut};
 use super::space::Space;
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish, PAD, Rows as DeviceRows, Swept, UNIT_WORDS};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::matrix::sparse::Rows;
+use crate::matrix::sparse::{CopyBytes, Rows};
 use crate::scalar::Scalar;
 use crate::shape::{product, to_i64};
 
@@ -58,6 +58,34 @@ pub(super) fn fits<T: Scalar>(cols: usize, entries: usize) -> bool {
 }
 
 impl Sweeps {
+    /// Bytes that [`Sweeps::new`] is charged for at most, with the tiles of `cut` and, if there are values, a sorted copy;
+    /// and the most entries that a product stores.
+    pub(super) fn bytes_of<T: Scalar>(
+        (cols, entries): (usize, usize),
+        cut: CutSizes,
+        has_values: bool,
+    ) -> (CopyBytes, usize) {
+        let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
+        let most = entries.saturating_add(blocks.saturating_mul(PAD - 1));
+        let each_tile = 4 * blocks + 2 * (blocks + 1) + 2 * capacity::<T>();
+        let units = (most / UNIT).saturating_add(blocks).saturating_mul(8 * UNIT_WORDS);
+        let each_entry = 2 + 4 + if has_values { size_of::<T>() } else { 0 };
+        let kept = [cut.count.saturating_mul(each_tile), most.saturating_mul(each_entry), units];
+        let kept = kept.into_iter().fold(cut.bytes, usize::saturating_add);
+        // The counts and the beginnings of the blocks are freed again.
+        (CopyBytes { peak: kept.saturating_add(8 * blocks), kept }, most)
+    }
+
+    /// The shares of rows in the order of the matrix.
+    pub(super) fn cut<T: Scalar>(rows: &Rows<'_>) -> Result<Cut> {
+        Cut::tiles(rows, capacity::<T>(), MOST_ROWS)
+    }
+
+    /// Sizes that those of [`Sweeps::cut`] do not exceed for these rows in any order.
+    pub(super) fn most_cut<T: Scalar>(rows: &Rows<'_>) -> CutSizes {
+        Cut::most_tiles(rows, capacity::<T>(), MOST_ROWS)
+    }
+
     /// Sorts the entries of a matrix. O(entries) on the device, O(rows) on the host.
     pub(super) fn new<T: Scalar>(
         gpu: &Gpu,
@@ -72,7 +100,7 @@ impl Sweeps {
         }
         let (width, capacity) = (WIDTH_BYTES / size_of::<T>(), capacity::<T>());
         let blocks = a.cols.div_ceil(width).max(1);
-        let cut = Cut::tiles(rows, capacity, MOST_ROWS)?;
+        let cut = Self::cut::<T>(rows)?;
         let count = cut.count;
         let total = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
         // Each block of columns is padded to a multiple of PAD.

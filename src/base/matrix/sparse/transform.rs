@@ -53,13 +53,22 @@ pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<
     entries.gathered(context, a.dtype(), values("a", a)?.as_deref(), conjugate, cancel)
 }
 
-/// Host bytes that a copy of a sparse matrix in another form is charged for.
+/// Bytes that a copy of a sparse matrix in another form is charged for, on the host or on a device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopyBytes {
     /// The most while the copy is made, the copy included.
     pub peak: usize,
     /// Those of the copy, which stay.
     pub kept: usize,
+}
+
+impl CopyBytes {
+    /// Bytes of this copy and of another that is made after it.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        let kept = self.kept.saturating_add(next.kept);
+        Self { peak: self.peak.max(self.kept.saturating_add(next.peak)), kept }
+    }
 }
 
 /// The lists of a construction and its result: a matrix of `rows` rows and `cols` columns with the entries of `source`.

@@ -298,6 +298,17 @@ pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Resu
     unsafe { launch_together(&kernel, stream, grid, &parameters) }
 }
 
+/// Shared memory of [`turn`] for `from` columns that become `to`.
+fn turn_shared(dtype: DType, (from, to): (usize, usize)) -> usize {
+    let filled = to.next_multiple_of(size(c::LANCZOS_TURN_COLUMNS));
+    8 * parts(dtype) * from * filled + from * size(c::LANCZOS_TURN_THREADS) * dtype.size()
+}
+
+/// Whether [`turn`] takes `from` columns that become `to`.
+pub fn turn_fits(dtype: DType, gpu: &Gpu, columns: (usize, usize)) -> Result<bool> {
+    Ok(turn_shared(dtype, columns) <= kernel(dtype, gpu, "turn")?.most_shared())
+}
+
 /// The first `to` of `from` columns become all of these times `weights`, F64 and of complex numbers two each, column by
 /// column. False, and nothing is done, where the columns are more than the kernel takes.
 pub fn turn(
@@ -309,10 +320,8 @@ pub fn turn(
     (from, to): (usize, usize),
     weights: Region<'_>,
 ) -> Result<bool> {
-    let threads = size(c::LANCZOS_TURN_THREADS);
     let kernel = kernel(dtype, gpu, "turn")?;
-    let filled = to.next_multiple_of(size(c::LANCZOS_TURN_COLUMNS));
-    let shared = 8 * parts(dtype) * from * filled + from * threads * dtype.size();
+    let shared = turn_shared(dtype, (from, to));
     if shared > kernel.most_shared() {
         return Ok(false);
     }
@@ -326,7 +335,7 @@ pub fn turn(
         from: to_i64(from),
         to: to_i64(to),
     };
-    let grid = filling(&kernel, rows.div_ceil(threads), c::LANCZOS_TURN_THREADS, shared)?;
+    let grid = filling(&kernel, rows.div_ceil(size(c::LANCZOS_TURN_THREADS)), c::LANCZOS_TURN_THREADS, shared)?;
     // SAFETY: as above.
     unsafe { launch(&kernel, stream, grid, &parameters) }?;
     Ok(true)
