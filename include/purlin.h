@@ -3840,7 +3840,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t converged;
   /**
-   * Products with the operator, those of the residuals not counted.
+   * Products with the operator, or with the caller's solve, and those that test known vectors and a solve where not all
+   * pairs converge; those of the residuals are not counted.
    */
   int64_t products;
   /**

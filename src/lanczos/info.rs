@@ -96,7 +96,8 @@ pub struct Info {
     pub count: usize,
     /// Pairs that have converged, the first of those returned.
     pub converged: usize,
-    /// Products with the matrix, without those that compute the residuals.
+    /// Products with the matrix and of the caller's solve, without those that compute the residuals. Where not all pairs
+    /// converge, those that test known vectors and the solve are counted.
     pub products: usize,
     /// Restarts of the solve and of its searches for copies, each of which has the limit of the options.
     pub restarts: usize,

@@ -212,6 +212,15 @@ static void eigenpairs(void) {
     for (k = 0; k < K; k++) CHECK(near(values[k], 2 * cos(pi * (k + 3) / (N + 1)), 1e-9));
     BAD_ARGUMENT("vectors: overlaps known", purlin_lanczos_solve_once(context, NULL, a, NULL, known, NULL, &o, tv, mv, NULL, &info));
     BAD_ARGUMENT("vectors: is given twice", purlin_lanczos_solve_once(context, NULL, a, NULL, mv, NULL, &o, tv, mv, NULL, &info));
+    /* The first vertex alone is no eigenvector, and the path itself is no inverse. Both are named. */
+    for (i = 0; i < N; i++) start[i] = i == 0;
+    OK(purlin_matrix_destroy(known));
+    OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, N, 1, N, start, &known));
+    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "known: vector 0 is no eigenvector",
+          purlin_lanczos_solve_once(context, NULL, a, NULL, known, NULL, &o, tv, NULL, NULL, &info));
+    o.which = PURLIN_LANCZOS_NEAREST, o.sigma = 0.3;
+    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "solve: is not the inverse of A - sigma I",
+          purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, a, &o, tv, NULL, NULL, &info));
     OK(purlin_matrix_destroy(known));
   }
   /* The smallest of the Laplacian, which has the constants to eigenvalue 0. */

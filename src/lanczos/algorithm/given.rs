@@ -14,6 +14,9 @@ const SPAN: f64 = 1e-3;
 /// A solve is refused if it leaves more than this part of a right-hand side, beside its rounding errors.
 const LEFT: f64 = 0.5;
 
+/// Products of [`expect_inverse`]: one with the solve and two with the matrix.
+pub const INVERSE_PRODUCTS: usize = 3;
+
 /// Tests whether the first `known` columns, which are orthonormal, span an invariant space of the operator, of norm `norm`.
 /// Returns the largest part of `norm` by which a product leaves the span: no residual of a pair that is kept orthogonal
 /// to the span can be expected to be less. Overwrites column `work`.

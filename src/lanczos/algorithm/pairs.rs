@@ -280,12 +280,16 @@ impl<'a, T: Scalar> Job<'a, T> {
         let count = solved.values.len();
         let is_incomplete = solved.converged < self.settings.count;
         // Known vectors come first: residuals that they cause are not the solve's.
-        let coupling =
-            if is_incomplete && known > 0 { given::expect_invariant(krylov, known, norm, known + count)? } else { 0.0 };
+        let mut coupling = 0.0;
+        if is_incomplete && known > 0 {
+            coupling = given::expect_invariant(krylov, known, norm, known + count)?;
+            solved.counts.products += known;
+        }
         if self.inverse {
             expect_inverse(&solved, &residuals, norm)?;
             if is_incomplete {
                 given::expect_inverse(krylov, self.options.sigma, known + count)?;
+                solved.counts.products += given::INVERSE_PRODUCTS;
             }
         }
         // Two more products show whether more restarts could help.

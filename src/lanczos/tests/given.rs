@@ -1,5 +1,8 @@
 //! Vectors and solves of the caller's that are not what they should be are named.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::methods::Divide;
 use super::*;
 use crate::dense::Op;
@@ -78,6 +81,63 @@ pub(super) fn a_solve_that_inverts_is_not_named_where_restarts_end(c: &Arc<Conte
         let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
         assert!(found.info.converged < 12, "{gap}: {:?}", found.info);
     }
+}
+
+/// A diagonal operator that counts its products.
+struct Counting {
+    diagonal: Vec<f64>,
+    products: Arc<AtomicUsize>,
+}
+
+impl Counting {
+    fn matrix(c: &Arc<Context>, of: impl Fn(usize) -> f64) -> (Matrix, Arc<AtomicUsize>) {
+        let products = Arc::new(AtomicUsize::new(0));
+        let made = Self { diagonal: (0..N).map(of).collect(), products: Arc::clone(&products) };
+        (Matrix::from_operator(c, Box::new(made)), products)
+    }
+}
+
+impl Operator<f64> for Counting {
+    fn shape(&self) -> (usize, usize) {
+        (N, N)
+    }
+
+    fn apply(&mut self, _: Op, x: &[f64], count: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        self.products.fetch_add(count, Relaxed);
+        for (x, y) in x.chunks_exact(N).zip(y.chunks_exact_mut(N)) {
+            y.iter_mut().zip(x).zip(&self.diagonal).for_each(|((y, x), d)| *y = *d * *x);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn products_of_the_tests_of_what_is_given_are_counted(c: &Arc<Context>) {
+    const SIGMA: f64 = 30.3;
+    let (solve, solved) = Counting::matrix(c, |i| 1.0 / (i as f64 - SIGMA));
+    let given = SolveInputs::<f64> { solve: Some(&solve), ..SolveInputs::default() };
+    let options = Options {
+        count: 12,
+        which: Which::Nearest,
+        sigma: SIGMA,
+        basis: 14,
+        restarts: 1,
+        tolerance: 1e-14,
+        ..Options::default()
+    };
+    let found = solve_with(c, &counting(c), Kind::Matrix, &options, &given).unwrap();
+    assert!(found.info.converged < 12, "{:?}", found.info);
+    // The test makes two products with the matrix beside one with the solve.
+    assert_eq!(found.info.products, solved.load(Relaxed) + 2, "{:?}", found.info);
+
+    let (a, made) = Counting::matrix(c, |i| i as f64);
+    let mut known = vec![0.0; 2 * N];
+    (known[N - 1], known[2 * N - 2]) = (1.0, 1.0);
+    let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
+    let options = Options { which: Which::Largest, ..options };
+    let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
+    assert!(found.info.converged < 12 && found.info.stop_reason == Reason::Restarts, "{:?}", found.info);
+    // Residuals of twelve pairs, and two products that test the symmetry, are not counted.
+    assert_eq!(found.info.products + 12 + 2, made.load(Relaxed), "{:?}", found.info);
 }
 
 pub(super) fn known_vectors_that_are_no_eigenvectors_are_named(c: &Arc<Context>) {

@@ -101,6 +101,7 @@ on_both_backends! {
     given:
         a_solve_that_does_not_invert_is_named
         a_solve_that_inverts_is_not_named_where_restarts_end
+        products_of_the_tests_of_what_is_given_are_counted
         known_vectors_that_are_no_eigenvectors_are_named
         a_matrix_that_is_not_finite_is_named_beside_a_solve
     ;
