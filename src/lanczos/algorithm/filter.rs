@@ -11,7 +11,7 @@ use super::super::ops::Affine;
 use super::super::options::{MOST_DEGREE, Orthogonalization, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
-use super::polynomials::{delta_filter, end_filter, window};
+use super::polynomials::{clearance, delta_filter, end_filter, window};
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
 use super::verify::{self, Solved};
@@ -36,8 +36,9 @@ const TURNS: usize = 8;
 const NEARLY: f64 = 1e-3;
 /// Largest order for which the whole space is searched, if a filter cannot separate values within the spectrum.
 const WHOLE: usize = 512;
-/// Products that a filter for the interior may take, for each row of the matrix. Spectra of even density take 7 to 35.
-/// A solve that takes more uses the whole space where it may; otherwise it may take [`LEAST_EFFORT`] more.
+/// Products that a filter may take, for each row of the matrix. In the interior, spectra of even density take 7 to 35.
+/// A solve that takes more uses the whole space where it may; otherwise it may take [`LEAST_EFFORT`] more. After that a
+/// solve for an end of the spectrum goes on without the filter.
 const EFFORT: usize = 200;
 const LEAST_EFFORT: usize = 400_000;
 /// Nodes of a density nearer to each other than this part of the spectrum's width count as copies of one value.
@@ -88,7 +89,7 @@ impl Task<'_> {
         self.is_automatic && self.settings.which == Which::Nearest && n - self.known <= WHOLE
     }
 
-    /// Products that filters for the interior may take.
+    /// Products that filters may take, if their degree is chosen here.
     fn effort(&self, n: usize) -> usize {
         let effort = n.saturating_mul(EFFORT);
         if self.may_be_whole(n) { effort } else { effort.saturating_add(LEAST_EFFORT) }
@@ -389,7 +390,10 @@ impl<T: Scalar> Solve<'_, '_, T> {
             let blurred = rise <= settings.margin(floor, 1.0) || (is_part && !is_sure);
             let ended = found.reason != Reason::Restarts && !low && !hides;
             let good = ended && !blurred && converged >= wanted.min(values.len());
-            let is_spent = self.counts.restarts >= most || self.products >= self.budget;
+            // Of an end of the spectrum, a run that did not end has had all restarts that are left or affordable.
+            let is_spent = self.counts.restarts >= most
+                || self.products >= self.budget
+                || (!transform.is_interior() && found.reason == Reason::Restarts);
             if good || is_spent || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
@@ -455,14 +459,20 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let far = if which == Which::Largest { low } else { high };
         let norm = counts.norm.max(self.norm_of([low, high]));
         let wanted = self.task.settings.count;
-        let mut transform = end_filter(&first.values, wanted, far, self.task.degree, self.within.epsilon);
+        let (degree, epsilon) = (self.task.degree, self.within.epsilon);
+        let filter =
+            |values: &[f64]| end_filter(values, wanted, (far, clearance(values, norm, epsilon)), degree, epsilon);
+        let mut transform = filter(&first.values);
         self.merge(first.values.len())?;
         if self.task.degree == 0 {
             // One cycle gives a much better estimate of the last wanted value.
             let brief = Settings { which: Which::Largest, restarts: 0, verify: Verify::Off, ..self.within };
             let (_, values, _) = self.stage(&transform, &brief, true)?;
-            transform = end_filter(&values, wanted, far, 0, self.within.epsilon);
+            transform = filter(&values);
             self.merge(values.len())?;
+        }
+        if is_chosen {
+            self.budget = self.products.saturating_add(self.task.effort(self.krylov.order()));
         }
         let found = self.within_half(|solve| solve.finish(transform, norm, wanted, true, None))?;
         if found.solved.reason != Reason::Restarts || !is_chosen {
@@ -557,11 +567,11 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let places =
             |by: &Transform, found: &Solved| -> Vec<f64> { found.values.iter().map(|p| by.place(*p)).collect() };
         let wanted = self.task.settings.count;
-        let first = end_filter(&places(&whole, &found), wanted, far, 0, self.within.epsilon).folded(sigma);
+        let first = end_filter(&places(&whole, &found), wanted, (far, 0.0), 0, self.within.epsilon).folded(sigma);
         let settings = Settings { restarts: 0, drawn: self.within.drawn, ..settings };
         let (found, values, _) = self.stage(&first, &settings, true)?;
         self.merge(values.len())?;
-        let transform = end_filter(&places(&first, &found), wanted, far, 0, self.within.epsilon).folded(sigma);
+        let transform = end_filter(&places(&first, &found), wanted, (far, 0.0), 0, self.within.epsilon).folded(sigma);
         self.finish(transform, norm, many, true, None)
     }
 }

@@ -9,13 +9,36 @@ const WHAT: &str = "filtered Lanczos iteration";
 /// Largest degree that is chosen for an end of the spectrum.
 const END: f64 = 1000.0;
 
+/// Values that differ by less than this many eps ||A|| count as copies of one eigenvalue.
+const ROUNDINGS: f64 = 200.0;
+
+/// Distance from copies to the interval of a polynomial, in units of sqrt(eps) ||A||. A rounding error of eps ||A|| in a
+/// product changes the value of the polynomial by about 2.4 eps ||A|| over this distance. In single precision these are
+/// 5e-5, a few times the default tolerance.
+const CLEARANCE: f64 = 16.0;
+
+/// The distance that a polynomial's interval must keep from `values`, for an operator of norm `norm`: 0 unless all of
+/// them are copies of one eigenvalue. The distances of copies are rounding errors. An interval that ended as near would
+/// need a polynomial of a high degree, whose rounding errors exceed the tolerance.
+pub(super) fn clearance(values: &[f64], norm: f64, epsilon: f64) -> f64 {
+    let are_copies = (values[0] - values[values.len() - 1]).abs() <= ROUNDINGS * epsilon * norm;
+    if are_copies { CLEARANCE * epsilon.sqrt() * norm } else { 0.0 }
+}
+
 /// The polynomial for the end of the spectrum where `values` lie, the most wanted first; `far` is the other end.
-/// Eigenvalues between `far` and the last of `values` are damped.
-pub(super) fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize, epsilon: f64) -> Transform {
+/// Eigenvalues between `far` and the last of `values` are damped, but for those nearer to the first than `clearance`.
+pub(super) fn end_filter(
+    values: &[f64],
+    wanted: usize,
+    (far, clearance): (f64, f64),
+    degree: usize,
+    epsilon: f64,
+) -> Transform {
     let (top, last) = (values[0], values[values.len() - 1]);
     let span = top - far;
     // If all values are equal, the interval must still not include them.
-    let edge = far + (last - far).signum() * (last - far).abs().min((1.0 - 1e-6) * span.abs());
+    let most = ((1.0 - 1e-6) * span.abs()).min(span.abs() - clearance.min(0.5 * span.abs()));
+    let edge = far + (last - far).signum() * (last - far).abs().min(most);
     let (center, half) = (0.5 * (far + edge), 0.5 * (edge - far).abs().max(f64::MIN_POSITIVE));
     let growth = |v: f64| ((v - center).abs() / half).max(1.0 + 1e-12).acosh();
     let at = wanted.min(values.len()) - 1;

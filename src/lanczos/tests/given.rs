@@ -133,7 +133,7 @@ pub(super) fn products_of_the_tests_of_what_is_given_are_counted(c: &Arc<Context
     let mut known = vec![0.0; 2 * N];
     (known[N - 1], known[2 * N - 2]) = (1.0, 1.0);
     let given = SolveInputs { deflate: &known[..], ..SolveInputs::default() };
-    let options = Options { which: Which::Largest, ..options };
+    let options = Options { which: Which::Largest, sigma: 0.0, ..options };
     let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
     assert!(found.info.converged < 12 && found.info.stop_reason == Reason::Restarts, "{:?}", found.info);
     // Residuals of twelve pairs, and two products that test the symmetry, are not counted.

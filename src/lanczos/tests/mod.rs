@@ -2,6 +2,7 @@ mod checksums;
 mod closed;
 mod complete;
 mod edges;
+mod filtered_copies;
 mod given;
 mod methods;
 mod operators;
@@ -97,6 +98,9 @@ on_both_backends! {
         known_vectors_may_leave_the_null_space_alone
         vectors_given_may_have_any_norm
         arguments_are_checked_and_named
+    ;
+    filtered_copies:
+        copies_at_an_end_take_few_products
     ;
     given:
         a_solve_that_does_not_invert_is_named
