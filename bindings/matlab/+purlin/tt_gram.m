@@ -14,9 +14,7 @@ function G = tt_gram(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  if iscell(y)
-    y = purlin.internal.trains(y, 'y');
-  end
+  y = purlin.internal.other_trains(y);
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
   G = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), y, opts, false, false);
 end

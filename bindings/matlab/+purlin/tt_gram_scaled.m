@@ -14,9 +14,7 @@ function s = tt_gram_scaled(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  if iscell(y)
-    y = purlin.internal.trains(y, 'y');
-  end
+  y = purlin.internal.other_trains(y);
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
   [m, e] = purlin_mex('tt_gram', purlin.internal.trains(x, 'x'), y, opts, false, true);
   s = purlin.internal.scaled_list(m, e);

@@ -14,9 +14,7 @@ function info = tt_plan_gram(x, y, varargin)
   if nargin < 2
     y = [];
   end
-  if iscell(y)
-    y = purlin.internal.trains(y, 'y');
-  end
+  y = purlin.internal.other_trains(y);
   opts = purlin.internal.tt_options(varargin, 'a Gram matrix', {'norm_method', 'assume_hermitian'});
   info = purlin_mex('tt_plan_gram', purlin.internal.trains(x, 'x'), y, opts, false);
 end
