@@ -10392,8 +10392,8 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
  * @param[out] cut             weight of the edges between the sides, each once; may be NULL.
  * @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
  *                             may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
- * are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, overlap, numbers
+ * that are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another
  * storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `cut` and `normalized_cut` are NULL or valid for writing.

@@ -6,6 +6,7 @@ use super::lanczos_convert::write_and_check;
 use super::lanczos_types::purlin_lanczos_info;
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
+use super::overlap::{self, Range, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
@@ -73,6 +74,8 @@ pub unsafe extern "C" fn purlin_graph_embed(
         let mut values = tensor::output_or_null("values", values)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
+        let outputs = ranges(&[("coordinates", Some(&*coordinates))], &[("values", values.as_deref())]);
+        overlap::check(&stored("graph", &graph), &outputs)?;
         let found = object
             .run(|report| session::embed(&lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report))?;
         // SAFETY: the caller promises NULL or an initialised struct.
@@ -121,6 +124,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
+        overlap::check(&stored("graph", &graph), &[Range::of("labels", &labels)])?;
         let (found, from) =
             object.run(|report| session::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
         put_number(inertia, found);
@@ -175,6 +179,7 @@ pub unsafe extern "C" fn purlin_graph_k_means(
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
+        overlap::check(&stored("points", &points), &[Range::of("labels", &labels)])?;
         let found = session::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
         put_number(inertia, Some(found));
         Ok(())
@@ -204,6 +209,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
+        overlap::check(&stored("points", &points), &[Range::of("labels", &labels)])?;
         let found = session::label(&points, Labelling::PivotedQr, &mut labels)?;
         put_number(inertia, Some(found));
         Ok(())
@@ -248,6 +254,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         let value = unsafe { super::pointer::output_or_null("value", value) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
+        overlap::check(&stored("graph", &graph), &[Range::of("vector", &vector)])?;
         let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalized, &mut vector, report))?;
         put_number(value, found);
         // SAFETY: the caller promises NULL or an initialised struct.
@@ -266,8 +273,8 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 /// @param[out] cut             weight of the edges between the sides, each once; may be NULL.
 /// @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
 ///                             may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
-/// are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, overlap, numbers
+/// that are not finite), `PURLIN_ERROR_NUMERICAL` (weights whose sum overflows), `PURLIN_ERROR_NOT_SUPPORTED` (another
 /// storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -292,6 +299,8 @@ pub unsafe extern "C" fn purlin_graph_bisect(
             let cut = super::pointer::output_or_null("cut", cut)?;
             (cut, super::pointer::output_or_null("normalized_cut", normalized_cut)?)
         };
+        let inputs = [stored("graph", &graph), vec![Range::of("vector", &vector)]].concat();
+        overlap::check(&inputs, &[Range::of("sides", &sides)])?;
         let (between, normalized) = session::bisect(&graph, &vector, method, &mut sides)?;
         put_number(cut, Some(between));
         put_number(normalized_cut, Some(normalized));
@@ -338,6 +347,8 @@ pub unsafe extern "C" fn purlin_graph_density(
         let target = unsafe { super::pointer::output("count", count) }?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = at_least_one("vectors", vectors)?;
+        let outputs = [Range::of("points", &points), Range::of("weights", &weights)];
+        overlap::check(&stored("a", &a), &outputs)?;
         let found =
             object.run(|report| session::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report))?;
         *target = shape::to_i64(found);

@@ -18,6 +18,34 @@ static purlin_matrix *two_rings(void) {
   return coordinates(context, N, N, k, row, col, value);
 }
 
+/* Outputs that share memory with another argument, which was overwritten. */
+static void shared_memory(void) {
+  enum { N = 80 };
+  purlin_matrix *a = two_rings(), *points = NULL;
+  purlin_lanczos_options o = lanczos(2, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos *two = solver(context, &o), *plain = solver(context, NULL);
+  double both[2 * N] = {0};
+  int64_t count = 0;
+  purlin_tensor *ends = vector_of(context, PURLIN_F64, 2, both + 1), *half = vector_of(context, PURLIN_F64, N, both);
+  purlin_tensor *labels = vector_of(context, PURLIN_I64, N, (int64_t *)(both + N / 2));
+  purlin_tensor *first = vector_of(context, PURLIN_F64, 20, both), *second = vector_of(context, PURLIN_F64, 20, both + 19);
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, 2, N, both, &points));
+  BAD_ARGUMENT("values: overlaps coordinates", purlin_graph_embed(two, NULL, a, PURLIN_GRAPH_SCALING_NONE, points, ends, NULL));
+  BAD_ARGUMENT("labels: overlaps points", purlin_graph_k_means(points, 2, 1, 1, labels, NULL));
+  BAD_ARGUMENT("labels: overlaps points", purlin_graph_pivoted_qr(points, labels, NULL));
+  BAD_ARGUMENT("sides: overlaps vector", purlin_graph_bisect(a, half, PURLIN_GRAPH_CUT_SIGN, labels, NULL, NULL));
+  BAD_ARGUMENT("weights: overlaps points", purlin_graph_density(plain, NULL, a, 20, 1, first, second, &count));
+  OK(purlin_tensor_destroy(second));
+  OK(purlin_tensor_destroy(first));
+  OK(purlin_tensor_destroy(labels));
+  OK(purlin_tensor_destroy(half));
+  OK(purlin_tensor_destroy(ends));
+  OK(purlin_matrix_destroy(points));
+  OK(purlin_lanczos_destroy(plain));
+  OK(purlin_lanczos_destroy(two));
+  OK(purlin_matrix_destroy(a));
+}
+
 static void applications(void) {
   enum { N = 80, K = 2 };
   purlin_matrix *a = two_rings(), *mc = NULL, *image = NULL, *graph = NULL;
@@ -170,6 +198,7 @@ static void copies(void) {
 int main(void) {
   context = test_context(2);
   applications();
+  shared_memory();
   copies();
   OK(purlin_context_destroy(context));
   return finish();
