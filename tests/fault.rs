@@ -120,7 +120,7 @@ impl Trial<'_> {
             }
         }
         let count = sites.len() as i64;
-        for n in [count / 2, count - 1].into_iter().filter(|n| *n >= 0) {
+        for n in [count / 2, count - 1].into_iter().filter(|n| (0..count).contains(n)) {
             // The number of the last ones may vary a little with the threads.
             let is_done = (0..=n).rev().take(VARYING).any(|n| !tried.insert(n) || self.fails(n, objects, call));
             assert!(is_done, "{}: operation {n} of {count} and those before it are gone", self.case.name);

@@ -279,7 +279,7 @@ static void not_converged(void) {
 
 /* Outputs that are read-only are refused before the work; a call that finds no pair leaves outputs and fills in the report. */
 static void of_graphs(void) {
-  static double numbers[K * N];
+  static double numbers[K * N], apart[N];
   static int64_t labels[N];
   const int64_t n = N, count = K;
   double value = -7;
@@ -292,8 +292,8 @@ static void of_graphs(void) {
   o.count = 1;
   one = solver(context, &o);
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, numbers, &coordinates));
-  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &count, NULL, numbers, &list));
-  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &n, NULL, numbers, &vector));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &count, NULL, apart, &list));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &n, NULL, apart, &vector));
   OK(purlin_tensor_borrow(context, PURLIN_I64, PURLIN_READ_ONLY, 1, &n, NULL, labels, &label));
   points = vector_of(context, PURLIN_F64, N, numbers);
   BAD_ARGUMENT("values: was borrowed read-only", purlin_graph_embed(made, NULL, path, 0, coordinates, list, NULL));

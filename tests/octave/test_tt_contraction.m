@@ -19,11 +19,14 @@ function test_tt_contraction()
   G = purlin.tt_gram({x, y});
   check(abs(G(1, 2) - A(:)' * B(:)) < 1e-11 * norm(B(:)) ^ 2 && abs(G(2, 1) - conj(G(1, 2))) < 1e-11, 'Gram matrix');
   check(abs(purlin.tt_gram({x}, {y, x}) - [A(:)' * B(:), A(:)' * A(:)]) < 1e-11 * norm(B(:)) ^ 2, 'of two lists');
-  for other = {purlin.TT(y), y{1}, 'x'}
+  train = purlin.TT(y);
+  for other = {train, y{1}, 'x'}
     for call = {@purlin.tt_gram, @purlin.tt_gram_scaled, @purlin.tt_plan_gram}
       check_error('purlin:invalidArgument', 'y: ', @() call{1}({x, x}, other{1}));
     end
   end
+  clear other;
+  delete(train);
   check(isequal(purlin.tt_gram({x, y}, []), G), 'an empty y stands for x');
   check(abs(purlin.tt_inner_batch({x, y}, {y, y}) - G(:, 2)) < 1e-11 * norm(B(:)) ^ 2, 'batch');
   plans(x, y);

@@ -61,11 +61,11 @@ classdef SpmvPlan < handle
         Y = [];
       end
       given = {X, alpha, beta, Y};
-      names = {'X', 'alpha', 'beta', 'Y'};
+      called = {'X', 'alpha', 'beta', 'Y'};
       for k = 1:4
-        given{k} = purlin.internal.numbers(given{k}, names{k}, class(given{k}));
+        given{k} = purlin.internal.numbers(given{k}, called{k}, class(given{k}));
         if any(k == [2 3]) && numel(given{k}) ~= 1
-          error('purlin:invalidArgument', '%s: has %d elements, expected 1', names{k}, numel(given{k}));
+          error('purlin:invalidArgument', '%s: has %d elements, expected 1', called{k}, numel(given{k}));
         end
       end
       if beta ~= 0 && isempty(Y)
