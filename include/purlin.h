@@ -6606,7 +6606,7 @@ purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
  *
  * @param      rsvd    the decomposition.
  * @param      a       the matrix, of any storage.
- * @param      with_u  1 for a run with U, 0 for one without, which takes less memory.
+ * @param      with_u  1 for a run with U, 0 for one without, which may take less memory.
  * @param      with_v  1 for a run with V, 0 for one without.
  * @param[out] info    filled in; initialise it with purlin_rsvd_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,

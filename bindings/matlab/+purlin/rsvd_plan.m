@@ -1,7 +1,7 @@
 function info = rsvd_plan(A, k, varargin)
 %RSVD_PLAN  The plan of purlin.rsvd: method and why, passes, bytes, blocks, memory.
 %   info = purlin.rsvd_plan(A, k, name, value, ...) takes the arguments of purlin.rsvd, and
-%     'with_u', 'with_v'  true (default): of a call with U, and with V; false: without, which takes less memory
+%     'with_u', 'with_v'  true (default): of a call with U, and with V; false: without, which may take less memory
 %
 %   Errors: as purlin.rsvd.
 %
