@@ -310,6 +310,19 @@ def test_scores_are_refused_only_beyond_the_type(cpu: purlin.Context) -> None:
         assert str(raised.value) == "numerical failure: scores: component 1 of sample 1 is beyond the range of F64"
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("form", ["array", "sparse"])
+def test_large_scores_of_tiny_samples_come_back(cpu: purlin.Context, dtype: Any, form: str) -> None:
+    """Transforms compute in the unit of the fit's samples, in which scores may overflow that are samples in range."""
+    x = np.full((6, 1), 3e-300, dtype)
+    scores = np.array([[1e307], [-1.7e308], [2.0], [5e-301], [0.0]], dtype)
+    model = PCA(1, context=cpu).fit(x)
+    given: Any = scores if form == "array" else pytest.importorskip("scipy.sparse").csr_matrix(scores)
+    for each in (model, copy.deepcopy(model)):
+        back = each.inverse_transform(given)
+        np.testing.assert_allclose(back, scores * model.components_[0, 0] + model.mean_, rtol=1e-15)
+
+
 FORMS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 
 

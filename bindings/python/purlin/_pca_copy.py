@@ -186,13 +186,22 @@ def samples(model: Numbers, rows: Any) -> Array:
         weights = _times_power(weights, most + place - exponents)
         # Scores of a model that neither scales nor whitens have the unit of its samples.
         by = 0 if model.scales or model.whitens else max(_unit(model), 0)
-        given = _wide(rows, model)
-        if hasattr(given, "tocsr"):
-            given.data = _times_power(given.data, by)
-        else:
-            given = _times_power(given, by)
-        products = np.asarray(given @ weights) + _times_power(model.mean, by - exponents)
-        return _held(_times_power(products, exponents - by), "X: feature", model)
+        found = _summed(model, rows, weights, exponents, by)
+        if by > 0 and not np.isfinite(found).all():
+            # Large scores overflow in the unit of tiny samples. Of other numbers it keeps the digits.
+            found = np.where(np.isfinite(found), found, _summed(model, rows, weights, exponents, 0))
+        return _held(found, "X: feature", model)
+
+
+def _summed(model: Numbers, rows: Any, weights: Array, exponents: Array, by: int) -> Array:
+    """Scores times weights times 2^exponents, plus means. Sums are computed of scores times 2^by."""
+    given = _wide(rows, model)
+    if hasattr(given, "tocsr"):
+        given.data = _times_power(given.data, by)
+    else:
+        given = _times_power(given, by)
+    products = np.asarray(given @ weights) + _times_power(model.mean, by - exponents)
+    return _times_power(products, exponents - by)
 
 
 def _held(found: Array, what: str, model: Numbers) -> Array:
