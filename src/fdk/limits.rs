@@ -108,8 +108,9 @@ impl Plan {
             view.apply(2, [end(0), end(1), end(2)])
         };
         let least = (0..8).map(depth).fold(f64::INFINITY, f64::min);
-        // Some kernels square the inverse depth first.
-        (view.weight.abs().max(1.0) / (least * least), least)
+        // Kernels multiply the weight and both inverse depths before the sample: with lengths in a large unit an inverse square
+        // depth alone may be far larger than this.
+        (view.weight.abs() / (least * least), least)
     }
 
     /// [`Plan::largest_pixel`] of steps that compute in F32, whatever the precision of reconstructions is.

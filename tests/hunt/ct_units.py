@@ -85,8 +85,8 @@ def units(rng: np.random.Generator, bench: Bench) -> None:
         info = session.last_info()
     finite = np.isfinite(volume)
     if not finite.all():
-        # The filter divides by the square of a pitch before it multiplies by one, and lengths may be squared, too.
-        reach = scaled.max() * np.longdouble(max(unit, 1 / unit)) ** 2
+        # Only the filter has a unit, that of densities; sums and the transforms of rows multiply pixels by far less than 1e8.
+        reach = scaled.max() * np.longdouble(max(1.0, 1 / unit))
         large = float(reach) > float(kind.max) / 1e8 or float(wanted) > held / 1e3
         require(large and info.pixels_not_finite > 0, f"{label}: not finite, {info.pixels_not_finite} pixels are counted, the density is {float(wanted):.1e}")
         bench.outcomes["counted"] += 1

@@ -198,29 +198,68 @@ fn circle() -> Vec<f64> {
     (0..90).map(|n| f64::from(n) * std::f64::consts::TAU / 90.0).collect()
 }
 
-/// Powers of two of all lengths change the volume by their inverse alone, as far as the precision takes them.
-fn check_lengths(context: &Arc<Context>, powers: &[i32], precision: Precision) {
-    let volume = |power: i32| {
+/// Powers of two of all lengths change the volume by their inverse alone, as far as the precision takes them. So do pixels
+/// that are larger by 2^`brighter`, of which none is counted as too large.
+fn check_lengths(context: &Arc<Context>, powers: &[i32], precision: Precision, brighter: i32) {
+    let volume = |power: i32, brighter: i32| {
         let (panel, orbit, grid) = resized(power);
         let geometry = Geometry::circular(panel, &orbit, &circle()).unwrap();
         let base = scan("full");
         let scan = Scan { geometry, grid, ..base };
+        let pixels: Vec<f64> = scan.projections.iter().map(|p| f64::from(*p) * 2f64.powi(brighter)).collect();
+        let input = tensor(context, Order::ColumnMajor, &scan.dims, &pixels);
         let mut fdk = scan.fdk(context, Options { precision, ..Options::default() });
-        let (out, _) = run(&mut fdk, &scan.tensor(context), DType::F64).unwrap();
-        out.view::<f64>("volume").unwrap().data().iter().map(|v| (v * 2f64.powi(power)) as f32).collect::<Vec<_>>()
+        let (out, info) = run(&mut fdk, &input, DType::F64).unwrap();
+        assert_eq!(info.pixels_not_finite, 0, "2^{power}, pixels 2^{brighter}");
+        let factor = 2f64.powi(power) * 2f64.powi(-brighter);
+        out.view::<f64>("volume").unwrap().data().iter().map(|v| (v * factor) as f32).collect::<Vec<_>>()
     };
-    let want = volume(0);
+    let want = volume(0, 0);
     for power in powers {
-        let error = worst(&volume(*power), &want);
-        assert!(error < 1e-6, "2^{power}: {error:e}");
+        for brighter in [0, brighter] {
+            let error = worst(&volume(*power, brighter), &want);
+            assert!(error < 1e-6, "2^{power}, pixels 2^{brighter}: {error:e}");
+        }
+    }
+}
+
+/// The limit of pixels changes with the unit of lengths no more than the densities do, and no sum overflows at it.
+fn check_largest(context: &Arc<Context>, powers: &[i32], precision: Precision) {
+    let of = |power: i32| {
+        let (panel, orbit, grid) = resized(power);
+        let geometry = Geometry::circular(panel, &orbit, &circle()).unwrap();
+        let matrices: Vec<[f64; 12]> =
+            geometry.views.iter().map(|v| std::array::from_fn(|k| v.matrix[k / 4][k % 4])).collect();
+        let by_matrices = Geometry::from_matrices(panel, &matrices).unwrap();
+        [geometry, by_matrices].map(|geometry| {
+            let scan = Scan { geometry, grid, ..scan("full") };
+            let fdk = scan.fdk(context, Options { precision, ..Options::default() });
+            (scan, fdk)
+        })
+    };
+    let base = of(0).map(|(_, fdk)| fdk.plan().largest_pixel);
+    for power in powers {
+        for ((scan, mut fdk), base) in of(*power).into_iter().zip(base) {
+            let largest = fdk.plan().largest_pixel;
+            assert!(largest >= base * 2f64.powi((*power).min(0)) / 2.0, "2^{power}: {largest:e}, {base:e}");
+            for sign in [|_: usize| 1.0, |n: usize| if n.is_multiple_of(2) { 1.0 } else { -1.0 }] {
+                let pixels: Vec<f64> = (0..scan.projections.len()).map(|n| largest * sign(n)).collect();
+                let input = tensor(context, Order::ColumnMajor, &scan.dims, &pixels);
+                let (out, info) = run(&mut fdk, &input, DType::F64).unwrap();
+                assert_eq!(info.pixels_not_finite, 0, "2^{power}");
+                assert!(out.view::<f64>("volume").unwrap().data().iter().all(|v| v.is_finite()), "2^{power}");
+            }
+        }
     }
 }
 
 #[test]
 fn lengths_are_taken_in_any_unit_or_refused_by_name() {
     let context = cpu(0);
-    check_lengths(&context, &[-30, 29], Precision::F32);
-    check_lengths(&context, &[-140, 140], Precision::F64);
+    check_lengths(&context, &[-30, 29], Precision::F32, 40);
+    check_lengths(&context, &[-140, 140], Precision::F64, 800);
+    check_largest(&context, &[-30, 29], Precision::F32);
+    check_largest(&context, &[-140, 140], Precision::F64);
     let refused = |panel: Detector, orbit: Orbit, grid: Grid| {
         let plan = Geometry::circular(panel, &orbit, &circle()).and_then(|g| Plan::new(g, grid, Options::default()));
         plan.unwrap_err().to_string()
@@ -256,7 +295,8 @@ fn lengths_are_taken_in_any_unit_or_refused_by_name() {
 #[test]
 #[ignore = "needs a GPU"]
 fn lengths_are_taken_in_any_unit_on_a_gpu() {
-    check_lengths(&gpu(0, 0), &[-30, 29], Precision::F32);
+    check_lengths(&gpu(0, 0), &[-30, 29], Precision::F32, 40);
+    check_largest(&gpu(0, 0), &[-30, 29], Precision::F32);
 }
 
 #[test]
