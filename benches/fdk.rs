@@ -63,10 +63,14 @@ fn kernels(c: &mut Criterion) {
             b.iter(|| filter.run(&pool, &plan, batch, &pixels, (Layout::Columns, &mut *filtered), &mut watch).unwrap());
         });
         let mut slab = Slab::new(&plan.grid, SIZE).unwrap();
+        let flag = Progress::none().flag();
+        slab.reset(&pool, SIZE, &mut Watch { flag: &flag, wait: &mut || Ok(()) }).unwrap();
         group.throughput(Throughput::Elements((SIZE * SIZE * SIZE * VIEWS) as u64));
         for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|i| *i <= Isa::detect()) {
             group.bench_function(format!("back-projection {isa:?}"), |b| {
-                b.iter(|| backproject(&pool, isa, &plan, batch, filtered, 0, &mut slab));
+                let flag = Progress::none().flag();
+                let mut watch = Watch { flag: &flag, wait: &mut || Ok(()) };
+                b.iter(|| backproject(&pool, isa, &plan, batch, filtered, 0, &mut slab, &mut watch).unwrap());
             });
         }
         group.finish();

@@ -6290,7 +6290,7 @@ purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
 
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
- * work, on the CPU also while it filters a batch, and drops a scan that is being pushed: pushes and finishes return
+ * work, on the CPU within a part of a batch, and drops a scan that is being pushed: pushes and finishes return
  * `PURLIN_ERROR_CANCELLED` until the next begin. On the host it also ends a single step (purlin_fdk_weight, _filter,
  * _backproject, _ellipsoids and _ellipsoid_volume) that runs. If no call of the object runs, the scan's memory is free on
  * return. Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.

@@ -184,7 +184,7 @@ impl<'s> Run<'s, '_> {
             self.flag.check()?;
             let item = &self.items[n];
             if item.views.start == 0 {
-                ops.begin(self.job, item.slices)?;
+                ops.begin(self.job, item.slices, &mut Watch { flag: self.flag, wait: &mut || step(0) })?;
             }
             match pixels {
                 None => ops.add_again(self.job, item.views.clone())?,

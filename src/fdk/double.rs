@@ -17,6 +17,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
+/// Elements of a slab that are zeroed between two looks.
+const CLEARED: usize = 1 << 20;
+
 /// The operations with all arithmetic in f64.
 pub struct DoubleOps {
     context: Arc<Context>,
@@ -105,11 +108,17 @@ impl FdkOps for DoubleOps {
         Ok(())
     }
 
-    fn begin(&mut self, _: Job<'_>, slices: Slices) -> Result<()> {
+    fn begin(&mut self, _: Job<'_>, slices: Slices, watch: &mut Watch<'_>) -> Result<()> {
         let (first, count) = slices.main;
         (self.first, self.count) = (first, count);
-        self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?.fill(0.0);
-        Ok(())
+        let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        watch.run(self.context.pool(), |poll| {
+            slab.par_chunks_mut(CLEARED).try_for_each(|part| {
+                poll()?;
+                part.fill(0.0);
+                Ok(())
+            })
+        })
     }
 
     fn add(
@@ -135,12 +144,16 @@ impl FdkOps for DoubleOps {
         };
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
         timed(&mut tally.filter, || {
-            tally.defects += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
-            for p in integrals.iter_mut().filter(|p| !fits(**p, plan.largest_pixel)) {
-                tally.not_finite += 1;
-                *p = plan.options.not_finite();
-            }
+            let counts = self.counts.as_deref();
+            tally.defects += rows.convert(context, plan, batch, self.input, counts, integrals, watch)?;
             watch.run(context.pool(), |poll| {
+                for image in integrals.chunks_mut(panel) {
+                    poll()?;
+                    for p in image.iter_mut().filter(|p| !fits(**p, plan.largest_pixel)) {
+                        tally.not_finite += 1;
+                        *p = plan.options.not_finite();
+                    }
+                }
                 filtered
                     .par_chunks_mut(plan.filtered_pixels())
                     .zip(integrals.par_chunks(panel))
@@ -154,15 +167,14 @@ impl FdkOps for DoubleOps {
         let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
         let (slab, first) = (&mut slab[..self.count * nx * ny], self.first);
         timed(&mut tally.backproject, || {
-            context.pool().run(|| {
-                slab.par_chunks_mut(nx * ny).enumerate().for_each(|(k, slice)| {
-                    for (filtered, &view) in filtered.chunks(plan.filtered_pixels()).zip(batch.views) {
-                        backproject_view(plan, view, filtered, first + k, slice);
-                    }
-                });
-            });
-        });
-        Ok(())
+            watch.run(context.pool(), |poll| {
+                slab.par_chunks_mut(nx * ny).enumerate().try_for_each(|(k, slice)| {
+                    filtered.chunks(plan.filtered_pixels()).zip(batch.views).try_for_each(|(filtered, &view)| {
+                        backproject_view(plan, view, filtered, first + k, slice, poll)
+                    })
+                })
+            })
+        })
     }
 
     fn set_output(&mut self, number: Number) {

@@ -10,7 +10,7 @@ use super::cut::{Access, Cut, Flow};
 use super::double::DoubleOps;
 use super::gpu::GpuOps;
 use super::inputs::Device;
-use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target, Watch};
+use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Poll, Slices, Tally, Target, Watch};
 use super::plan::{Batch, Plan};
 use super::run::Setting;
 use crate::alloc;
@@ -56,6 +56,9 @@ pub(super) trait Stage: Send + Sync {
     fn finish(&mut self) -> Result<Tally>;
 }
 
+/// Pixels that are copied between two looks.
+const TOGETHER: usize = 1 << 20;
+
 /// Some whole views in the caller's host memory.
 pub(super) struct Incoming<'a> {
     /// The elements, from the first one of view 0 on.
@@ -69,15 +72,25 @@ pub(super) struct Incoming<'a> {
 }
 
 impl Incoming<'_> {
-    /// Copies some rows of view `k`, packed.
-    pub(super) fn rows(&self, k: usize, rows: Range<usize>, columns: usize, out: &mut [u8]) {
-        let size = self.number.size();
-        let begin = (k * self.strides[2] + rows.start * self.strides[1]) * size;
-        if rows.is_empty() {
-            return;
+    /// Copies some rows of view `k`, packed. Looks every [`TOGETHER`] pixels.
+    pub(super) fn rows(
+        &self,
+        k: usize,
+        rows: Range<usize>,
+        columns: usize,
+        out: &mut [u8],
+        poll: Poll<'_>,
+    ) -> Result<()> {
+        let (size, strides) = (self.number.size(), &self.strides[..2]);
+        let together = (TOGETHER / columns.max(1)).max(1);
+        for first in rows.clone().step_by(together) {
+            poll()?;
+            let count = together.min(rows.end - first);
+            let (begin, at) = ((k * self.strides[2] + first * self.strides[1]) * size, first - rows.start);
+            let out = &mut out[at * columns * size..(at + count) * columns * size];
+            copy_strided(size, &self.bytes[begin..], strides, out, &[1, columns], &[columns, count]);
         }
-        let strides = &self.strides[..2];
-        copy_strided(size, &self.bytes[begin..], strides, out, &[1, columns], &[columns, rows.len()]);
+        Ok(())
     }
 }
 
@@ -97,11 +110,11 @@ struct Lane<O: FdkOps> {
 }
 
 impl<O: FdkOps> Lane<O> {
-    fn new(mut ops: O, plan: &Plan, cut: &Cut, k: usize) -> Result<Self> {
+    fn new(mut ops: O, plan: &Plan, cut: &Cut, k: usize, watch: &mut Watch<'_>) -> Result<Self> {
         let slices = cut.slab(&ops, plan, k);
         let job = Job { plan, volume: None };
         ops.prepare(job, cut)?;
-        ops.begin(job, slices)?;
+        ops.begin(job, slices, watch)?;
         let rows = cut.rows_of(plan, slices, 0);
         let bytes = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
         let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
@@ -128,16 +141,18 @@ where
             if each > 0 {
                 let contents = self.buffers[self.at].contents()?;
                 let slots = &mut contents[filled * each..(filled + count) * each];
-                from.context.pool().run(|| {
+                watch.run(from.context.pool(), |poll| {
                     slots
                         .par_chunks_mut(each)
                         .enumerate()
-                        .for_each(|(k, slot)| from.rows(done + k, rows.clone(), columns, slot));
-                });
+                        .try_for_each(|(k, slot)| from.rows(done + k, rows.clone(), columns, slot, poll))
+                })?;
             }
             self.views.extend_from_slice(&views[done..done + count]);
             done += count;
             if self.views.len() == self.cut.batch {
+                // The work of one batch may be too short for a wait, and the batches of this push many.
+                (watch.wait)()?;
                 self.flush(plan, watch)?;
             }
         }
@@ -159,6 +174,7 @@ where
         }
         let job = Job { plan, volume: None };
         for (n, part) in views.chunks(self.cut.batch).enumerate() {
+            (watch.wait)()?;
             let batch = Batch { views: part, first_row: self.rows.start, rows: self.rows.len() };
             self.ops.add(job, batch, Pixels::Device { scan: from, first: n * self.cut.batch }, watch)?;
         }
@@ -223,7 +239,7 @@ where
 pub(super) type Lanes = (Vec<Box<dyn Stage>>, Cut);
 
 /// The stages of a scan whose volume fits; `None` if it does not.
-pub(super) fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> {
+pub(super) fn lanes(setting: &Setting, number: Number, watch: &mut Watch<'_>) -> Result<Option<Lanes>> {
     let (plan, contexts) = (&*setting.plan, &setting.contexts);
     let input = Flow { number, access: Access::Buffered };
     let output = Flow { number: Number::F32, access: Access::Buffered };
@@ -237,7 +253,7 @@ pub(super) fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> 
             };
             let mut stages: Vec<Box<dyn Stage>> = Vec::with_capacity(contexts.len());
             for (k, context) in (0..cut.slabs).zip(contexts) {
-                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, k)?));
+                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, k, watch)?));
             }
             Ok(Some((stages, cut)))
         }};

@@ -209,10 +209,11 @@ pub trait FdkOps {
     /// Allocates the memory of a run.
     fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()>;
 
-    /// Starts a slab, all zero.
-    fn begin(&mut self, job: Job<'_>, slices: Slices) -> Result<()>;
+    /// Starts a slab, all zero. On the CPU, `watch` is looked at meanwhile.
+    fn begin(&mut self, job: Job<'_>, slices: Slices, watch: &mut Watch<'_>) -> Result<()>;
 
-    /// Filters views and adds their back-projection to the slab. On the CPU, `watch` is looked at while rows are filtered.
+    /// Filters views and adds their back-projection to the slab. On the CPU, `watch` is looked at meanwhile; after its error
+    /// the slab holds a part of the batch and is of no use.
     fn add(
         &mut self,
         job: Job<'_>,

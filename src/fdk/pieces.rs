@@ -285,7 +285,9 @@ impl Fdk {
     ) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
-        let (cancel, views) = (self.watch(), self.views(views)?);
+        let cancel = self.watch();
+        let flag = self.progress(None, self.epoch()).flag();
+        let views = self.views(views)?;
         let dims = [plan.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, filtered)? {
             volume.check_writable("volume")?;
@@ -309,12 +311,13 @@ impl Fdk {
         let mut slab = Slab::new(&plan.grid, thick.min(nz))?;
         for first in (0..nz).step_by(thick) {
             let count = thick.min(nz - first);
-            slab.reset(count);
+            slab.reset(context.pool(), count, &mut Watch { flag: &flag, wait: &mut || Ok(()) })?;
             for (view, rows) in views.iter().zip(input.chunks(plan.filtered_pixels())) {
                 cancel.check()?;
                 super::cpu::filter::to_columns(plan, d.rows, rows, &mut columns);
                 let batch = Batch { views: std::slice::from_ref(view), first_row: 0, rows: d.rows };
-                backproject(context.pool(), context.isa(), plan, batch, &columns, first, &mut slab);
+                let mut watch = Watch { flag: &flag, wait: &mut || Ok(()) };
+                backproject(context.pool(), context.isa(), plan, batch, &columns, first, &mut slab, &mut watch)?;
             }
             let sum = &mut sum[..count * nx * ny];
             slab.store(context.pool(), 0, 1.0, 0.0, sum);

@@ -63,14 +63,14 @@ enum Store {
 }
 
 impl Pushed {
-    fn new(fdk: &Fdk, queue: Option<&GpuStream>, number: Number) -> Result<Self> {
+    fn new(fdk: &Fdk, queue: Option<&GpuStream>, number: Number, watch: &mut Watch<'_>) -> Result<Self> {
         let mut info = Info::of(fdk.plan(), fdk.setting.contexts.len());
         let setting = &fdk.setting;
         let base = setting.contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak()));
         let base = base.collect();
         let plan = &setting.plan;
         let d = &plan.geometry.detector;
-        let store = match lanes(setting, number)? {
+        let store = match lanes(setting, number, watch)? {
             Some((lanes, cut)) => {
                 info.set_cut(&cut);
                 Store::Lanes(lanes)
@@ -147,8 +147,8 @@ impl Pushed {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from, watch)),
             Store::Views { views: stored, defects, .. } => {
                 *defects += match stored.dtype() {
-                    DType::F64 => store_views::<f64>(setting, stored, views, &from)?,
-                    _ => store_views::<f32>(setting, stored, views, &from)?,
+                    DType::F64 => store_views::<f64>(setting, stored, views, &from, watch)?,
+                    _ => store_views::<f32>(setting, stored, views, &from, watch)?,
                 };
                 Ok(())
             }
@@ -162,6 +162,7 @@ fn store_views<T: LineIntegral>(
     stored: &mut Tensor,
     views: &[usize],
     from: &Incoming<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<PixelDefects> {
     let d = &setting.plan.geometry.detector;
     let memory = stored.memory_mut("views")?.host_mut("views")?.as_mut_slice::<T>()?;
@@ -169,14 +170,16 @@ fn store_views<T: LineIntegral>(
     let panel = d.columns * d.rows;
     let mut defects = PixelDefects::default();
     for (k, view) in views.iter().enumerate() {
-        from.rows(k, 0..d.rows, d.columns, &mut raw);
-        let rows = memory[view * panel..(view + 1) * panel].par_chunks_mut(d.columns);
-        let raw = raw.par_chunks(d.columns * from.number.size());
+        // The work of one view may be too short for a wait, and the views of this push many.
+        (watch.wait)()?;
         let counts = setting.counts.as_deref();
-        defects += from.context.pool().run(|| {
-            rows.zip(raw)
+        defects += watch.run(from.context.pool(), |poll| {
+            from.rows(k, 0..d.rows, d.columns, &mut raw, poll)?;
+            let rows = memory[view * panel..(view + 1) * panel].par_chunks_mut(d.columns);
+            rows.zip(raw.par_chunks(d.columns * from.number.size()))
                 .enumerate()
                 .map(|(j, (row, raw))| {
+                    poll()?;
                     let mut defects = PixelDefects::default();
                     match counts {
                         Some(counts) => defects = counts.convert(from.number, raw, j * d.columns, row),
@@ -187,10 +190,10 @@ fn store_views<T: LineIntegral>(
                     let bad = row.iter().filter(|p| !fits(**p, <T as Real>::from_f64(largest))).count();
                     defects.not_finite = to_u64(bad);
                     defects.too_large = too_large(from.number, raw, row, largest);
-                    defects
+                    Ok(defects)
                 })
-                .sum::<PixelDefects>()
-        });
+                .sum::<Result<PixelDefects>>()
+        })?;
     }
     Ok(defects)
 }
@@ -207,7 +210,9 @@ impl Fdk {
         let queue = stream::select(self.context(), stream)?;
         // Raw counts usually have 16 bits. Another type is prepared at its first push.
         let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
-        let pushed = Pushed::new(self, queue, number)?;
+        // Nothing cancels a scan that has not begun.
+        let mut unwatched = Watch { flag: &Progress::none().flag(), wait: &mut || Ok(()) };
+        let pushed = Pushed::new(self, queue, number, &mut unwatched)?;
         self.slot.planned().set(pushed.info.clone());
         // A cancellation that comes from here on is one of this scan, and its next call reports it.
         let _ = self.put_back(pushed);
@@ -316,7 +321,11 @@ impl Fdk {
         number: Number,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Pushed> {
-        self.progress(None, pushed.start).check()?;
+        let progress = self.progress(report, pushed.start);
+        progress.check()?;
+        let (count, all) = (to_i64(pushed.count), to_i64(pushed.seen.len()));
+        let (flag, wait) = (progress.flag(), &mut || progress.repeat((count, all, 0.0)));
+        let mut watch = Watch { flag: &flag, wait };
         let prepared = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         let is_prepared = match &pushed.store {
             Store::Lanes(_) => number == prepared,
@@ -325,15 +334,12 @@ impl Fdk {
         if pushed.number.is_none() && !is_prepared {
             let (queue, start) = (pushed.queue.take(), pushed.start);
             drop(pushed);
-            pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number)? };
+            pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number, &mut watch)? };
             self.slot.planned().set(pushed.info.clone());
         }
         pushed.began.get_or_insert_with(Instant::now);
         pushed.number = Some(number);
-        let progress = self.progress(report, pushed.start);
-        let (count, all) = (to_i64(pushed.count), to_i64(pushed.seen.len()));
-        let wait = &mut || progress.repeat((count, all, 0.0));
-        pushed.push(&self.setting, views, projections, number, &mut Watch { flag: &progress.flag(), wait })?;
+        pushed.push(&self.setting, views, projections, number, &mut watch)?;
         for view in views {
             pushed.seen[*view] = true;
         }

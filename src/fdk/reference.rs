@@ -83,8 +83,19 @@ pub(super) fn extrapolate(plan: &Plan, line: &mut [f64]) {
     }
 }
 
+/// Voxels that are computed between two looks.
+const UNWATCHED: usize = 1 << 14;
+
 /// Adds the back-projection of one filtered view to the slices `first` to `first + count - 1` of the volume, x fastest.
-pub fn backproject_view(plan: &Plan, view: usize, filtered: &[f64], first: usize, volume: &mut [f64]) {
+/// Looks every [`UNWATCHED`] voxels.
+pub fn backproject_view(
+    plan: &Plan,
+    view: usize,
+    filtered: &[f64],
+    first: usize,
+    volume: &mut [f64],
+    poll: Poll<'_>,
+) -> Result<()> {
     let [nx, ny, _] = plan.grid.size;
     let (columns, rows) = (plan.columns, plan.geometry.detector.rows);
     let v = &plan.views[view];
@@ -93,6 +104,9 @@ pub fn backproject_view(plan: &Plan, view: usize, filtered: &[f64], first: usize
         (i < columns && j < rows).then(|| filtered[j * columns + i])
     };
     for (p, value) in volume.iter_mut().enumerate() {
+        if p.is_multiple_of(UNWATCHED) {
+            poll()?;
+        }
         let voxel = [(p % nx) as f64, (p / nx % ny) as f64, (first + p / (nx * ny)) as f64];
         let w = v.apply(2, voxel);
         let (iu, iv) = (v.apply(0, voxel) / w, v.apply(1, voxel) / w);
@@ -110,4 +124,5 @@ pub fn backproject_view(plan: &Plan, view: usize, filtered: &[f64], first: usize
         let sum: f64 = taps.iter().map(|(s, weight)| s.unwrap_or(0.0) * weight).sum();
         *value += v.weight / (w * w) * sum;
     }
+    Ok(())
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -461,6 +462,32 @@ def test_progress_cancels_and_the_plan_goes_on(cpu: purlin.Context) -> None:
         with pytest.raises(purlin.Cancelled):
             plan.reconstruct(projections)
         assert np.isfinite(plan.reconstruct(projections)).all()
+
+
+@pytest.mark.parametrize(("views", "size"), [(10000, 256), (16, 400)])
+def test_a_cancellation_is_heard_within_a_push_and_within_a_batch(cpu: purlin.Context, views: int, size: int) -> None:
+    """Nearly all the time is that of back-projections: of 10000 views it is more than a minute of a processor."""
+    angles = np.arange(views) * 2 * np.pi / views
+    panel = Geometry(8, 8, 30.0, 30.0, source_to_axis=500.0, source_to_detector=1000.0, angles=angles)
+    grid = Grid.centred((size,) * 3, (100.0 / size,) * 3)
+    lines = np.ones((views, 8, 8), np.float32)
+    steps: list[int] = []
+
+    def stop(step: int, _steps: int, _measure: float) -> bool:
+        steps.append(step)
+        return True
+
+    with Reconstruction(panel, grid, progress=stop, context=cpu) as plan:
+        plan.begin()
+        for name in ("push", "reconstruct"):
+            steps.clear()
+            began = time.process_time()
+            with pytest.raises(purlin.Cancelled):
+                plan.push(range(views), lines) if name == "push" else plan.reconstruct(lines)
+            # Not at the end, where the function is called with all views.
+            assert len(steps) == 1 and steps[0] < views and time.process_time() - began < 15, name
+        with pytest.raises(purlin.Cancelled):
+            plan.finish()
 
 
 def test_messages_have_the_shapes_of_numpy(cpu: purlin.Context, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::super::ops::{Poll, Watch};
 use super::super::options::Edge;
 use super::super::plan::{Plan, ViewPlan};
 use super::filter::{Batch, Layout};
@@ -14,6 +15,7 @@ use super::layout::{PAD, column_stride};
 use super::slab::{CACHE_LINE, Slab, TILE, TilePlace, before_line};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
+use crate::error::Result;
 
 /// Voxels of a column that are computed for all views before the next ones, so that a tile of them stays in the L2 cache.
 pub(super) const DEPTH: usize = 256;
@@ -31,7 +33,11 @@ const ROW: f64 = 4_294_967_296.0;
 const ROW_BITS: u32 = 32;
 
 /// Adds a batch of views to the slices from `first` on. `filtered` holds them one after the other as
-/// [`Layout::Columns`]; the batch must have all rows that the slices need.
+/// [`Layout::Columns`]; the batch must have all rows that the slices need. A thread looks at `watch` every few milliseconds.
+///
+/// # Errors
+/// As [`Watch::run`]; the slices then hold a part of the batch.
+#[expect(clippy::too_many_arguments, reason = "the parts of a batch and of a slab")]
 pub fn backproject(
     pool: &Pool,
     isa: Isa,
@@ -40,20 +46,17 @@ pub fn backproject(
     filtered: &[f32],
     first: usize,
     slab: &mut Slab,
-) {
+    watch: &mut Watch<'_>,
+) -> Result<()> {
     if batch.rows == 0 {
-        return;
+        return Ok(());
     }
     let count = slab.count();
     let upright = plan.geometry.is_vertical();
-    slab.for_tiles(pool, |place, tile, stride| {
-        let task = Task { plan, batch, filtered, first, count, place, tile, stride };
-        if upright {
-            dispatch(isa, Upright(task));
-        } else {
-            dispatch(isa, General(task));
-        }
-    });
+    slab.for_tiles(pool, watch, |place, tile, stride, poll| {
+        let task = Task { plan, batch, filtered, first, count, place, tile, stride, poll };
+        if upright { dispatch(isa, Upright(task)) } else { dispatch(isa, General(task)) }
+    })
 }
 
 /// One tile and all views.
@@ -66,10 +69,11 @@ pub(super) struct Task<'a> {
     pub place: TilePlace,
     pub tile: &'a mut [f32],
     pub stride: usize,
+    pub poll: Poll<'a>,
 }
 
 /// A task with upright panels only.
-struct Upright<'a>(Task<'a>);
+pub(super) struct Upright<'a>(pub Task<'a>);
 
 /// The projection of a column of voxels onto the panel of a view.
 #[derive(Clone, Copy)]
@@ -159,9 +163,9 @@ struct Line {
 const NO_LINE: Line = Line { start: 0, end: 0, row: 0, step: 0, slope: 0.0 };
 
 impl Kernel<f32> for Upright<'_> {
-    type Output = ();
+    type Output = Result<()>;
     #[inline(always)]
-    fn run<S: Simd<f32>>(self, simd: S) {
+    fn run<S: Simd<f32>>(self, simd: S) -> Result<()> {
         let task = self.0;
         let plan = task.plan;
         let samples = Layout::Columns.samples(plan, task.batch.rows);
@@ -175,6 +179,8 @@ impl Kernel<f32> for Upright<'_> {
             let count = DEPTH.min(task.count - depth);
             let from = task.first + depth;
             for (g, views) in task.batch.views.chunks(TOGETHER).enumerate() {
+                // At most 4 x 256 x 256 voxels follow.
+                (task.poll)()?;
                 for y in 0..task.place.ny {
                     for x in 0..task.place.nx {
                         let (i, j) = ((task.place.x + x) as f64, (task.place.y + y) as f64);
@@ -207,6 +213,7 @@ impl Kernel<f32> for Upright<'_> {
                 }
             }
         }
+        Ok(())
     }
 }
 

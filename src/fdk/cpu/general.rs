@@ -16,6 +16,7 @@ use super::filter::{Batch, Layout};
 use super::layout::{PAD, column_stride};
 use super::slab::TILE;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd};
+use crate::error::Result;
 
 /// A task with any panels.
 pub(super) struct General<'a>(pub Task<'a>);
@@ -61,9 +62,9 @@ impl Ray {
 }
 
 impl Kernel<f32> for General<'_> {
-    type Output = ();
+    type Output = Result<()>;
     #[inline(always)]
-    fn run<S: Simd<f32>>(self, simd: S) {
+    fn run<S: Simd<f32>>(self, simd: S) -> Result<()> {
         let task = self.0;
         let plan = task.plan;
         let samples = Layout::Columns.samples(plan, task.batch.rows);
@@ -75,6 +76,8 @@ impl Kernel<f32> for General<'_> {
                 let filtered = &task.filtered[n * samples..(n + 1) * samples];
                 let view = &plan.views[view];
                 for y in 0..task.place.ny {
+                    // A vector of voxels may take samples of all panel columns, so a whole tile may take long.
+                    (task.poll)()?;
                     for x in 0..task.place.nx {
                         let ray = Ray::new(view, (task.place.x + x) as f64, (task.place.y + y) as f64);
                         let range = ray.range(plan.columns as f64, rows.clone(), from, count);
@@ -88,6 +91,7 @@ impl Kernel<f32> for General<'_> {
                 }
             }
         }
+        Ok(())
     }
 }
 

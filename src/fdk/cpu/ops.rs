@@ -136,11 +136,10 @@ impl FdkOps for CpuOps {
         Ok(())
     }
 
-    fn begin(&mut self, _: Job<'_>, slices: Slices) -> Result<()> {
+    fn begin(&mut self, _: Job<'_>, slices: Slices, watch: &mut Watch<'_>) -> Result<()> {
         let (first, count) = slices.main;
         self.first = first;
-        self.slab.as_mut().ok_or_else(unprepared)?.0.reset(count);
-        Ok(())
+        self.slab.as_mut().ok_or_else(unprepared)?.0.reset(self.context.pool(), count, watch)
     }
 
     fn add(
@@ -165,15 +164,15 @@ impl FdkOps for CpuOps {
             Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
         };
         timed(&mut tally.filter, || {
-            tally.defects += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            let counts = self.counts.as_deref();
+            tally.defects += bytes.convert(&self.context, plan, batch, self.input, counts, integrals, watch)?;
             tally.not_finite += self.filter.run(pool, plan, batch, integrals, (Layout::Columns, filtered), watch)?;
             Ok(())
         })?;
         let (slab, _) = self.slab.as_mut().ok_or_else(unprepared)?;
         timed(&mut tally.backproject, || {
-            backproject::backproject(pool, self.context.isa(), plan, batch, filtered, self.first, slab);
-        });
-        Ok(())
+            backproject::backproject(pool, self.context.isa(), plan, batch, filtered, self.first, slab, watch)
+        })
     }
 
     fn set_output(&mut self, number: Number) {
@@ -296,7 +295,11 @@ pub(in crate::fdk) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Converts the rows to line integrals; returns the clamped, negative and non-finite counts.
+    /// Converts the rows to line integrals; returns the clamped, negative and non-finite counts. Looks at each row.
+    ///
+    /// # Errors
+    /// As [`Watch::run`].
+    #[expect(clippy::too_many_arguments, reason = "the parts of a batch")]
     pub fn convert<T: super::super::counts::LineIntegral>(
         &self,
         context: &Context,
@@ -305,14 +308,16 @@ impl Rows<'_> {
         number: Number,
         counts: Option<&Counts>,
         pixels: &mut [T],
-    ) -> PixelDefects {
+        watch: &mut Watch<'_>,
+    ) -> Result<PixelDefects> {
         let d = &plan.geometry.detector;
         let (columns, size) = (d.columns, d.columns * number.size());
-        context.pool().run(|| {
+        watch.run(context.pool(), |poll| {
             pixels
                 .par_chunks_mut(columns)
                 .enumerate()
                 .map(|(n, row)| {
+                    poll()?;
                     let (view, j) = (n / batch.rows, batch.first_row + n % batch.rows);
                     let at = if self.is_whole_scan { batch.views[view] * d.rows + j } else { n };
                     let raw = &self.bytes[at * size..(at + 1) * size];
@@ -322,7 +327,7 @@ impl Rows<'_> {
                         None => decode(number, raw, row),
                     }
                     defects.too_large = too_large(number, raw, row, plan.largest_pixel);
-                    defects
+                    Ok(defects)
                 })
                 .sum()
         })

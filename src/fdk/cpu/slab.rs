@@ -2,6 +2,7 @@
 //! every tile belongs to one thread.
 
 use super::super::geometry::Grid;
+use super::super::ops::{Poll, Watch};
 use crate::alloc;
 use crate::backend::cpu::Pool;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -20,12 +21,17 @@ pub fn before_line(data: &[f32]) -> usize {
     data.as_ptr().align_offset(4 * CACHE_LINE).min(data.len())
 }
 
+/// Elements that are zeroed between two looks.
+const PIECE: usize = 1 << 20;
+
 /// Some consecutive slices of a volume.
 pub struct Slab {
     nx: usize,
     ny: usize,
     count: usize,
     stride: usize,
+    /// Elements of all slices; fewer are in `data` before the first [`Slab::reset`] has ended.
+    elements: usize,
     data: Vec<f32>,
 }
 
@@ -43,14 +49,15 @@ pub struct TilePlace {
 }
 
 impl Slab {
-    /// Zeroed slices, at most `count` of them.
+    /// Memory for at most `count` slices, none of which is there before [`Slab::reset`].
     pub fn new(grid: &Grid, count: usize) -> Result<Self> {
         let [nx, ny, _] = grid.size;
         // Vectors may extend past the end of a column.
         let stride = count.next_multiple_of(16);
         let tiles = nx.div_ceil(TILE) * ny.div_ceil(TILE);
-        let elements = product("slab", product("slab", tiles, TILE * TILE)?, stride)?;
-        Ok(Self { nx, ny, count, stride, data: alloc::filled("slices of the volume", elements + CACHE_LINE, 0.0)? })
+        let elements = product("slab", product("slab", tiles, TILE * TILE)?, stride)? + CACHE_LINE;
+        let data = alloc::with_capacity("slices of the volume", elements)?;
+        Ok(Self { nx, ny, count: 0, stride: 0, elements, data })
     }
 
     /// Bytes that [`Slab::new`] takes, whole tiles and padded columns included.
@@ -60,17 +67,32 @@ impl Slab {
         tiles * (TILE * TILE) as u64 * count.next_multiple_of(16) as u64 * 4
     }
 
-    /// Sets the number of slices, no more than at first, and zeroes them.
-    pub fn reset(&mut self, count: usize) {
-        self.count = count;
-        self.stride = count.next_multiple_of(16);
-        self.data.fill(0.0);
+    /// Sets the number of slices, no more than at first, and zeroes them. A thread looks at `watch` every few milliseconds:
+    /// the first use of so much memory may take seconds.
+    ///
+    /// # Errors
+    /// As [`Watch::run`].
+    pub fn reset(&mut self, pool: &Pool, count: usize, watch: &mut Watch<'_>) -> Result<()> {
+        (self.count, self.stride) = (count, count.next_multiple_of(16));
+        let (data, elements) = (&mut self.data, self.elements);
+        watch.run(pool, |poll| {
+            data.par_chunks_mut(PIECE).try_for_each(|part| {
+                poll()?;
+                part.fill(0.0);
+                Ok(())
+            })?;
+            while data.len() < elements {
+                poll()?;
+                data.resize(elements.min(data.len() + PIECE), 0.0);
+            }
+            Ok(())
+        })
     }
 
     /// Largest number of slices that fit the memory.
     pub fn capacity(&self) -> usize {
         let tiles = self.nx.div_ceil(TILE) * self.ny.div_ceil(TILE);
-        self.data.len() / (tiles * TILE * TILE).max(1)
+        self.elements / (tiles * TILE * TILE).max(1)
     }
 
     /// Slices that the slab holds now, at most [`Slab::capacity`].
@@ -79,18 +101,27 @@ impl Slab {
     }
 
     /// Runs `work` on every tile with its place, its columns (x fastest, then y, `stride` apart) and their stride.
-    pub fn for_tiles(&mut self, pool: &Pool, work: impl Fn(TilePlace, &mut [f32], usize) + Sync) {
+    ///
+    /// # Errors
+    /// As [`Watch::run`], and those of `work`. Some tiles are worked on by then, and others in part.
+    pub fn for_tiles(
+        &mut self,
+        pool: &Pool,
+        watch: &mut Watch<'_>,
+        work: impl Fn(TilePlace, &mut [f32], usize, Poll<'_>) -> Result<()> + Sync,
+    ) -> Result<()> {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
-        pool.run(|| {
+        watch.run(pool, |poll| {
             let start = before_line(&self.data);
-            self.data[start..].par_chunks_mut(TILE * TILE * stride.max(1)).enumerate().for_each(|(t, tile)| {
+            self.data[start..].par_chunks_mut(TILE * TILE * stride.max(1)).enumerate().try_for_each(|(t, tile)| {
                 let (x, y) = (t % across * TILE, t / across * TILE);
-                if y < ny {
-                    work(TilePlace { x, y, nx: TILE.min(nx - x), ny: TILE.min(ny - y) }, tile, stride);
+                if y >= ny {
+                    return Ok(());
                 }
-            });
-        });
+                work(TilePlace { x, y, nx: TILE.min(nx - x), ny: TILE.min(ny - y) }, tile, stride, poll)
+            })
+        })
     }
 
     /// Writes the slices from `first` on, as many as fit `out`, x fastest: `scale` times the sum plus `offset`.

@@ -1,15 +1,19 @@
 //! Back-projection on every instruction set, against RTK and the reference path.
 
 use super::super::geometry::Grid;
+use super::super::ops::Watch;
 use super::super::options::{Edge, Options};
 use super::super::plan::Plan;
 use super::super::reference;
 use super::super::tests::{GRID, case, npy, seen_by_all};
-use super::backproject::backproject;
+use super::backproject::{Task, Upright, backproject};
 use super::filter::{Batch, Filter, Layout, unwatched};
-use super::slab::Slab;
-
+use super::general::General;
+use super::slab::{Slab, TILE, TilePlace};
+use crate::backend::cpu::simd::dispatch;
 use crate::backend::cpu::{Isa, Pool};
+use crate::error::Error;
+use crate::progress::Progress;
 
 /// The whole volume, cut into slabs of `depth` slices and batches of `batch` views.
 fn volume(plan: &Plan, projections: &[f64], isa: Isa, depth: usize, batch: usize, threads: usize) -> Vec<f32> {
@@ -20,9 +24,10 @@ fn volume(plan: &Plan, projections: &[f64], isa: Isa, depth: usize, batch: usize
     let mut out = vec![f32::NAN; plan.voxels()];
     let slice = plan.grid.size[0] * plan.grid.size[1];
     let mut slab = Slab::new(&plan.grid, depth).unwrap();
+    let flag = Progress::none().flag();
     for first in (0..plan.grid.size[2]).step_by(depth) {
         let count = depth.min(plan.grid.size[2] - first);
-        slab.reset(count);
+        slab.reset(&pool, count, &mut Watch { flag: &flag, wait: &mut || Ok(()) }).unwrap();
         for start in (0..plan.views.len()).step_by(batch) {
             let views: Vec<usize> = (start..(start + batch).min(plan.views.len())).collect();
             // Only the rows that the slab needs.
@@ -36,7 +41,8 @@ fn volume(plan: &Plan, projections: &[f64], isa: Isa, depth: usize, batch: usize
                 .collect();
             let mut filtered = vec![f32::NAN; views.len() * Layout::Columns.samples(plan, rows.len())];
             unwatched(&filter, &pool, plan, batch, &part, Layout::Columns, &mut filtered).unwrap();
-            backproject(&pool, isa, plan, batch, &filtered, first, &mut slab);
+            let mut watch = Watch { flag: &flag, wait: &mut || Ok(()) };
+            backproject(&pool, isa, plan, batch, &filtered, first, &mut slab, &mut watch).unwrap();
         }
         slab.store(&pool, 0, 1.0, 0.0, &mut out[first * slice..(first + count) * slice]);
     }
@@ -80,7 +86,7 @@ fn both_edge_rules_agree_with_the_reference_path() {
             let mut filtered = vec![0.0; plan.filtered_pixels()];
             for (n, p) in case.projections.chunks(plan.panel_pixels()).enumerate() {
                 reference::filter_view(&plan, n, p, &mut filtered).unwrap();
-                reference::backproject_view(&plan, n, &filtered, 0, &mut want);
+                reference::backproject_view(&plan, n, &filtered, 0, &mut want, &|| Ok(())).unwrap();
             }
             let scale = want.iter().fold(0f64, |m, w| m.max(w.abs()));
             for isa in isas() {
@@ -106,4 +112,56 @@ fn slabs_batches_and_threads_change_no_bit() {
     let cut = volume(&plan, &case.projections, isa, 16, 90, 2);
     let difference = cut.iter().zip(&whole).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
     assert!(difference == 0.0, "{difference:e}");
+}
+
+#[test]
+fn a_tile_is_looked_at_for_every_few_views_and_changes_no_bit() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    // One column of many voxels, one layer of columns, and both; more voxels along z than are computed together.
+    for (name, size) in [("full", [1, 1, 600]), ("full", [16, 16, 1]), ("full", [7, 5, 300]), ("carm", [7, 5, 300])] {
+        let case = case(name);
+        let grid = Grid { size, spacing: [3.0, 3.0, 0.1], origin: [-20.0, -20.0, -25.0] };
+        let plan = Plan::new(case.geometry, grid, Options::default()).unwrap();
+        let views: Vec<usize> = (0..plan.views.len()).collect();
+        let rows = plan.geometry.detector.rows;
+        let batch = Batch { views: &views, first_row: 0, rows };
+        let samples = views.len() * Layout::Columns.samples(&plan, rows);
+        let filtered: Vec<f32> = (0..samples).map(|k| (k % 101) as f32).collect();
+        let [nx, ny, count] = size;
+        let stride = count.next_multiple_of(16);
+        let looks = AtomicUsize::new(0);
+        let run = |last: usize| {
+            let mut tile = vec![0f32; TILE * TILE * stride];
+            let poll = || {
+                let is_last = looks.fetch_add(1, Ordering::Relaxed) + 1 == last;
+                if is_last { Err(Error::Cancelled) } else { Ok(()) }
+            };
+            let place = TilePlace { x: 0, y: 0, nx, ny };
+            let (filtered, tile_of) = (&filtered[..], &mut tile[..]);
+            let task =
+                Task { plan: &plan, batch, filtered, first: 0, count, place, tile: tile_of, stride, poll: &poll };
+            let isa = Isa::detect();
+            let is_upright = plan.geometry.is_vertical();
+            let outcome = if is_upright { dispatch(isa, Upright(task)) } else { dispatch(isa, General(task)) };
+            (outcome, tile)
+        };
+        let (outcome, whole) = run(0);
+        assert_eq!(outcome, Ok(()));
+        let all = looks.swap(0, Ordering::Relaxed);
+        let layers = count.div_ceil(256);
+        let least = if name == "full" { layers * views.len().div_ceil(4) } else { layers * views.len() * ny };
+        assert_eq!(all, least, "{name} {size:?}");
+        let mut before = vec![0f32; whole.len()];
+        for last in (1..=all).step_by(all / 7) {
+            let (outcome, tile) = run(last);
+            assert_eq!(outcome, Err(Error::Cancelled));
+            // No look follows, and the work ends there: more is done the later it is.
+            assert_eq!(looks.swap(0, Ordering::Relaxed), last);
+            assert!(tile != whole && (last == 1 || tile != before), "{name} {size:?} {last}");
+            before = tile;
+        }
+        assert!(run(0).1 == whole);
+        looks.store(0, Ordering::Relaxed);
+    }
 }

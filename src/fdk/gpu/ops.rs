@@ -124,7 +124,7 @@ impl FdkOps for GpuOps {
         Ok(())
     }
 
-    fn begin(&mut self, job: Job<'_>, slices: Slices) -> Result<()> {
+    fn begin(&mut self, job: Job<'_>, slices: Slices, _: &mut Watch<'_>) -> Result<()> {
         let slice = job.plan.grid.size[0] * job.plan.grid.size[1] * 4;
         self.slices = slices;
         let streams = Arc::clone(&self.streams);

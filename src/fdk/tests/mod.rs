@@ -6,6 +6,7 @@ mod choices;
 mod counts;
 mod device;
 mod frame;
+mod interrupted;
 mod kernels;
 mod large_counts;
 mod layouts;
@@ -85,7 +86,7 @@ pub(super) fn reconstruct(plan: &Plan, projections: &[f64]) -> Vec<f64> {
     for (n, projection) in projections.chunks(plan.panel_pixels()).enumerate() {
         filtered.fill(f64::NAN);
         reference::filter_view(plan, n, projection, &mut filtered).unwrap();
-        reference::backproject_view(plan, n, &filtered, 0, &mut volume);
+        reference::backproject_view(plan, n, &filtered, 0, &mut volume, &|| Ok(())).unwrap();
     }
     volume
 }
