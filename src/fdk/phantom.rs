@@ -84,10 +84,22 @@ pub fn shepp_logan(radius: f64) -> [[f64; 8]; 10] {
     })
 }
 
+/// Pixels or voxels that are computed between two checks for a cancellation.
+const UNWATCHED: usize = 1 << 12;
+
 /// Exact line integrals of the ellipsoids at every pixel of a view, row after row.
-fn project_view(geometry: &Geometry, view: &View, ellipsoids: &[Ellipsoid], out: &mut [f32]) {
+fn project_view(
+    geometry: &Geometry,
+    view: &View,
+    ellipsoids: &[Ellipsoid],
+    out: &mut [f32],
+    cancel: CancelWatch<'_>,
+) -> Result<()> {
     let columns = geometry.detector.columns;
     for (p, value) in out.iter_mut().enumerate() {
+        if p.is_multiple_of(UNWATCHED) {
+            cancel.check()?;
+        }
         let (i, j) = ((p % columns) as f64, (p / columns) as f64);
         let ray: [f64; 3] =
             std::array::from_fn(|k| view.inverse[k][0] * i + view.inverse[k][1] * j + view.inverse[k][2]);
@@ -95,12 +107,13 @@ fn project_view(geometry: &Geometry, view: &View, ellipsoids: &[Ellipsoid], out:
         let direction = ray.map(|r| r / length);
         *value = ellipsoids.iter().map(|e| e.line_integral(view.source, direction)).sum::<f64>() as f32;
     }
+    Ok(())
 }
 
 /// Exact projections: `out` holds columns x rows x views, columns fastest.
 ///
 /// # Errors
-/// [`Error::Cancelled`], at the next view.
+/// [`Error::Cancelled`], within a view.
 pub fn project(
     pool: &Pool,
     geometry: &Geometry,
@@ -110,18 +123,16 @@ pub fn project(
 ) -> Result<()> {
     let view_size = geometry.detector.columns * geometry.detector.rows;
     pool.run(|| {
-        out.par_chunks_mut(view_size.max(1)).zip(&geometry.views).try_for_each(|(image, view)| {
-            cancel.check()?;
-            project_view(geometry, view, ellipsoids, image);
-            Ok(())
-        })
+        out.par_chunks_mut(view_size.max(1))
+            .zip(&geometry.views)
+            .try_for_each(|(image, view)| project_view(geometry, view, ellipsoids, image, cancel))
     })
 }
 
 /// Density of the ellipsoids at the voxels' centres, x fastest: the ideal reconstruction.
 ///
 /// # Errors
-/// [`Error::Cancelled`], at the next slice.
+/// [`Error::Cancelled`], within a slice.
 pub fn sample(
     pool: &Pool,
     grid: &Grid,
@@ -132,8 +143,10 @@ pub fn sample(
     let [nx, ny, _] = grid.size;
     pool.run(|| {
         out.par_chunks_mut((nx * ny).max(1)).enumerate().try_for_each(|(k, slice)| {
-            cancel.check()?;
             for (p, value) in slice.iter_mut().enumerate() {
+                if p.is_multiple_of(UNWATCHED) {
+                    cancel.check()?;
+                }
                 let point = [grid.position(0, p % nx), grid.position(1, p / nx), grid.position(2, k)];
                 *value = ellipsoids.iter().filter(|e| e.contains(point)).map(|e| e.density).sum::<f64>() as f32;
             }
