@@ -78,7 +78,9 @@ impl Cut {
 
     /// The sizes on the device.
     pub(super) fn sizes(&self) -> CutSizes {
-        let lists = 8 * (self.words.len() + self.longs.len()) + 4 * (self.order.len() + self.pieces);
+        // Shares of equal work have pieces, and no rows that own them.
+        let owned = if self.longs.is_empty() { 0 } else { self.pieces };
+        let lists = 8 * (self.words.len() + self.longs.len()) + 4 * (self.order.len() + owned);
         CutSizes { count: self.count, pieces: self.pieces, longs: self.long_count(), bytes: lists }
     }
 

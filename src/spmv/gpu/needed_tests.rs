@@ -50,6 +50,20 @@ fn tiles_in_any_order_are_no_more_than_their_bound() {
 }
 
 #[test]
+fn bytes_of_shares_are_those_of_their_lists() {
+    for lengths in [vec![], vec![0; 2], vec![5000, 0, 1, 70, 9000], vec![3; 700]] {
+        rows_of(&lengths, |rows| {
+            for cut in [Cut::merge(rows), Cut::bins(rows), Cut::tiles(rows, 64, 16)] {
+                let cut = cut.unwrap();
+                let lists =
+                    8 * (cut.words.len() + cut.longs.len()) + 4 * (cut.order.len() + cut.owners().unwrap().len());
+                assert_eq!(cut.sizes().bytes, lists, "{lengths:?}");
+            }
+        });
+    }
+}
+
+#[test]
 fn nothing_of_a_plan_is_on_a_device_without_one() {
     let c = cpu(2);
     let a = from_entries(&c, (3, 3), &[(0, 0, 1.0), (2, 1, 2.0)]);
