@@ -69,16 +69,17 @@ impl BlockConversion {
         dtype != T::DTYPE || self.center != Center::None || self.scale || self.factor != 1.0
     }
 
-    /// Bytes of device memory besides the blocks. `block` is the number of rows of the longest block.
-    pub(super) fn bytes(&self, input: &Input<'_>, block: usize) -> Result<usize> {
-        let mut bytes = kernels::TALLIES_BYTES;
-        if self.needs_moments() || self.center == Center::Rows {
-            let by_rows = self.center == Center::Rows;
+    /// Bytes of device memory besides the blocks, and those that only a pass before all products and factorisations takes
+    /// in addition. `block` is the number of rows of the longest block.
+    pub(super) fn bytes(&self, input: &Input<'_>, block: usize) -> Result<(usize, usize)> {
+        let by_rows = self.center == Center::Rows;
+        let (mut bytes, mut first) = (kernels::TALLIES_BYTES, 0);
+        if self.needs_moments() || by_rows {
             let (inner, outer) = input.lines(block);
             bytes += RECORD * 8 * if by_rows { block } else { input.columns };
-            bytes += kernels::moments_bytes(over(input, by_rows), inner, outer)?;
+            first = kernels::moments_bytes(over(input, by_rows), inner, outer)?;
         }
-        Ok(bytes)
+        Ok(if by_rows { (bytes + first, 0) } else { (bytes, first) })
     }
 
     /// Allocates memory for a pass over `blocks` blocks of at most `rows` rows.

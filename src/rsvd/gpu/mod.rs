@@ -202,14 +202,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     fn cut(&self, (site, free): (&Site, u64), share: Span, conversion: &BlockConversion) -> Result<Cut> {
         let budget = site.context.device_budget();
         let element = size_of::<T>();
+        let mut first = 0;
         let (origin, entry, apart, extra, row_major) = match &self.matrix {
             Matrix::Implicit(matrix) => (Origin::Device, 0, false, matrix.footprint(&self.setting).device, false),
             Matrix::Dense(input) => {
                 let is_device = matches!(input.place, DataLocation::Device(..));
                 let apart = if is_device { conversion.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
                 let origin = if is_device { Origin::Device } else { Origin::Host };
-                let extra = to_u64(conversion.bytes(input, share.rows.min(1 << 16))?);
-                (origin, input.dtype.size(), apart, extra, input.row_major)
+                let bytes = conversion.bytes(input, share.rows.min(1 << 16))?;
+                first = to_u64(bytes.1);
+                (origin, input.dtype.size(), apart, to_u64(bytes.0), input.row_major)
             }
         };
         // Factors and sums of a pass; on the other devices the copies of them.
@@ -240,7 +242,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             product_columns: long.replaced.saturating_add(beside),
             merged_columns: long.merged,
             needs_tall: is_implicit,
-            fixed: [FACTORISATION_BYTES, panels, small, own, flips, extra, slack]
+            // A pass that only gathers moments comes before all factorisations.
+            fixed: [FACTORISATION_BYTES.max(first), panels, small, own, flips, extra, slack]
                 .into_iter()
                 .fold(0, u64::saturating_add),
             available,
