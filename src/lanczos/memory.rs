@@ -52,11 +52,12 @@ impl Bytes {
         Self { host: self.host.max(other.host), device: self.device.max(other.device) }
     }
 
-    /// The most of a run that needs these bytes beside the copies of its operator, which are made first.
+    /// The most of a run that needs these bytes beside the copies of its operator, which are made first. Of these bytes,
+    /// `held` are taken before.
     #[must_use]
-    pub(super) fn behind(self, copies: &Copies) -> Self {
+    pub(super) fn behind(self, copies: &Copies, held: Self) -> Self {
         let kept = Self { host: copies.host.kept, device: copies.device.kept };
-        self.and(kept).or(Self { host: copies.host.peak, device: copies.device.peak })
+        self.and(kept).or(Self { host: copies.host.peak, device: copies.device.peak }.and(held))
     }
 
     /// Refuses a run for which the limits of `context` do not leave enough.

@@ -255,7 +255,7 @@ impl Lanczos {
             copies = copies.then(memory::copies(context, solve, (Kind::Matrix, None), 1)?);
         }
         let of = Multiplied { kind, shape: (a.rows(), a.cols()), is_ordered: ordering.is_some(), copies };
-        let bytes = memory::eigenpairs(context, job, &of, returned)?.behind(&copies);
+        let bytes = memory::eigenpairs(context, job, &of, returned)?.behind(&copies, Bytes::default());
         bytes.expect(context, memory::EIGENPAIRS).map(|()| bytes)
     }
 

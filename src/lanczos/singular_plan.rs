@@ -187,15 +187,16 @@ fn needed<T: Scalar>(
     };
     let order = bidiagonal::largest_order(settings, shape.lengths[0]);
     let last = both_sides(bidiagonal::columns(settings), order)?.and(memory::singular_vectors(order));
-    // Each step makes the operator anew.
-    let mut most = last.behind(&copies).or(memory::renewal(context, a, &copies));
+    // Each step makes the operator anew, beside the memory of the vectors that it returns.
+    let mut most = last.behind(&copies, returned).or(memory::renewal(context, a, &copies));
     if let Some((job, kind)) = job {
         // The eigenvectors stay in host memory until they are columns of the short side.
         let held = job.order().saturating_mul(count);
         let of = Multiplied { kind, shape: of_matrix, is_ordered: false, copies };
         let first = memory::eigenpairs(context, job, &of, held)?;
-        let next = both_sides(count.saturating_add(1), count)?.behind(&copies).and(memory::numbers::<T>(held));
-        most = most.or(first.behind(&copies)).or(next);
+        let next =
+            both_sides(count.saturating_add(1), count)?.behind(&copies, returned).and(memory::numbers::<T>(held));
+        most = most.or(first.behind(&copies, Bytes::default())).or(next);
     }
     Ok(most)
 }

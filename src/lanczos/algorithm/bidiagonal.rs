@@ -36,7 +36,7 @@ pub fn columns(settings: &Settings) -> usize {
 
 /// Largest order of a projected problem where the short side has `n` numbers, the searches behind the triplets included.
 pub fn largest_order(settings: &Settings, n: usize) -> usize {
-    settings.basis.max(CHECK.min(n))
+    settings.basis.max(CHECK.min(n.saturating_sub(settings.count)))
 }
 
 /// A run in progress, on both sides of the matrix.

@@ -184,7 +184,7 @@ pub(super) fn expect_bytes<T: Scalar>(
         };
         let own = own.and(on_device(exchanged));
         let own = own.and(memory::passing::<T>(place, size, passing)?);
-        let own = if i == 0 { own.and(first) } else { own }.behind(&copies);
+        let own = if i == 0 { own.and(first) } else { own }.behind(&copies, Bytes::default());
         own.expect(place, memory::EIGENPAIRS)?;
         let rows = if partition.is_kept_by(a) { 0 } else { block.matrix.storage_bytes() };
         all = all.and(own).and(Bytes::on_host(rows));

@@ -39,6 +39,14 @@ enum Call {
     /// Pairs nearest to 0, by a solve.
     Solve,
     Triplets,
+    /// Triplets of a matrix with so many entries that copies of it take most of the memory.
+    DenseTriplets,
+}
+
+impl Call {
+    fn is_singular(self) -> bool {
+        matches!(self, Self::Triplets | Self::DenseTriplets)
+    }
 }
 
 struct Case {
@@ -70,6 +78,11 @@ fn matrix<T: Scalar>(c: &Arc<Context>, case: &Case) -> Matrix {
     let number = |i: usize| T::from_parts(1.0 + i as f64, 0.0);
     match case.call {
         Call::Triplets => rectangular::<T>(c, m, n, 5),
+        Call::DenseTriplets => {
+            let entry =
+                |i: usize, j: usize| if i == j { number(i) } else { T::from_parts(1e-3 * i.min(j) as f64, 0.0) };
+            from_entries(c, (m, n), &(0..m * n).map(|at| (at / n, at % n, entry(at / n, at % n))).collect::<Vec<_>>())
+        }
         Call::Solve => from_entries(c, (n, n), &(0..n).map(|i| (i, i, number(i))).collect::<Vec<_>>()),
         Call::Pairs | Call::Known => {
             let path = (0..n - 1).map(|i| (i, i + 1, T::from_parts(1.0, 0.0)));
@@ -120,7 +133,7 @@ impl Made {
             first.set_first("start", &vec![1.0; cols]).unwrap();
             start = Some(first);
         }
-        let is_singular = case.call == Call::Triplets;
+        let is_singular = case.call.is_singular();
         let length = if is_singular { cols } else { case.problem.kind.order((rows, cols)) };
         Self {
             a,
@@ -209,6 +222,9 @@ fn cases() -> Vec<Case> {
             // Eigenvectors suffice, so that Golub-Kahan-Lanczos does not follow.
             let is_close = which == Which::Smallest;
             all.push(Case { is_close, ..case(name, Call::Triplets, shape, own) });
+            if shape == (60, 500) {
+                all.push(Case { is_close, ..case(name, Call::DenseTriplets, (300, 200), own) });
+            }
         }
     }
     let of = |dtype: DType| {
