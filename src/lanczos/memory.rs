@@ -168,7 +168,8 @@ pub(super) fn eigenpairs<T: Scalar>(
     Ok(space.and(passing).and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned)))
 }
 
-/// The copies of `a` that operator `kind` needs, and its products with blocks of `width` vectors.
+/// The copies of `a` that operator `kind` needs, the lists that show its symmetry, and its products with blocks of `width`
+/// vectors.
 ///
 /// # Errors
 /// As [`super::operator::Symmetric::in_order`].
@@ -180,6 +181,8 @@ pub(super) fn copies(
 ) -> Result<Copies> {
     let width = if takes_blocks(kind) { width } else { 1 };
     let mut copies = operator::copies(context, a, !kind.is_of_square(), ordering, width)?;
+    let lists = if kind.is_of_square() { operator::symmetry_lists(a)? } else { 0 };
+    copies.host.peak = copies.host.peak.max(copies.host.kept.saturating_add(lists));
     let (n, number) = (a.rows(), a.dtype().size());
     let Storage::Csr(csr) = a.storage() else { return Ok(copies) };
     if matches!(context.backend(), Backend::Cpu) {

@@ -16,7 +16,7 @@ use crate::instances::compiled_here;
 use crate::lanczos::algorithm::PROBES;
 use crate::lanczos::algorithm::scale::{refuse, underflow};
 use crate::lanczos::ops::{Affine, PIECE};
-use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values};
+use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values, symmetry_bytes};
 use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::rng;
 use crate::scalar::{Real, Scalar};
@@ -135,10 +135,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let own = matches!(a.storage(), Storage::Operator(_));
         let products = Products::new(context, a, !kind.is_of_square(), ordering)?;
         let mut made = Self::bare(context, products, kind, (rows, cols), shift)?;
-        let elsewhere =
-            matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
-        made.is_sampled = elsewhere && kind.is_of_square();
-        if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
+        let is_on_host = is_on_host(a);
+        made.is_sampled = !own && !is_on_host && kind.is_of_square();
+        if is_on_host && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
             return Err(unsymmetric(a));
         }
         if kind.is_of_graph() {
@@ -477,20 +476,38 @@ pub(in crate::lanczos) fn unsymmetric(a: &Matrix) -> Error {
     }
 }
 
+/// Whether a matrix is sparse and its entries are in host memory, where their symmetry is checked.
+fn is_on_host(a: &Matrix) -> bool {
+    matches!(a.storage(), Storage::Csr(csr) if !matches!(csr.parts().values, Some(Memory::Device(_))))
+}
+
 /// A stored answer: whether a sparse matrix is symmetric.
 struct Symmetry(bool);
 
+/// The answer that a matrix keeps, if its values are known not to have changed since.
+fn known_symmetry(a: &Matrix) -> Option<bool> {
+    let Storage::Csr(csr) = a.storage() else { return None };
+    let (version, found) = csr.cache().find(|_: &Symmetry| true)?;
+    (version == csr.version() && a.owns_values()).then_some(found.0)
+}
+
 /// Whether a matrix on the host is symmetric. The matrix keeps the answer if its values are known not to change.
 pub(in crate::lanczos) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
-    let Storage::Csr(csr) = a.storage() else { return has_symmetric_values(a, tolerance) };
-    let any = |_: &Symmetry| true;
-    match csr.cache().find(any) {
-        Some((version, found)) if version == csr.version() && a.owns_values() => return Ok(found.0),
-        _ => {}
+    if let Some(known) = known_symmetry(a) {
+        return Ok(known);
     }
     let found = has_symmetric_values(a, tolerance)?;
-    if a.owns_values() {
-        csr.cache().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
+    if let (Storage::Csr(csr), true) = (a.storage(), a.owns_values()) {
+        csr.cache().put(csr.version(), &Arc::new(Symmetry(found)), |_: &Symmetry| true)?;
     }
     Ok(found)
+}
+
+/// Host bytes of the lists by which [`symmetric`] sees whether the sparse matrix of an operator is; 0 where it is not
+/// asked, or the answer is known. O(nnz), O(1) where it is known.
+///
+/// # Errors
+/// As [`has_symmetric_values`].
+pub(in crate::lanczos) fn symmetry_lists(a: &Matrix) -> Result<usize> {
+    if is_on_host(a) && known_symmetry(a).is_none() { symmetry_bytes(a) } else { Ok(0) }
 }

@@ -4,7 +4,7 @@
 use super::operators::rectangular;
 use super::plans::problem;
 use super::*;
-use crate::backend::memory::Budget;
+use crate::backend::memory::{Budget, Memory};
 use crate::backend::{Backend, BackendChoice};
 use crate::context;
 use crate::error::Result;
@@ -13,9 +13,11 @@ use crate::lanczos::memory::Bytes;
 use crate::lanczos::outputs::{Outputs, TripletOutputs};
 use crate::lanczos::session::{Inputs, Lanczos, Problem};
 use crate::matrix::sparse::Ordering;
+use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
+use crate::testing::sparse::stored;
 
 /// A context like `c` with limits; 0 for none.
 fn limited(c: &Context, limit: Bytes) -> Arc<Context> {
@@ -39,6 +41,8 @@ enum Call {
     /// Pairs nearest to 0, by a solve.
     Solve,
     Triplets,
+    /// Pairs of a matrix with many entries, of which no row ascends.
+    Descending,
     /// Triplets of a matrix with so many entries that copies of it take most of the memory.
     DenseTriplets,
 }
@@ -84,6 +88,21 @@ fn matrix<T: Scalar>(c: &Arc<Context>, case: &Case) -> Matrix {
             from_entries(c, (m, n), &(0..m * n).map(|at| (at / n, at % n, entry(at / n, at % n))).collect::<Vec<_>>())
         }
         Call::Solve => from_entries(c, (n, n), &(0..n).map(|i| (i, i, number(i))).collect::<Vec<_>>()),
+        Call::Descending => {
+            let row_ptr: Vec<i64> = (0..=n as i64).map(|i| i * n as i64).collect();
+            let col_idx: Vec<i32> = (0..n * n).map(|at| (n - 1 - at % n) as i32).collect();
+            let entry =
+                |i: usize, j: usize| if i == j { number(i) } else { T::from_parts(1e-3 / (i.max(j) as f64), 0.0) };
+            let values: Vec<T> = (0..n * n).map(|at| entry(at / n, n - 1 - at % n)).collect();
+            let parts = CsrParts {
+                row_ptr: stored(c, &row_ptr),
+                row_ptr_type: IndexType::I64,
+                col_idx: stored(c, &col_idx),
+                col_idx_type: IndexType::I32,
+                values: Some(Memory::Host(stored(c, &values))),
+            };
+            Matrix::from_csr(c, T::DTYPE, Csr::new(parts, n, n, n * n, 0).unwrap(), false)
+        }
         Call::Pairs | Call::Known => {
             let path = (0..n - 1).map(|i| (i, i + 1, T::from_parts(1.0, 0.0)));
             symmetric(c, n, &path.chain((0..n).map(|i| (i, i, number(i % 17)))).collect::<Vec<_>>())
@@ -210,6 +229,10 @@ fn cases() -> Vec<Case> {
             (n, n),
             problem(|p| (p.options.which, p.options.basis) = (Which::Nearest, 30)),
         ));
+    }
+    for method in [Method::ThickRestart, Method::Plain] {
+        let own = problem(|p| (p.options.method, p.options.basis, p.options.verify) = (method, 30, Verify::Off));
+        all.push(case("descending", Call::Descending, (250, 250), own));
     }
     for shape in [(60, 500), (500, 60), (40, 30), (900, 700)] {
         for (name, kind, which) in [

@@ -12,7 +12,7 @@ use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, not_finite};
+use crate::matrix::{Csr, Matrix, not_finite};
 use crate::progress::CancelWatch;
 use crate::range;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -64,7 +64,7 @@ fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64>
             return measure(a, which, &Lines { count: rows.len(), line, cancel });
         }
         // Rows of the transpose have ascending columns, so entries at one (row, column) are adjacent.
-        let _charge = charge_indices(a.context(), &[from.cols() + 1, from.nnz(), from.nnz()])?;
+        let _charge = charge_indices(a.context(), &mirror_counts(from))?;
         let mirror = transposed(&rows, a.cols(), from.nnz(), cancel)?;
         let place = |j: usize, k: usize| {
             let end = mirror.row_ptr[j + 1];
@@ -80,6 +80,25 @@ fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64>
         };
         measure(a, which, &Lines { count: a.cols(), line, cancel })
     })
+}
+
+/// Lengths of the lists of indices of a transpose.
+fn mirror_counts(from: &Csr) -> [usize; 3] {
+    [from.cols() + 1, from.nnz(), from.nnz()]
+}
+
+/// Host bytes that [`has_symmetric_values`] is charged for: lists of entries, unless the columns of every row ascend.
+/// O(nnz).
+///
+/// # Errors
+/// As [`norm`].
+pub fn symmetry_bytes(a: &Matrix) -> Result<usize> {
+    let from = csr("a", a)?;
+    if a.rows() != a.cols() || Rows::new(from)?.are_ascending(a.context().cancel_watch())? {
+        return Ok(0);
+    }
+    let count = mirror_counts(from).iter().fold(0usize, |sum, n| sum.saturating_add(*n));
+    Ok(count.saturating_mul(size_of::<usize>()))
 }
 
 /// Rows, columns and moduli of a matrix's entries without duplicates, by rows or by columns.
@@ -253,6 +272,7 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
         return places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent));
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
+    let _charge = charge_indices(a.context(), &mirror_counts(from))?;
     let mirror = transposed(&rows, a.cols(), from.nnz(), cancel)?;
     let places = Places {
         cancel,

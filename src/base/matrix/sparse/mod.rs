@@ -62,6 +62,7 @@ pub use list::List;
 pub use market::{read_market, write_market};
 pub use measures::{
     Norm, diagonal, entry_not_finite, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums,
+    symmetry_bytes,
 };
 pub use order::{Ordering, order, order_bytes};
 pub use scale::scale;
