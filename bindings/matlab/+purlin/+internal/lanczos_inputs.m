@@ -10,6 +10,11 @@ function [opts, given] = lanczos_inputs(arguments, more)
       opts = rmfield(opts, names{n});
     end
   end
+  for n = 1:2
+    if ~isempty(given{n}) && ~isnumeric(given{n}) && ~islogical(given{n})
+      error('purlin:invalidArgument', '%s: is of class %s, expected numbers', names{n}, class(given{n}));
+    end
+  end
   if isa(given{3}, 'function_handle')
     error('purlin:invalidArgument', 'solve: is a function handle; %s', ...
           'a struct is needed: struct(''apply'', @(X, adjoint) .., ''size'', size(A), ''dtype'', ''double'')');
