@@ -203,29 +203,44 @@ pub fn copy_strided(
 
 /// [`copy_strided`] that `cancel` ends.
 fn copy_watched(arrays: Strided<'_>, cancel: CancelWatch<'_>) -> Result<()> {
-    /// Bytes of a piece that take about as long as the step to the next piece.
-    const RUN: usize = 16;
     let mut paced = cancel.paced();
-    copy_pieces(arrays, |bytes| paced.step(bytes / RUN))
+    copy_pieces(arrays, |steps| paced.step(steps))
 }
 
 /// Most bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
 
-/// Copies pieces next to each other, and calls `before` with the bytes of each piece.
+/// Bytes next to each other that take about as long as an element elsewhere.
+const RUN: usize = 16;
+
+/// Copies pieces: bytes next to each other, or a line of elements with gaps. Calls `before` with the steps of each piece,
+/// elements of a line or [`RUN`] bytes each.
 fn copy_pieces(
     (size, (from, from_strides), (to, to_strides), dims): Strided<'_>,
     mut before: impl FnMut(usize) -> Result<()>,
 ) -> Result<()> {
     let Some(axes) = merged_axes(dims, [to_strides, from_strides]) else { return Ok(()) };
-    let (run, outer) = (size * axes[0].count, &axes[1..]);
+    let (run, mut outer) = (size * axes[0].count, &axes[1..]);
+    let mut line = None;
+    if let ([first, rest @ ..], 1) = (outer, axes[0].count) {
+        (line, outer) = (Some((first.count, first.steps.map(|step| step * size))), rest);
+    }
     let mut index = vec![0usize; outer.len()];
     loop {
         let place = |array: usize| size * index.iter().zip(outer).map(|(i, axis)| i * axis.steps[array]).sum::<usize>();
         let (t, f) = (place(0), place(1));
-        for (to, from) in to[t..t + run].chunks_mut(PIECE).zip(from[f..f + run].chunks(PIECE)) {
-            before(to.len())?;
-            to.copy_from_slice(from);
+        if let Some((count, steps)) = line {
+            let most = PIECE / size.max(1);
+            for first in (0..count).step_by(most.max(1)) {
+                let count = most.min(count - first);
+                before(count)?;
+                copy_line(size, &mut to[t + first * steps[0]..], &from[f + first * steps[1]..], count, steps);
+            }
+        } else {
+            for (to, from) in to[t..t + run].chunks_mut(PIECE).zip(from[f..f + run].chunks(PIECE)) {
+                before(to.len() / RUN)?;
+                to.copy_from_slice(from);
+            }
         }
         let mut axis = 0;
         loop {
@@ -239,5 +254,28 @@ fn copy_pieces(
             }
             axis += 1;
         }
+    }
+}
+
+/// Copies `count` elements of `size` bytes, whose distances in bytes are `steps`.
+fn copy_line(size: usize, to: &mut [u8], from: &[u8], count: usize, steps: [usize; 2]) {
+    match size {
+        1 => copy_elements::<1>(to, from, count, steps),
+        2 => copy_elements::<2>(to, from, count, steps),
+        4 => copy_elements::<4>(to, from, count, steps),
+        8 => copy_elements::<8>(to, from, count, steps),
+        16 => copy_elements::<16>(to, from, count, steps),
+        _ => {
+            for i in 0..count {
+                to[i * steps[0]..][..size].copy_from_slice(&from[i * steps[1]..][..size]);
+            }
+        }
+    }
+}
+
+/// [`copy_line`] of elements of N bytes. A size that the compiler knows saves a call for each of them.
+fn copy_elements<const N: usize>(to: &mut [u8], from: &[u8], count: usize, steps: [usize; 2]) {
+    for i in 0..count {
+        to[i * steps[0]..][..N].copy_from_slice(&from[i * steps[1]..][..N]);
     }
 }

@@ -151,3 +151,29 @@ fn copies_end_when_the_context_is_cancelled() {
     is_cancelled(&|| c.cancel(), "packed", || copy(&c, None, &a, &mut same));
     is_cancelled(&|| c.cancel(), "turned", || copy(&c, None, &a, &mut turned));
 }
+
+/// Elements of every size along lines with gaps, of one piece and of several, and in runs next to each other.
+#[test]
+fn strided_elements_of_every_size_arrive_in_their_places() {
+    let layouts: [([usize; 2], [usize; 2], [usize; 2]); 5] = [
+        ([5, 7], [1, 5], [7, 1]),
+        ([5, 7], [2, 11], [1, 5]),
+        ([6, 4], [1, 9], [1, 6]),
+        ([1, 3], [1, 2], [4, 5]),
+        ([3 << 16, 2], [2, 6 << 16], [1, 3 << 16]),
+    ];
+    for (dims, from_strides, to_strides) in layouts {
+        for size in [1, 2, 3, 4, 8, 16] {
+            let extent = |s: &[usize; 2]| size * (1 + (dims[0] - 1) * s[0] + (dims[1] - 1) * s[1]);
+            let from: Vec<u8> = (0..extent(&from_strides)).map(|at| (at % 251) as u8).collect();
+            let mut to = vec![255u8; extent(&to_strides)];
+            copy_strided(size, &from, &from_strides, &mut to, &to_strides, &dims);
+            let mut want = vec![255u8; to.len()];
+            for (i, j) in (0..dims[0]).flat_map(|i| (0..dims[1]).map(move |j| (i, j))) {
+                let place = |s: &[usize; 2]| size * (i * s[0] + j * s[1]);
+                want[place(&to_strides)..][..size].copy_from_slice(&from[place(&from_strides)..][..size]);
+            }
+            assert!(to == want, "{dims:?} {from_strides:?} {to_strides:?} {size}");
+        }
+    }
+}
