@@ -81,6 +81,8 @@ void orientation(const context& on) {
   const purlin_sshopm_info info = session.peaks(coefficients, {}, peaks);
   EXPECT(plan.starts == info.starts && plan.host_bytes > 0 && session.last_info().iterations == info.iterations);
   for (std::size_t i = 0; i < 4; ++i) EXPECT(peaks.data<float>()[i] == found.peak(0, 0)[i]);
+  const dwi::options unnamed;
+  EXPECT_ERROR(dwi::peaks(on, const_matrix_view<float>{made.sh.data(), 15, 1}, 1, unnamed), PURLIN_ERROR_INVALID_ARGUMENT);
   dwi::options wrong;
   wrong.smoothing = -1.0;
   EXPECT_ERROR(dwi::csa(on, signals, bvals, bvecs, 4, PURLIN_SH_CANONICAL, wrong), PURLIN_ERROR_INVALID_ARGUMENT);

@@ -526,3 +526,24 @@ def test_a_slow_reader_changes_the_method(cpu: purlin.Context) -> None:
         with rsvd.Rsvd(300, read_rate=1e6, context=cpu) as session:
             slow = session.plan(source)
     assert slow.method != quick.method and slow.passes < quick.passes, (quick, slow)
+
+
+def test_a_file_of_4_gigabytes_runs_in_256_megabytes(tmp_path: Path) -> None:
+    # Almost all of it is a hole. The rows that are not have the singular values 300, 200 and 100.
+    rows, columns, limit = 65536, 8192, 256 << 20
+    path = tmp_path / "large.npy"
+    x = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(rows, columns))
+    for k, at in enumerate((0, 40_000, rows - 1)):
+        x[at, 7 * k] = 100 * (3 - k)
+    del x
+    with (
+        purlin.Context("cpu", threads=2, host_memory_limit=limit) as small,
+        Source.from_npy(path, context=small) as source,
+        rsvd.Rsvd(3, power_iterations=0, context=small) as session,
+    ):
+        plan = session.plan(source)
+        found, info = session.compute(source), session.last_info()
+    np.testing.assert_allclose(found.s, [300, 200, 100], rtol=1e-10)
+    assert np.abs(found.U[[0, 40_000, rows - 1], [0, 1, 2]]).min() > 1 - 1e-10
+    assert plan.method == info.method and plan.host_bytes == info.host_bytes <= limit
+    assert info.host_bytes_used <= limit and 0.9 < plan.host_bytes / info.host_bytes_used < 1.1
