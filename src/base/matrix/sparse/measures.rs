@@ -46,21 +46,23 @@ numbered!(Norm, Frobenius, One, Max, Infinity);
 /// [`NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
 /// [`OutOfMemory`](crate::error::Error::OutOfMemory); [`Cancelled`](crate::error::Error::Cancelled).
 pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
-    norm_watched(a, which, a.context().cancel_watch())
+    let cancel = a.context().cancel_watch();
+    norm_watched(a, which, Rows::new(csr("a", a)?)?.are_ascending(cancel)?, cancel)
 }
 
-fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64> {
+/// [`norm()`] of a matrix of which it is known whether the columns of all rows ascend.
+fn norm_watched(a: &Matrix, which: Norm, is_ascending: bool, cancel: CancelWatch<'_>) -> Result<f64> {
     let from = csr("a", a)?;
     let held = values("a", a)?;
     let rows = Rows::new(from)?;
     with_scalar!(a.dtype(), "a", T => {
         let held = held.as_ref().map(|h| h.as_slice::<T>()).transpose()?;
-        if rows.are_ascending(cancel)? {
-            let modulus = |k: usize| {
+        if is_ascending {
+            let size = |k: usize| {
                 let v = value_at::<T>(held, k);
-                v.re().hypot(v.im())
+                modulus::<T>(v.re(), v.im())
             };
-            let line = |i: usize| rows.row(i).map(move |k| (i, rows.col(k), modulus(k)));
+            let line = |i: usize| rows.row(i).map(move |k| (i, rows.col(k), size(k)));
             return measure(a, which, &Lines { count: rows.len(), line, cancel });
         }
         // Rows of the transpose have ascending columns, so entries at one (row, column) are adjacent.
@@ -71,7 +73,7 @@ fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64>
             let same = (k..end).take_while(|&other| mirror.col_idx[other] == mirror.col_idx[k]);
             let sum = |(re, im): (f64, f64), v: T| (re + v.re(), im + v.im());
             let (re, im) = same.map(|other| value_at::<T>(held, mirror.source[other])).fold((0.0, 0.0), sum);
-            (mirror.col_idx[k], j, re.hypot(im))
+            (mirror.col_idx[k], j, modulus::<T>(re, im))
         };
         let is_first = |j: usize, k: usize| k == mirror.row_ptr[j] || mirror.col_idx[k - 1] != mirror.col_idx[k];
         let (place, is_first, row_ptr) = (&place, &is_first, &mirror.row_ptr);
@@ -80,6 +82,12 @@ fn norm_watched(a: &Matrix, which: Norm, cancel: CancelWatch<'_>) -> Result<f64>
         };
         measure(a, which, &Lines { count: a.cols(), line, cancel })
     })
+}
+
+/// The modulus of a number or of a sum of numbers of type `T`; without a call for real ones.
+#[inline]
+fn modulus<T: Scalar>(re: f64, im: f64) -> f64 {
+    if T::DTYPE.is_complex() { re.hypot(im) } else { re.abs() }
 }
 
 /// Lengths of the lists of indices of a transpose.
@@ -262,13 +270,15 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
         return Ok(false);
     }
     // An eighth of everything where differences of the largest numbers would be infinite.
-    let largest = norm_watched(a, Norm::Max, cancel)?;
+    let rows = Rows::new(from)?;
+    let is_ascending = rows.are_ascending(cancel)?;
+    let largest = norm_watched(a, Norm::Max, is_ascending, cancel)?;
     let unit = if largest > f64::MAX / 8.0 { 0.125 } else { 1.0 };
     let limit = (tolerance * (unit * largest), unit);
-    let rows = Rows::new(from)?;
     let held = values("a", a)?;
-    if rows.are_ascending(cancel)? {
-        let places = Places { cancel, rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
+    if is_ascending {
+        let (row, col, source) = (|i| rows.row(i), |k| rows.col(k), |k| k);
+        let places = Places { cancel, rows: rows.len(), row, col, source, are_distinct: true };
         return places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent));
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
@@ -280,6 +290,7 @@ fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
         row: |i| mirror.row_ptr[i]..mirror.row_ptr[i + 1],
         col: |k| mirror.col_idx[k],
         source: |k| mirror.source[k],
+        are_distinct: false,
     };
     places.mirrored(a.context(), a.dtype(), held.as_deref(), (limit, absent))
 }
@@ -291,6 +302,8 @@ struct Places<'a, R, C, S> {
     row: R,
     col: C,
     source: S,
+    /// Whether no two entries are at one (row, column).
+    are_distinct: bool,
 }
 
 impl<R, C, S> Places<'_, R, C, S>
@@ -344,6 +357,10 @@ where
         // The sum of the entries from `k` on that have the same column as k, and the index of the first entry after
         // them.
         let sum = |row: usize, k: usize| {
+            if self.are_distinct {
+                let v = value_at::<T>(held, (self.source)(k));
+                return (unit * v.re(), unit * v.im(), k + 1);
+            }
             let (col, end) = ((self.col)(k), (self.row)(row).end);
             let (mut next, mut re, mut im) = (k, 0.0, 0.0);
             while next < end && (self.col)(next) == col {
@@ -354,7 +371,7 @@ where
         };
         // A NaN is not symmetric to any number.
         let is_far = |re: f64, im: f64| {
-            let far = re.hypot(im);
+            let far = modulus::<T>(re, im);
             far.is_nan() || far > limit
         };
         // The index of the first entry of row i, from `k` on, in column `end` or later; `None` if an entry before it may
