@@ -517,6 +517,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         self.counts.norm = norm;
         if is_whole && degree == 0 {
             // There are so few distinct eigenvalues that a Krylov space holds them all.
+            self.budget = self.products.saturating_add(self.task.effort(n));
             let found = self.folded([low, high], started)?;
             return self.or_whole(found);
         }
@@ -526,9 +527,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let mut most = MOST_DEGREE;
         if degree == 0 {
             let effort = self.task.effort(n);
-            // The effort pays for at least four cycles at the largest degree. A folded solve may take as many products
-            // again.
-            most = (effort / (4 * self.within.basis)).clamp(8, MOST_DEGREE);
+            // A folded solve may take as many products again.
+            most = self.affordable(effort);
             self.budget = self.products.saturating_add(effort);
             again = Some(&other);
         }
@@ -542,6 +542,11 @@ impl<T: Scalar> Solve<'_, '_, T> {
         }
         self.budget = self.products.saturating_add(self.task.effort(n));
         self.folded([low, high], false)
+    }
+
+    /// The largest degree for which `effort` products pay for at least four cycles.
+    fn affordable(&self, effort: usize) -> usize {
+        (effort / (4 * self.within.basis)).clamp(8, MOST_DEGREE)
     }
 
     /// Returns `found`; if it is incomplete and the matrix is small, computes all pairs and returns the nearest.
@@ -567,11 +572,20 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let places =
             |by: &Transform, found: &Solved| -> Vec<f64> { found.values.iter().map(|p| by.place(*p)).collect() };
         let wanted = self.task.settings.count;
-        let first = end_filter(&places(&whole, &found), wanted, (far, 0.0), 0, self.within.epsilon).folded(sigma);
+        // A product of the square is as inexact as one of A - sigma I, times the largest distance from sigma.
+        let epsilon = self.within.epsilon;
+        let rounding = epsilon * (norm / far.sqrt()).max(1.0);
+        let most = self.affordable(self.task.effort(self.krylov.order())) / 2;
+        let filter = |values: &[f64]| {
+            let of = |degree| end_filter(values, wanted, (far, clearance(values, far, rounding)), degree, epsilon);
+            let chosen = of(0);
+            if chosen.degree() > most { of(most).folded(sigma) } else { chosen.folded(sigma) }
+        };
+        let first = filter(&places(&whole, &found));
         let settings = Settings { restarts: 0, drawn: self.within.drawn, ..settings };
         let (found, values, _) = self.stage(&first, &settings, true)?;
         self.merge(values.len())?;
-        let transform = end_filter(&places(&first, &found), wanted, (far, 0.0), 0, self.within.epsilon).folded(sigma);
+        let transform = filter(&places(&first, &found));
         self.finish(transform, norm, many, true, None)
     }
 }

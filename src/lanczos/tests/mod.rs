@@ -101,6 +101,7 @@ on_both_backends! {
     ;
     filtered_copies:
         copies_at_an_end_take_few_products
+        copies_about_a_point_take_few_products
     ;
     given:
         a_solve_that_does_not_invert_is_named
