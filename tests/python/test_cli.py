@@ -9,12 +9,14 @@ import io
 import os
 import pty
 import re
+import resource
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from purlin.cli import outputs
 from purlin.cli.progress import Bar
 
 COMMANDS = ("info", "example", "fdk", "peaks", "svd", "pca", "rpca", "eigs")
+VOLUMES = (".mha", ".tif", ".npy", ".raw", *((".nii",) if importlib.util.find_spec("nibabel") else ()))
 
 
 def actions() -> list[tuple[str, Any]]:
@@ -271,6 +274,76 @@ def test_a_file_that_appears_during_the_run_is_kept() -> None:
             files.add("--out", "o.npy").write_text("ours")
             Path("o.npy").write_text("theirs")
     assert Path("o.npy").read_text() == "theirs"
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file may grow beyond 300 bytes, which fails as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("svd matrix.npy --rank 30 --out o.npz", "--out: o.npz"),
+        ("svd matrix.npy --rank 30 --out o.npy", "--out: o_U.npy"),
+        ("pca matrix.npy --components 5 --scores --out o.npz", "--out: o.npz"),
+        ("rpca matrix.npy --low-rank o.npy --sparse p.npy", "--low-rank: o.npy"),
+        ("rpca matrix.npy --out o.npz", "--out: o.npz"),
+        ("eigs graph.txt --out o.npy", "--out: o_vectors.npy"),
+        ("eigs graph.txt --picture o.png", "--picture: o.png"),
+        *((f"fdk scan.mha --geometry geometry.xml --size 9 9 9 --out o{e}", f"--out: o{e}") for e in VOLUMES),
+        *((f"example {command} --force", "--folder: ") for command in ("fdk", "svd", "pca", "rpca", "eigs")),
+        ("svd matrix.npy --rank 5 --block-rows 10 --restart o.state", "--restart: o.state"),
+    ],
+)
+def test_a_full_disk_is_said_by_the_argument(
+    line: str, name: str, capsys: pytest.CaptureFixture[str], inputs: Path, full_disk: None
+) -> None:
+    refused(line, 1, name, capsys)
+    # With --force, too, and the older files are as they were.
+    names = ("o.npz", "o_U.npy", "o.npy", "p.npy", "o_vectors.npy", "o.png", *(f"o{ending}" for ending in VOLUMES))
+    for file in names:
+        Path(file).write_text("precious")
+    assert run(line + " --force") == 1
+    err = capsys.readouterr().err
+    assert name in err and "File too large" in err and err.count("\n") == 1 and "partial" not in err
+    assert all(Path(file).read_text() == "precious" for file in names)
+
+
+@needs_nibabel
+@pytest.mark.parametrize("ending", [".nii", ".nii.gz", ".npz"])
+def test_a_full_disk_is_said_by_peaks(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        line = f"peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out o{ending}"
+        refused(line, 1, f"--out: o{ending}: cannot be written: File too large", capsys)
+        refused("example peaks --force", 1, "--folder: dwi.nii: cannot be written: File too large", capsys)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_output_files_are_made_all_or_none() -> None:
+    with pytest.raises(cli.failures.Failure, match="was made by another program during the run"):
+        with outputs.Outputs(False) as files:
+            for name in ("a.npy", "b.npy"):
+                files.add("--out", name).write_text("ours")
+            Path("b.npy").write_text("theirs")
+    assert not Path("a.npy").exists() and Path("b.npy").read_text() == "theirs"
+
+
+@pytest.mark.parametrize("line", ["svd matrix.npy --rank 3", "svd matrix.npy --rank 3 --out o.npz", "info"])
+def test_results_that_cannot_be_printed(line: str, inputs: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        running = child(*line.split(), stdout=full, stderr=subprocess.PIPE)
+        _, err = running.communicate(timeout=60)
+    text = f"purlin {line.split()[0]}: error: stdout: cannot be written: No space left on device\n"
+    assert (running.returncode, err.decode()) == (1, text)
 
 
 def child(*words: str, **settings: Any) -> subprocess.Popen[bytes]:

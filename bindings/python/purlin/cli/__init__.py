@@ -72,7 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _ended_like_ctrl_c():
             parser().parse_args(arguments, given)
             given.run(given)
-            sys.stdout.flush()
             return 0
     except KeyboardInterrupt:
         print(f"{f'purlin {given.command}'.strip()}: interrupted", file=sys.stderr)

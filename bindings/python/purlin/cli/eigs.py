@@ -12,7 +12,7 @@ from .._options import LanczosOptions
 from . import png
 from .arrays import existing, load_npy, matrix_of
 from .failures import Usage
-from .options import bar, chosen, command, library_options, machine, say
+from .options import bar, chosen, command, library_options, machine, say, show
 from .outputs import ArrayFiles, Outputs, require_suffix, suffix_of
 
 _EXAMPLE = """purlin example eigs
@@ -222,6 +222,6 @@ def run(given: argparse.Namespace) -> None:
 def _print(arrays: dict[str, Any]) -> None:
     """Labels a line each, or else the values."""
     if "labels" in arrays:
-        print("\n".join(str(label) for label in arrays["labels"]))
+        show("\n".join(str(label) for label in arrays["labels"]))
     else:
-        print("\n".join(f"{value:.17g}" for value in arrays["values"]))
+        show("\n".join(f"{value:.17g}" for value in arrays["values"]))

@@ -11,7 +11,7 @@ import numpy as np
 from .. import Context, fdk
 from . import nifti
 from .options import command, say
-from .outputs import Outputs
+from .outputs import Outputs, save_npy, writing
 
 _EXAMPLE = "purlin example eigs"
 _FILES = {
@@ -61,15 +61,19 @@ def _scan(places: list[Path]) -> None:
         "ElementDataFile": "LOCAL",
     }
     text = "".join(f"{name} = {value}\n" for name, value in header.items())
-    places[0].write_bytes(text.encode() + lines.astype("<f4").tobytes())
+    with writing(places[0]):
+        places[0].write_bytes(text.encode() + lines.astype("<f4").tobytes())
     projections = "".join(
         f"  <Projection>\n    <GantryAngle>{angle:g}</GantryAngle>\n  </Projection>\n" for angle in angles
     )
-    places[1].write_text(
-        '<?xml version="1.0"?>\n<!DOCTYPE RTKGEOMETRY>\n<RTKThreeDCircularGeometry version="3">\n'
-        "  <SourceToIsocenterDistance>500</SourceToIsocenterDistance>\n"
-        "  <SourceToDetectorDistance>1000</SourceToDetectorDistance>\n" + projections + "</RTKThreeDCircularGeometry>\n"
-    )
+    with writing(places[1]):
+        places[1].write_text(
+            '<?xml version="1.0"?>\n<!DOCTYPE RTKGEOMETRY>\n<RTKThreeDCircularGeometry version="3">\n'
+            "  <SourceToIsocenterDistance>500</SourceToIsocenterDistance>\n"
+            "  <SourceToDetectorDistance>1000</SourceToDetectorDistance>\n"
+            + projections
+            + "</RTKThreeDCircularGeometry>\n"
+        )
 
 
 def _diffusion(places: list[Path]) -> None:
@@ -87,8 +91,10 @@ def _diffusion(places: list[Path]) -> None:
         along = np.array([(gradients @ fibre) ** 2 for fibre in fibres])
         signals[x] = 1000 * np.exp(-bvals * (3e-4 + 1.4e-3 * along)).mean(axis=0)
     nifti.write("--folder", places[0], signals.astype(np.float32), np.diag([2.0, 2.0, 2.0, 1.0]))
-    np.savetxt(places[1], bvals[None], "%g")
-    np.savetxt(places[2], gradients.T, "%.9g")
+    with writing(places[1]):
+        np.savetxt(places[1], bvals[None], "%g")
+    with writing(places[2]):
+        np.savetxt(places[2], gradients.T, "%.9g")
 
 
 def _low_rank(random: np.random.Generator, rows: int, cols: int, noise: float) -> Any:
@@ -112,7 +118,8 @@ def _graph(random: np.random.Generator, place: Path) -> None:
     group = np.arange(120) // 40
     likely = np.where(group[:, None] == group[None, :], 0.25, 0.01)
     first, second = np.nonzero(np.triu(random.random((120, 120)) < likely, 1))
-    np.savetxt(place, np.stack([first, second], axis=1), "%d")
+    with writing(place):
+        np.savetxt(place, np.stack([first, second], axis=1), "%d")
 
 
 def run(given: argparse.Namespace) -> None:
@@ -128,7 +135,7 @@ def run(given: argparse.Namespace) -> None:
         elif given.name == "eigs":
             _graph(random, places[0])
         elif given.name == "rpca":
-            np.save(places[0], _frames(random))
+            save_npy(places[0], _frames(random))
         else:
-            np.save(places[0], _low_rank(random, 1000, 60, 1e-3))
+            save_npy(places[0], _low_rank(random, 1000, 60, 1e-3))
     say(given, f"wrote {', '.join(names)}")

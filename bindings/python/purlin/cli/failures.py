@@ -18,8 +18,14 @@ class Usage(Failure):
     """The command line is wrong: exit code 2."""
 
 
+class StdoutFailure(Failure):
+    """Results cannot be printed."""
+
+
 # The argument at the begin of a message of the library, with the element of a list.
 _ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
+# The end of the name under which the library writes a restart file, and of any file's name in a message.
+_PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
 
 
 def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
@@ -36,8 +42,9 @@ def _of_file(given: argparse.Namespace, text: str) -> str:
     for path, argument in given.files.items():
         # The library names the files of a stack by their absolute paths.
         for written in (path, os.path.abspath(path)):
-            if text.startswith(f"{written}: "):
-                return f"{argument}: {path}{text[len(written) :]}"
+            found = re.match(re.escape(written) + _PARTIAL, text)
+            if found is not None:
+                return f"{argument}: {path}: {text[found.end() :]}"
     return text
 
 
@@ -75,9 +82,11 @@ def _text(given: argparse.Namespace, error: Exception) -> tuple[str, int]:
 
 def report(given: argparse.Namespace, error: Exception) -> int:
     """Writes the exception as one line to stderr, and returns the exit code."""
-    if isinstance(error, BrokenPipeError):
-        # The reader of stdout is gone; Python would complain once more when it flushes.
+    if isinstance(error, (BrokenPipeError, StdoutFailure)):
+        # Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        # The reader of stdout is gone.
         return 1
     text, code = _text(given, error)
     print(f"purlin {given.command}: error: {' '.join(text.split())}", file=sys.stderr)

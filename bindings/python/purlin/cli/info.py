@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import Context, Error, __version__, build_info, devices, rsvd
 from .._lib import lib
-from .options import command
+from .options import command, show
 
 _EXAMPLE = "purlin info"
 # Optional packages, and their purpose.
@@ -61,7 +61,7 @@ def _gib(size: int) -> str:
 
 
 def _row(name: str, text: str) -> None:
-    print(f"{name + ':':<12} {text}")
+    show(f"{name + ':':<12} {text}")
 
 
 def _print_gpus(missing: list[str]) -> None:
@@ -115,7 +115,7 @@ def run(given: argparse.Namespace) -> None:
         except importlib.metadata.PackageNotFoundError:
             _row(name, "not installed")
             missing.append(f"{name}: {purpose}. pip install {_EXTRA[name]}")
-    print()
-    print("missing:" if missing else "nothing is missing")
+    show("")
+    show("missing:" if missing else "nothing is missing")
     for text in missing:
-        print(f"- {text}")
+        show(f"- {text}")

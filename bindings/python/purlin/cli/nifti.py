@@ -12,7 +12,7 @@ import numpy as np
 
 from .arrays import existing
 from .failures import Failure
-from .outputs import suffix_of
+from .outputs import suffix_of, writing
 
 ENDINGS = (".nii", ".nii.gz")
 # Bytes of a header and of the four that say that no extension follows.
@@ -67,7 +67,8 @@ def write(argument: str, path: Path, array: Any, affine: Any) -> None:
     kind = library.Nifti1Image if max(array.shape) < 2**15 else library.Nifti2Image
     image = kind(array, affine)
     image.header.set_xyzt_units("mm")
-    image.to_filename(path)
+    with writing(path):
+        image.to_filename(path)
 
 
 def volume_header(shape: tuple[int, ...], dtype: Any, spacing: Any, origin: Any) -> bytes:

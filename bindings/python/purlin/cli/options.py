@@ -13,7 +13,7 @@ from .. import Context, Group
 from .._context import initialised
 from .. import _structs
 from .._options import WORDS
-from .failures import Usage
+from .failures import StdoutFailure, Usage
 from .progress import Bar
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -133,10 +133,20 @@ def bar(given: argparse.Namespace, measure: str = "") -> Bar:
     return Bar(f"purlin {given.command}", not given.quiet and sys.stderr.isatty(), measure)
 
 
+def show(text: str) -> None:
+    """Prints results."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StdoutFailure(f"stdout: cannot be written: {error.strerror}") from error
+
+
 def say(given: argparse.Namespace, text: str) -> None:
     """A line of the summary."""
     if not given.quiet:
-        print(text)
+        show(text)
 
 
 def _default(value: Any, words: dict[str, int] | None) -> str:

@@ -7,6 +7,8 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -44,10 +46,39 @@ def npy_header(shape: tuple[int, ...], dtype: Any, is_fortran: bool = False) -> 
     return content.getvalue()
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Adds the file's name to the errors of its writing: Python's have none once a file is open."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
 def write_begin(path: Path, begin: bytes) -> None:
     """Writes the first bytes of a file that a sink has left 0."""
-    with open(path, "r+b") as file:
+    with writing(path), open(path, "r+b") as file:
         file.write(begin)
+
+
+class _Stream:
+    """A file that NumPy writes to by `write`. To a file of Python it writes by C functions, whose errors say only how many
+    elements are missing, not why."""
+
+    def __init__(self, file: io.BufferedWriter) -> None:
+        self.write = file.write
+
+
+def save_npy(path: Path, array: Any) -> None:
+    """Writes a `.npy` file."""
+    with writing(path), open(path, "wb") as file:
+        np.save(_Stream(file), array)
+
+
+def save_npz(path: Path, arrays: dict[str, Any]) -> None:
+    """Writes a `.npz` file."""
+    with writing(path):
+        np.savez(path, **arrays)
 
 
 class Outputs:
@@ -58,6 +89,8 @@ class Outputs:
         self._force = force
         # Provisional names and final ones.
         self._files: dict[Path, Path] = {}
+        # The argument and the path on the command line of each provisional name, for messages.
+        self._names: dict[Path, str] = {}
 
     def add(self, argument: str, path: str) -> Path:
         """Announces an output before the work, and returns the name under which to write it."""
@@ -74,6 +107,7 @@ class Outputs:
         stem = target.name[: len(target.name) - len(ending)]
         partial = target.with_name(f"{stem}.{secrets.token_hex(8)}.partial{ending}")
         self._files[partial] = target
+        self._names[partial] = f"{argument}: {path}"
         return partial
 
     def _check(self, argument: str, path: str, target: Path) -> None:
@@ -97,31 +131,53 @@ class Outputs:
         try:
             if kind is None:
                 self._finish()
+            elif isinstance(error, OSError):
+                self._raise_named(error)
+        except OSError as failure:
+            self._raise_named(failure)
+            raise
         finally:
             for partial in self._files:
                 partial.unlink(missing_ok=True)
 
+    def _raise_named(self, error: OSError) -> None:
+        """Raises an error about a provisional file as one about the output; returns from any other."""
+        # The library writes the name into the text, Python keeps it apart.
+        text = str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
+        for partial, name in self._names.items():
+            if text.startswith(f"{partial}: "):
+                raise Failure(f"{name}: cannot be written: {text[len(f'{partial}: ') :]}") from error
+
     def _finish(self) -> None:
-        for partial in self._files:
-            _write_out(partial)
         for partial, target in self._files.items():
-            if self._force:
-                if target.exists():
-                    shutil.copymode(target, partial)
-                os.replace(partial, target)
-            else:
-                _rename_to_new(partial, target)
+            _write_out(partial)
+            if self._force and target.exists():
+                shutil.copymode(target, partial)
+        made: list[Path] = []
+        try:
+            for partial, target in self._files.items():
+                if self._force:
+                    os.replace(partial, target)
+                else:
+                    _rename_to_new(partial, target)
+                    made.append(target)
+        except BaseException:
+            # All outputs or none.
+            for target in made:
+                target.unlink()
+            raise
         for folder in {target.parent for target in self._files.values()}:
             _write_out(folder)
 
 
 def _write_out(path: Path) -> None:
     """Waits until a file or a folder is on the disk."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+    with writing(path):
+        number = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _rename_to_new(partial: Path, target: Path) -> None:
@@ -152,7 +208,7 @@ class ArrayFiles:
     def write(self, arrays: dict[str, Any]) -> None:
         """Writes the arrays under the names announced."""
         if self._one is not None:
-            np.savez(self._one, **arrays)
+            save_npz(self._one, arrays)
             return
         for name, array in arrays.items():
-            np.save(self._several[name], array)
+            save_npy(self._several[name], array)

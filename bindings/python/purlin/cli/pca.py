@@ -8,7 +8,7 @@ from typing import Any
 from ..pca import PCA
 from .._options import CommonOptions
 from .arrays import matrix_of
-from .options import bar, chosen, command, library_options, machine, say
+from .options import bar, chosen, command, library_options, machine, say, show
 from .outputs import ArrayFiles, Outputs
 from .svd import COMMON, add_matrix, add_restart
 
@@ -63,6 +63,8 @@ def run(given: argparse.Namespace) -> None:
         "noise_variance",
     ]
     names += ["scale"] * given.scale
+    if given.restart_path is not None:
+        given.files[given.restart_path] = "--restart"
     with Outputs(given.force) as outputs:
         files = ArrayFiles(outputs, "--out", given.out, names + ["scores"] * given.scores) if given.out else None
         with machine(given) as (context, group), bar(given) as progress:
@@ -86,7 +88,7 @@ def run(given: argparse.Namespace) -> None:
             files.write(arrays)
     ratios = model.explained_variance_ratio_
     if files is None:
-        print("\n".join(f"{ratio:.17g}" for ratio in ratios))
+        show("\n".join(f"{ratio:.17g}" for ratio in ratios))
         return
     share = f"{100 * float(ratios.sum()):.4g} % of the variance"
     say(given, f"{', '.join(files.written)}: {model.n_components_} components, {share}")

@@ -12,7 +12,7 @@ from .._options import CsaOptions, PeaksOptions
 from . import nifti
 from .failures import Failure, Usage
 from .options import bar, chosen, command, library_options, machine, say
-from .outputs import Outputs, require_suffix
+from .outputs import Outputs, require_suffix, save_npz
 
 _EXAMPLE = """purlin example peaks
 purlin peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out peaks.nii"""
@@ -123,10 +123,13 @@ def run(given: argparse.Namespace) -> None:
                 **search,
             )
         if is_dipy:
-            coefficients = np.nan_to_num(fitted.sh, nan=0.0)
-            np.savez(
-                place, peak_dirs=found.directions, peak_values=found.values, shm_coeff=coefficients, affine=image.affine
-            )
+            arrays = {
+                "peak_dirs": found.directions,
+                "peak_values": found.values,
+                "shm_coeff": np.nan_to_num(fitted.sh, nan=0.0),
+                "affine": image.affine,
+            }
+            save_npz(place, arrays)
         else:
             shape = (*image.shape[:3], 3 * given.count)
             nifti.write("--out", place, found.peaks.reshape(shape).astype(np.float32, copy=False), image.affine)

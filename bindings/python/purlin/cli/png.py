@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .outputs import writing
+
 # Colours that stay apart for people who see few, after Okabe and Ito.
 _COLOURS = np.array(
     [
@@ -39,12 +41,9 @@ def write(path: Path, pixels: Any) -> None:
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, 3 * width)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6))
-        + chunk(b"IEND", b"")
-    )
+    content = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
+    with writing(path):
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + content)
 
 
 def _places(points: Any, size: int) -> Any:

@@ -16,7 +16,7 @@ from ..blocks import Sink, Source
 from .arrays import matrix_of
 from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say
-from .outputs import Outputs, npy_header, require_suffix, write_begin
+from .outputs import Outputs, npy_header, require_suffix, save_npz, write_begin
 
 _EXAMPLE = """purlin example rpca
 purlin rpca frames.npy --low-rank background.npy --sparse foreground.npy"""
@@ -111,7 +111,7 @@ def run(given: argparse.Namespace) -> None:
                 info = _run_to_files(given, session, matrix, mask, context, outputs)
             else:
                 parts, info = session.run(matrix, mask=mask)
-                np.savez(place, low_rank=parts.low_rank, sparse=parts.sparse)
+                save_npz(place, parts._asdict())
     written = ", ".join(path for path in (given.low_rank, given.sparse, given.out) if path is not None)
     say(given, f"{written}: rank {info.rank}, {info.nonzeros} entries in the sparse part, residual {info.residual:.3g}")
     say(given, f"{info.iterations} iterations, {info.seconds:.3g} s")

@@ -9,7 +9,7 @@ from .. import rsvd
 from .._options import RsvdOptions
 from .arrays import matrix_of
 from .failures import Usage
-from .options import bar, chosen, command, library_options, machine, say
+from .options import bar, chosen, command, library_options, machine, say, show
 from .outputs import ArrayFiles, Outputs
 
 _EXAMPLE = """purlin example svd
@@ -76,6 +76,8 @@ def run(given: argparse.Namespace) -> None:
     given.names.update(rank="--rank", restart_path="--restart", threads="--threads", a="MATRIX")
     if given.rank is None and given.tolerance is None:
         raise Usage("--rank: is not given, and no --tolerance either")
+    if given.restart_path is not None:
+        given.files[given.restart_path] = "--restart"
     with Outputs(given.force) as outputs:
         files = ArrayFiles(outputs, "--out", given.out, _NAMES) if given.out else None
         with machine(given) as (context, group), bar(given) as progress:
@@ -86,7 +88,7 @@ def run(given: argparse.Namespace) -> None:
         if files is not None:
             files.write(factors._asdict())
     if files is None:
-        print("\n".join(f"{value:.17g}" for value in factors.s))
+        show("\n".join(f"{value:.17g}" for value in factors.s))
         return
     say(given, f"{', '.join(files.written)}: {info.rank} triplets, relative error {info.error_relative:.3g}")
     say(given, f"method {info.method} ({info.reason}), {info.seconds:.3g} s")
