@@ -328,6 +328,16 @@ def test_a_full_disk_is_said_by_peaks(ending: str, capsys: pytest.CaptureFixture
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+def test_a_full_disk_behind_a_sink_is_said_by_the_argument(folder: Path) -> None:
+    """The library writes the output under a provisional name of its own."""
+    with pytest.raises(cli.failures.Failure) as caught:
+        with outputs.Outputs(False) as files:
+            place = files.add("--out", "./o.mha")
+            text = f"{place}.0123456789abcdef.partial: write: No space left on device (os error 28)"
+            raise purlin.FileError(purlin._constants.ERROR_IO, text)
+    assert str(caught.value) == "--out: ./o.mha: cannot be written: write: No space left on device (os error 28)"
+
+
 def test_output_files_are_made_all_or_none() -> None:
     with pytest.raises(cli.failures.Failure, match="was made by another program during the run"):
         with outputs.Outputs(False) as files:

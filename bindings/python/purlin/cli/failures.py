@@ -24,8 +24,8 @@ class StdoutFailure(Failure):
 
 # The argument at the begin of a message of the library, with the element of a list.
 _ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
-# The end of the name under which the library writes a restart file, and of any file's name in a message.
-_PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
+# What may follow a file's name in a message of the library, which writes files under provisional names of its own.
+PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
 
 
 def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
@@ -42,7 +42,7 @@ def _of_file(given: argparse.Namespace, text: str) -> str:
     for path, argument in given.files.items():
         # The library names the files of a stack by their absolute paths.
         for written in (path, os.path.abspath(path)):
-            found = re.match(re.escape(written) + _PARTIAL, text)
+            found = re.match(re.escape(written) + PARTIAL, text)
             if found is not None:
                 return f"{argument}: {path}: {text[found.end() :]}"
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .failures import Failure, Usage
+from .failures import PARTIAL, Failure, Usage
 
 _DOUBLE = (".nii.gz", ".mtx.gz")
 
@@ -145,8 +146,9 @@ class Outputs:
         # The library writes the name into the text, Python keeps it apart.
         text = str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
         for partial, name in self._names.items():
-            if text.startswith(f"{partial}: "):
-                raise Failure(f"{name}: cannot be written: {text[len(f'{partial}: ') :]}") from error
+            found = re.match(re.escape(str(partial)) + PARTIAL, text)
+            if found is not None:
+                raise Failure(f"{name}: cannot be written: {text[found.end() :]}") from error
 
     def _finish(self) -> None:
         for partial, target in self._files.items():
