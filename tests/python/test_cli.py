@@ -31,6 +31,8 @@ from purlin.cli import outputs
 from purlin.cli.progress import Bar
 
 COMMANDS = ("info", "example", "fdk", "peaks", "svd", "pca", "rpca", "eigs")
+# An integer that 64 bits do not hold.
+HUGE = 10**30
 VOLUMES = (".mha", ".tif", ".npy", ".raw", *((".nii",) if importlib.util.find_spec("nibabel") else ()))
 
 
@@ -120,7 +122,31 @@ def test_info_names_the_loaded_library_and_what_is_missing(
         ("fdk scan.mha --sid nan --sdd 1000 --out o.mha", 2, "--sid: is NaN"),
         ("fdk scan.mha --sid 500 --sdd 1000 --start -1e-3 --step 1 --out o.mha", 2, "cover 89.00 degrees"),
         ("fdk scan.mha --geometry geometry.xml --memory 1KB --out o.mha", 1, "--memory: is 1000 bytes"),
-        ("fdk scan.mha --geometry geometry.xml --memory 0 --out o.mha", 2, "--memory: is '0', expected a size above 0"),
+        ("fdk scan.mha --geometry geometry.xml --memory 0 --out o.mha", 2, "--memory: is '0', expected a size of at least"),
+        ("svd matrix.npy --rank 3 --memory 0.4", 2, "--memory: is '0.4', expected a size of at least 1 byte"),
+        (
+            "svd matrix.npy --rank 3 --gpu-memory 99999999999GiB",
+            2,
+            "--gpu-memory: is '99999999999GiB', expected at most 9223372036854775807 bytes, which are less than 8388608TiB",
+        ),
+        (f"svd matrix.npy --rank 3 --memory {'9' * 400}", 2, ", expected a size of at least 1 byte"),
+        # The limits of the option, also for numbers beyond 64 bits.
+        (f"svd matrix.npy --rank {HUGE}", 2, f"--rank: is {HUGE}, more than min(m, n) = 60"),
+        (f"svd matrix.npy --rank -{HUGE}", 2, f"--rank: is -{HUGE}, less than 0"),
+        ("svd matrix.npy --rank 1000000000000", 2, "--rank: is 1000000000000, more than min(m, n) = 60"),
+        (f"svd matrix.npy --rank 3 --seed {HUGE}", 2, f"--seed: is {HUGE}, expected 0 to 18446744073709551615"),
+        (f"svd matrix.npy --rank 3 --threads {HUGE}", 2, f"--threads: is {HUGE}, more than 4096"),
+        (f"pca matrix.npy --components {HUGE}", 2, f"--components: is {HUGE}, more than min(m, n) = 60"),
+        (f"rpca matrix.npy --sparse o.npy --max-rank -{HUGE}", 2, f"--max-rank: is -{HUGE}, less than 0"),
+        (f"eigs graph.txt --count {HUGE}", 2, f"--count: is {HUGE}, outside 1 to n = 120"),
+        (f"eigs graph.txt --clusters {HUGE}", 2, f"--clusters: is {HUGE}, outside 1 to n = 120"),
+        (f"eigs graph.txt --block {HUGE}", 2, f"--block: is {HUGE}, outside 1 to 16"),
+        (
+            f"fdk scan.mha --geometry geometry.xml --size 9 {HUGE} 9 --out o.mha",
+            2,
+            f"--size[1]: is {HUGE}, outside 1 to 1048576",
+        ),
+
         (
             "fdk scan.mha --geometry geometry.xml --device one --out o.mha",
             2,
@@ -158,6 +184,18 @@ def test_info_names_the_loaded_library_and_what_is_missing(
         ("rpca matrix.npy", 2, "--low-rank: is not given"),
         ("eigs words.txt", 1, "MATRIX: words.txt: line 1: is not two vertices"),
         ("eigs graph.txt --count 500", 2, "--count: is 500, outside 1 to n = 120"),
+        ("eigs path.txt --count 5", 2, "--count: is 5, outside 1 to n = 4"),
+        ("eigs path.txt --embed --count 0", 2, "--count: is 0, outside 1 to n = 4"),
+        ("eigs path.txt --clusters 5", 2, "--clusters: is 5, outside 1 to n = 4"),
+        ("eigs path.txt --picture o.png --count 2", 2, "--count: is 2, a picture needs at least 3"),
+        ("eigs edge.txt --picture o.png", 1, "MATRIX: edge.txt: has 2 vertices, a picture needs at least 3"),
+        ("eigs none.txt --scaling degrees", 2, "--scaling: is given, but it is of coordinates"),
+        ("eigs none.txt --assignment k_means --embed", 2, "--assignment: is given, but it is of --clusters"),
+        ("eigs none.txt --clusters 2 --count 3", 2, "--count: is given, but without --out and --picture"),
+        ("eigs none.txt --clusters 2 --scaling degrees", 2, "--scaling: is given, but without --out and --picture"),
+        ("eigs none.txt --key a", 2, "--key: is 'a', but none.txt is not a .npz file"),
+        ("eigs none.npy --base 1", 2, "--base: is given, but none.npy is not an edge list"),
+        ("eigs edge.txt --base 1", 2, "--base: is 1, but edge.txt has the vertex 0"),
         ("eigs graph.txt --tolerance nan", 2, "--tolerance: is NaN"),
         ("eigs graph.txt --embed --kind laplacian", 2, "--kind: is given, but"),
         ("eigs matrix.npy", 1, "MATRIX: is 1000 x 60, a square matrix is needed"),
@@ -183,6 +221,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / ("cut" + Path(name).suffix)).write_bytes((folder / name).read_bytes()[:5000])
     for ending in ("mha", "tif", "npy", "npz", "mtx", "txt"):
         (folder / f"words.{ending}").write_text("words\n")
+    (folder / "edge.txt").write_text("0 1\n")
+    (folder / "path.txt").write_text("0 1\n1 2\n2 3\n")
     np.savez(folder / "two.npz", a=np.eye(3), b=np.eye(3))
     return folder
 

@@ -319,6 +319,19 @@ def test_factors_are_those_of_the_library(cpu: purlin.Context, capsys: pytest.Ca
     assert np.array_equal(np.load("t.npz")["U"], want.U)
 
 
+def test_an_error_too_small_to_be_measured_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("one.npy", np.ones((1, 1)))
+    np.save("same.npy", np.ones((5, 4)))
+    for name in ("one", "same"):
+        for rule in ("--rank 1", "--tolerance 0.1"):
+            assert run(f"svd {name}.npy {rule} --device cpu --out {name}.npz --force") == 0
+            out = capsys.readouterr().out
+            assert out.startswith(f"{name}.npz: 1 triplets") and "nan" not in out, out
+    np.save("m.npy", np.diag([4.0, 3.0]))
+    assert run("svd m.npy --rank 1 --device cpu --out m.npz") == 0
+    assert capsys.readouterr().out.startswith("m.npz: 1 triplets, relative error 0.6\n")
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_sparse_matrices_of_scipys_files(kind: str, cpu: purlin.Context) -> None:
     row, col = np.array([0, 0, 2, 3, 4, 4]), np.array([1, 3, 2, 0, 1, 2])
@@ -421,6 +434,53 @@ def test_clusters_and_coordinates_are_those_of_the_library(cpu: purlin.Context) 
         assert np.array_equal(found["labels"], labels) and np.array_equal(found["vertices"], vertices)
     assert sorted(np.bincount(labels)) == [40, 40, 40] and vertices.tolist() == list(range(120))
     assert Path("g.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_default_counts_fit_small_graphs(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("path.txt").write_text("0 1\n1 2\n2 3\n")
+    Path("edge.txt").write_text("0 1\n")
+    for line, lines in (
+        ("eigs path.txt", 4),
+        ("eigs path.txt --embed", 3),
+        ("eigs edge.txt", 2),
+        ("eigs edge.txt --embed", 2),
+        ("eigs edge.txt --clusters 2", 2),
+        ("eigs path.txt --clusters 4", 4),
+    ):
+        done(line)
+        found = capsys.readouterr()
+        assert len(found.out.split()) == lines and not found.err, line
+    np.save("m.npy", np.arange(24.0).reshape(4, 6))
+    for kind, lines in (("gram", 6), ("outer_gram", 4), ("augmented", 6)):
+        done(f"eigs m.npy --kind {kind}")
+        assert len(capsys.readouterr().out.split()) == lines, kind
+
+
+@pytest.mark.parametrize("weighted", ["", " --weighted"])
+def test_edge_lists_that_count_from_1(weighted: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same graph counted from 0 and from 1, of which the vertices 5 and 6, counted from 0, hang together."""
+    edges = [(0, 1, 2.5), (1, 2, 0.5), (2, 0, 3.0), (2, 3, 1.0), (3, 4, 2.0), (5, 6, 1.5)]
+    for base in (0, 1):
+        Path(f"{base}.txt").write_text("".join(f"{a + base} {b + base} {w}\n" for a, b, w in edges))
+    for options in ("--component --clusters 2", "--count 4 --kind laplacian"):
+        done(f"eigs 0.txt{weighted} {options} --out 0.npz --force")
+        done(f"eigs 1.txt{weighted} {options} --base 1 --out 1.npz --force")
+        with np.load("0.npz") as zero, np.load("1.npz") as one:
+            assert zero.files == one.files
+            for name in zero.files:
+                assert np.array_equal(zero[name] + (name == "vertices"), one[name]), name
+    assert not capsys.readouterr().err
+    # Without the option there is a vertex more, about which a warning says why.
+    done(f"eigs 1.txt{weighted} --out a.npz")
+    warning = "purlin eigs: warning: MATRIX: 1.txt: no edge has vertex 0; --base 1 counts vertices from 1, --base 0 from 0\n"
+    assert capsys.readouterr().err == warning
+    done(f"eigs 1.txt{weighted} --base 0 --out b.npz")
+    assert not capsys.readouterr().err
+    with np.load("a.npz") as a, np.load("b.npz") as b:
+        assert a["vectors"].shape == (8, 6) and all(np.array_equal(a[name], b[name]) for name in a.files)
+    # Of a component the numbers are those of the file.
+    done(f"eigs 1.txt{weighted} --component --out c.npz")
+    assert np.load("c.npz")["vertices"].tolist() == [1, 2, 3, 4, 5] and not capsys.readouterr().err
 
 
 def test_pictures_hold_their_pixels() -> None:

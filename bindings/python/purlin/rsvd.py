@@ -229,7 +229,8 @@ class Rsvd(Solver[Info]):
     def _width(self, m: int, n: int) -> int:
         if self._options.get("tolerance", 0.0) > 0:
             return min(self._options.get("max_rank", 0) or min(m, n), m, n)
-        return self._rank
+        # A larger rank is refused by the library: arrays of its size need not be there.
+        return min(self._rank, m, n)
 
     def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
         values = np.ascontiguousarray(memory.real_array(s, name="s"))

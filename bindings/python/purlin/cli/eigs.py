@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import Context, Matrix, graph, lanczos, sparse
+from .._lanczos import order_of
 from .._options import LanczosOptions
 from . import png
 from .arrays import existing, load_npy, matrix_of
-from .failures import Usage
-from .options import bar, chosen, command, library_options, machine, say, show
+from .failures import Failure, Usage
+from .options import bar, chosen, command, library_options, machine, say, show, warn, whole
 from .outputs import ArrayFiles, Outputs, require_suffix, suffix_of
 
 _EXAMPLE = """purlin example eigs
@@ -22,7 +23,8 @@ purlin eigs graph.txt --clusters 3 --picture graph.png"""
 _TEXT = """Computes eigenpairs of a symmetric matrix, or of an operator of a graph that is never formed; without --out the
 values are printed. With --clusters, --embed or --picture the matrix is the weighted adjacency of a graph, and the
 eigenvectors of the smallest eigenvalues of its normalized Laplacian are coordinates of the vertices. --out then has
-values and coordinates, with --clusters labels (from 0), with --component the numbers of the vertices (from 0)."""
+values and coordinates, with --clusters labels (from 0), with --component the numbers of the vertices. Row k is of vertex k,
+with --base 1 of vertex k + 1."""
 
 _TEXTS = {
     "kind": "operator made of the matrix",
@@ -58,6 +60,12 @@ def add(commands: Any) -> None:
         help="the third number of a line of an edge list is its weight (default: ignored, weights are 1)",
     )
     made.add_argument(
+        "--base",
+        type=int,
+        choices=(0, 1),
+        help="the number from which an edge list counts vertices (default: 0); the largest number says how many there are",
+    )
+    made.add_argument(
         "--symmetrize",
         choices=("none", "union", "sum", "average", "intersection", "mirror"),
         help="how a directed graph becomes symmetric (default: union for edge lists, else none)",
@@ -65,9 +73,9 @@ def add(commands: Any) -> None:
     made.add_argument("--component", action="store_true", help="the largest connected component alone (default: all)")
     made.add_argument(
         "--count",
-        type=int,
+        type=whole,
         metavar="K",
-        help="number of pairs, or of coordinates (default: 6; of coordinates 3 or the number of clusters)",
+        help="number of pairs, or of coordinates (default: 6; of coordinates 3 or the number of clusters; at most n)",
     )
     made.add_argument(
         "--which",
@@ -78,13 +86,12 @@ def add(commands: Any) -> None:
     shown = made.add_argument_group("graphs")
     shown.add_argument("--embed", action="store_true", help="coordinates of the vertices (default: eigenpairs)")
     shown.add_argument(
-        "--scaling", choices=("none", "unit_rows", "degrees"), default="none", help="of the coordinates (default: none)"
+        "--scaling", choices=("none", "unit_rows", "degrees"), help="of the coordinates (default: none)"
     )
-    shown.add_argument("--clusters", type=int, metavar="K", help="number of spectral clusters (default: none)")
+    shown.add_argument("--clusters", type=whole, metavar="K", help="number of spectral clusters (default: none)")
     shown.add_argument(
         "--assignment",
         choices=("k_means", "pivoted_qr"),
-        default="k_means",
         help="how vertices get their cluster (default: k_means)",
     )
     shown.add_argument(
@@ -97,14 +104,60 @@ def add(commands: Any) -> None:
     )
 
 
+def _check(given: argparse.Namespace) -> None:
+    """Refuses options without effect, before the matrix is read."""
+    ending = suffix_of(given.matrix)
+    if ending not in _EDGES:
+        for name, value in (("weighted", given.weighted or None), ("base", given.base)):
+            if value is not None:
+                raise Usage(f"--{name}: is given, but {given.matrix} is not an edge list")
+    if given.key is not None and ending != ".npz":
+        raise Usage(f"--key: is {given.key!r}, but {given.matrix} is not a .npz file")
+    refused: list[tuple[str, str]] = []
+    if not _is_graph(given):
+        refused += [("scaling", "it is of coordinates, which --embed or --picture asks for")]
+    elif given.clusters is not None and given.out is None and given.picture is None:
+        text = "without --out and --picture the labels of --clusters are printed alone"
+        refused += [(name, text) for name in ("embed", "scaling", "count")]
+    if _is_graph(given):
+        text = "coordinates are of the smallest eigenvalues of the normalized Laplacian"
+        refused += [(name, text) for name in _OF_PAIRS]
+    if given.clusters is None:
+        refused += [("assignment", "it is of --clusters, which is not given")]
+    for name, reason in refused:
+        if getattr(given, name) not in (None, False):
+            raise Usage(f"--{name}: is given, but {reason}")
+    if given.picture is not None:
+        require_suffix("--picture", given.picture, ".png")
+        if given.count is not None and given.count < 3:
+            raise Usage(f"--count: is {given.count}, a picture needs at least 3")
+
+
+def _is_graph(given: argparse.Namespace) -> bool:
+    return given.embed or given.clusters is not None or given.picture is not None
+
+
+def _edges(given: argparse.Namespace, context: Context) -> Matrix:
+    """The graph of an edge list, whose rows are numbered from 0."""
+    path = existing(given, "MATRIX", given.matrix)
+    found = sparse.read_edges(path, weighted=given.weighted, context=context)[0]
+    n = found.shape[0]
+    starts, columns, _ = found.arrays()
+    has_zero = n > 0 and bool(starts[1] > starts[0] or columns.min() == 0)
+    if given.base == 1:
+        if has_zero:
+            raise Usage(f"--base: is 1, but {path} has the vertex 0")
+        rows = np.arange(1, n)
+        return sparse.select(found, rows, rows, context=context) if n > 0 else found
+    given.lacks_zero = n > 0 and not has_zero
+    return found
+
+
 def _read(given: argparse.Namespace, context: Context) -> Any:
     """The matrix of the file, symmetric where that is asked for."""
     is_edges = suffix_of(given.matrix) in _EDGES
     if is_edges:
-        existing(given, "MATRIX", given.matrix)
-        found: Any = sparse.read_edges(given.matrix, weighted=given.weighted, context=context)[0]
-    elif given.weighted:
-        raise Usage(f"--weighted: is given, but {given.matrix} is not an edge list")
+        found: Any = _edges(given, context)
     elif suffix_of(given.matrix) == ".npy":
         # Entries are gathered in compressed rows, which needs all of them.
         found = load_npy("MATRIX", existing(given, "MATRIX", given.matrix))
@@ -112,6 +165,21 @@ def _read(given: argparse.Namespace, context: Context) -> Any:
         found = matrix_of(given, "MATRIX", given.matrix, context, given.key)
     rule: Any = given.symmetrize or ("union" if is_edges else "none")
     return found if rule == "none" else sparse.symmetrize(found, rule, context=context)
+
+
+def _count(given: argparse.Namespace, matrix: Any) -> int:
+    """The number of pairs or coordinates: as asked for, or by default as many as there are where these are few."""
+    default = max(3, given.clusters or 0) if _is_graph(given) else 6
+    if len(matrix.shape) != 2 or 0 in matrix.shape:
+        # The library refuses such a matrix.
+        return default if given.count is None else given.count
+    n = order_of(matrix, given.kind or "matrix")
+    for option, number in (("--count", given.count), ("--clusters", given.clusters)):
+        if number is not None and not 1 <= number <= n:
+            raise Usage(f"{option}: is {number}, outside 1 to n = {n}")
+    if given.picture is not None and n < 3:
+        raise Failure(f"MATRIX: {given.matrix}: has {n} vertices, a picture needs at least 3")
+    return min(default, n) if given.count is None else given.count
 
 
 def _lines(matrix: Any) -> tuple[Any, Any] | None:
@@ -134,26 +202,16 @@ def _run_graph(
     given: argparse.Namespace, matrix: Any, outputs: Outputs, context: Context, options: dict[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """Coordinates, labels and the picture."""
-    for name in _OF_PAIRS:
-        if getattr(given, name) is not None:
-            raise Usage(
-                f"--{name}: is given, but coordinates are of the smallest eigenvalues of the normalized Laplacian"
-            )
-    count = given.count or max(3, given.clusters or 0)
-    picture = None
-    if given.picture is not None:
-        require_suffix("--picture", given.picture, ".png")
-        picture = outputs.add("--picture", given.picture)
-        if count < 3:
-            raise Usage(f"--count: is {count}, a picture needs at least 3")
+    count = _count(given, matrix)
+    picture = None if given.picture is None else outputs.add("--picture", given.picture)
     arrays: dict[str, Any] = {}
     with bar(given, "residual") as progress:
-        embedding = graph.embed(matrix, count, given.scaling, progress=progress, context=context, **options)
+        embedding = graph.embed(matrix, count, given.scaling or "none", progress=progress, context=context, **options)
         arrays.update(values=embedding.values, coordinates=embedding.coordinates)
         labels = None
         if given.clusters is not None:
             labels = graph.cluster(
-                matrix, given.clusters, given.assignment, progress=progress, context=context, **options
+                matrix, given.clusters, given.assignment or "k_means", progress=progress, context=context, **options
             ).labels
             arrays["labels"] = labels
     if picture is not None:
@@ -166,7 +224,7 @@ def _run_pairs(
     given: argparse.Namespace, matrix: Any, context: Context, options: dict[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """Eigenpairs with their residuals."""
-    count = 6 if given.count is None else given.count
+    count = _count(given, matrix)
     with bar(given, "residual") as progress:
         found = lanczos.run(
             matrix,
@@ -192,7 +250,9 @@ def run(given: argparse.Namespace) -> None:
         a="MATRIX",
         w="MATRIX",
     )
-    is_graph = given.embed or given.clusters is not None or given.picture is not None
+    _check(given)
+    given.lacks_zero = False
+    is_graph = _is_graph(given)
     names = ["values", "coordinates"] if is_graph else ["values", "vectors", "residuals"]
     names += ["labels"] * (given.clusters is not None) + ["vertices"] * given.component
     with Outputs(given.force) as outputs, machine(given) as (context, group):
@@ -206,9 +266,12 @@ def run(given: argparse.Namespace) -> None:
         else:
             arrays, info = _run_pairs(given, matrix, context, {**options, **group})
         if vertices is not None:
-            arrays["vertices"] = vertices
+            arrays["vertices"] = vertices + (given.base or 0)
         if files is not None:
             files.write(arrays)
+    if given.lacks_zero and given.base is None and not given.component:
+        # Most likely the file counts from 1, and vertex 0 is none of its graph.
+        warn(given, f"MATRIX: {given.matrix}: no edge has vertex 0; --base 1 counts vertices from 1, --base 0 from 0")
     if files is None and given.picture is None:
         _print(arrays)
         return

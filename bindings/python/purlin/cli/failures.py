@@ -22,6 +22,28 @@ class StdoutFailure(Failure):
     """Results cannot be printed."""
 
 
+class Huge(int):
+    """An integer that 64 bits do not hold, as the nearest that they do. Messages have it as it was given."""
+
+    written = ""
+
+    @classmethod
+    def of(cls, value: int) -> Huge:
+        """The nearest integer of 64 bits."""
+        made = cls(max(-(2**63), min(value, 2**63 - 1)))
+        made.written = str(value)
+        return made
+
+    def __str__(self) -> str:
+        return self.written
+
+    def __repr__(self) -> str:
+        return self.written
+
+    def __format__(self, spec: str) -> str:
+        return self.written
+
+
 # The argument at the begin of a message of the library, with the element of a list.
 _ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
 # What may follow a file's name in a message of the library, which writes files under provisional names of its own.
@@ -53,6 +75,15 @@ def _of_memory(given: argparse.Namespace, error: OutOfMemory) -> str:
     on_device = isinstance(error, OutOfDeviceMemory)
     name, limit = ("--gpu-memory", given.gpu_memory) if on_device else ("--memory", given.memory)
     return f"{name}: is {limit} bytes: {error}" if limit else str(error)
+
+
+def _as_given(given: argparse.Namespace, text: str) -> str:
+    """The message with numbers that 64 bits do not hold as they were given."""
+    for value in vars(given).values():
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, Huge):
+                text = re.sub(rf"(?<!\d){int(number)}(?!\d)", number.written, text)
+    return text
 
 
 def _text(given: argparse.Namespace, error: Exception) -> tuple[str, int]:
@@ -89,5 +120,6 @@ def report(given: argparse.Namespace, error: Exception) -> int:
         # The reader of stdout is gone.
         return 1
     text, code = _text(given, error)
+    text = _as_given(given, text)
     print(f"purlin {given.command}: error: {' '.join(text.split())}", file=sys.stderr)
     return code

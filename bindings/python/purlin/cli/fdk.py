@@ -14,7 +14,7 @@ from ..blocks import Sink, Source
 from . import nifti, rtk
 from .arrays import existing, load_npy
 from .failures import Failure, Usage
-from .options import Parser, bar, chosen, command, library_options, machine, say
+from .options import Parser, bar, chosen, command, library_options, machine, say, whole
 from .outputs import Outputs, npy_header, require_suffix, suffix_of, write_begin
 
 _EXAMPLE = """purlin example fdk
@@ -51,7 +51,7 @@ def _add_inputs(made: Parser) -> None:
     raw = made.add_argument_group("raw projections")
     raw.add_argument(
         "--shape",
-        type=int,
+        type=whole,
         nargs=3,
         metavar=("VIEWS", "ROWS", "COLUMNS"),
         help="numbers of a raw file, columns fastest (default: the file is not raw)",
@@ -59,7 +59,7 @@ def _add_inputs(made: Parser) -> None:
     raw.add_argument(
         "--type", default="float32", help="NumPy's name of the pixels' type, >u2 for big-endian (default: float32)"
     )
-    raw.add_argument("--header", type=int, default=0, metavar="BYTES", help="bytes before the first pixel (default: 0)")
+    raw.add_argument("--header", type=whole, default=0, metavar="BYTES", help="bytes before the first pixel (default: 0)")
     counts = made.add_argument_group("raw counts instead of line integrals")
     counts.add_argument(
         "--i0",
@@ -119,7 +119,7 @@ def _add_geometry(made: Parser) -> None:
     volume = made.add_argument_group("volume")
     volume.add_argument(
         "--size",
-        type=int,
+        type=whole,
         nargs=3,
         metavar=("X", "Y", "Z"),
         help="voxels (default: as many as the panel has columns, columns, rows)",

@@ -7,20 +7,25 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from fractions import Fraction
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from .. import Context, Group
 from .._context import initialised
 from .. import _structs
 from .._options import WORDS
-from .failures import StdoutFailure, Usage
+from .failures import Huge, StdoutFailure, Usage
 from .progress import Bar
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
+# The largest number of the library's integers.
+_MOST = 2**63 - 1
+
+
 def _expected(found: re.Match[str]) -> str:
-    return f": is {found[2]}, expected {'an integer' if found[1] == 'int' else 'a number'}"
+    return f": is {found[2]}, expected {'a number' if found[1] == 'float' else 'an integer'}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,16 +40,25 @@ class Parser(argparse.ArgumentParser):
         """Ends the process with code 2."""
         text = re.sub(r"^argument (\S+): ", lambda found: f"{found[1].rpartition('/')[2]}: ", message)
         text = re.sub(r": invalid choice: ('[^']*') \(choose from (.*)\)$", r": is \1, expected one of \2", text)
-        text = re.sub(r": invalid (int|float) value: (.*)$", _expected, text)
+        text = re.sub(r": invalid (whole|int|float) value: (.*)$", _expected, text)
         self.exit(2, f"{self.prog}: error: {' '.join(text.split())} ({self.prog} --help has the options)\n")
+
+
+def whole(text: str) -> int:
+    """An integer; one that 64 bits do not hold as a `Huge`, so that the check of the option's own range refuses it."""
+    value = int(text)
+    return value if -_MOST - 1 <= value <= _MOST else Huge.of(value)
 
 
 def memory_size(text: str) -> int:
     """A number of bytes, such as 8GiB, 500MB or 1000000."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", text.strip().upper())
-    if found is None or found[2] not in _UNITS or float(found[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"is {text!r}, expected a size above 0 such as 8GiB or 500MB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    found = re.fullmatch(r"(\d{1,40}(?:\.\d{1,40})?)\s*([KMGT]?I?)B?", text.strip().upper(), re.ASCII)
+    size = int(Fraction(found[1]) * _UNITS[found[2]]) if found and found[2] in _UNITS else 0
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"is {text!r}, expected a size of at least 1 byte such as 8GiB or 500MB")
+    if size > _MOST:
+        raise argparse.ArgumentTypeError(f"is {text!r}, expected at most {_MOST} bytes, which are less than 8388608TiB")
+    return size
 
 
 def device(text: str) -> tuple[str, list[int]]:
@@ -95,7 +109,7 @@ def command(
             metavar="SIZE",
             help="limit of memory of each GPU (default: none)",
         )
-        common.add_argument("--threads", type=int, default=0, metavar="N", help="threads of the CPU (default: all)")
+        common.add_argument("--threads", type=whole, default=0, metavar="N", help="threads of the CPU (default: all)")
     common.add_argument("--quiet", action="store_true", help="no progress bar and no summary (default: both)")
     common.add_argument("--debug", action="store_true", help="traceback of a failure (default: one line)")
     return made
@@ -106,7 +120,7 @@ def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]
     """The context of a command, and the option `group` where several GPUs share the work."""
 
     def log(_level: int, text: str) -> None:
-        print(f"purlin {given.command}: warning: {text}", file=sys.stderr)
+        warn(given, text)
 
     backend, numbers = given.device
     if len(numbers) > 1 and not given.several:
@@ -131,6 +145,11 @@ def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]
 def bar(given: argparse.Namespace, measure: str = "") -> Bar:
     """A progress bar on a terminal's stderr; elsewhere, and with --quiet, one that draws nothing."""
     return Bar(f"purlin {given.command}", not given.quiet and sys.stderr.isatty(), measure)
+
+
+def warn(given: argparse.Namespace, text: str) -> None:
+    """A line on stderr, with --quiet too."""
+    print(f"purlin {given.command}: warning: {text}", file=sys.stderr)
 
 
 def show(text: str) -> None:
@@ -180,7 +199,9 @@ def library_options(parser: Any, struct: str, options: Any, texts: dict[str, str
             parser.add_argument(option, choices=get_args(hint), **settings)
         else:
             metavar = "N" if hint is int else "X"
-            parser.add_argument(option, type=hint, metavar=metavar, **settings)
+            # A seed has all numbers of its type, which the message of a larger one says.
+            kind: Any = whole if hint is int and key != "seed" else hint
+            parser.add_argument(option, type=kind, metavar=metavar, **settings)
 
 
 def chosen(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..pca import PCA
 from .._options import CommonOptions
 from .arrays import matrix_of
-from .options import bar, chosen, command, library_options, machine, say, show
+from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
 from .svd import COMMON, add_matrix, add_restart
 
@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     """Declares the command."""
     made = command(commands, "pca", run, "principal components of samples", _TEXT, _EXAMPLE)
     add_matrix(made, "SAMPLES", ".npy, .npz (an array or SciPy's sparse matrix), .mtx or .mtx.gz")
-    made.add_argument("--components", type=int, required=True, metavar="K", help="number of components")
+    made.add_argument("--components", type=whole, required=True, metavar="K", help="number of components")
     made.add_argument(
         "--samples", choices=("rows", "columns"), default="rows", help="where a sample is (default: rows)"
     )

@@ -11,7 +11,7 @@ from .. import dwi
 from .._options import CsaOptions, PeaksOptions
 from . import nifti
 from .failures import Failure, Usage
-from .options import bar, chosen, command, library_options, machine, say
+from .options import bar, chosen, command, library_options, machine, say, whole
 from .outputs import Outputs, require_suffix, save_npz
 
 _EXAMPLE = """purlin example peaks
@@ -43,9 +43,9 @@ def add(commands: Any) -> None:
     made.add_argument("--bvec", required=True, metavar="FILE", help="unit gradients, 3 rows or 3 columns")
     made.add_argument("--mask", metavar="FILE", help=".nii or .nii.gz, not 0 in voxels of interest (default: all)")
     made.add_argument(
-        "--degree", type=int, default=4, metavar="N", help="even degree of the orientation function (default: 4)"
+        "--degree", type=whole, default=4, metavar="N", help="even degree of the orientation function (default: 4)"
     )
-    made.add_argument("--count", type=int, default=3, metavar="K", help="most peaks of a voxel (default: 3)")
+    made.add_argument("--count", type=whole, default=3, metavar="K", help="most peaks of a voxel (default: 3)")
     made.add_argument(
         "--min-separation",
         type=float,

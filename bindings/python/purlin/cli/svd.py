@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 from .. import rsvd
 from .._options import RsvdOptions
 from .arrays import matrix_of
 from .failures import Usage
-from .options import bar, chosen, command, library_options, machine, say, show
+from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
 
 _EXAMPLE = """purlin example svd
@@ -60,7 +62,7 @@ def add(commands: Any) -> None:
     """Declares the command."""
     made = command(commands, "svd", run, "largest singular triplets of a matrix", _TEXT, _EXAMPLE)
     add_matrix(made, "MATRIX", ".npy, .npz (an array or SciPy's sparse matrix), .mtx or .mtx.gz")
-    made.add_argument("--rank", type=int, metavar="K", help="number of triplets (needed without --tolerance)")
+    made.add_argument("--rank", type=whole, metavar="K", help="number of triplets (needed without --tolerance)")
     library_options(made.add_argument_group("method"), "rsvd_options", RsvdOptions, _TEXTS)
     add_restart(made)
     made.add_argument(
@@ -90,5 +92,7 @@ def run(given: argparse.Namespace) -> None:
     if files is None:
         show("\n".join(f"{value:.17g}" for value in factors.s))
         return
-    say(given, f"{', '.join(files.written)}: {info.rank} triplets, relative error {info.error_relative:.3g}")
+    # Where it is too small to be measured, the reason below says so.
+    error = "" if np.isnan(info.error_relative) else f", relative error {info.error_relative:.3g}"
+    say(given, f"{', '.join(files.written)}: {info.rank} triplets{error}")
     say(given, f"method {info.method} ({info.reason}), {info.seconds:.3g} s")
