@@ -143,6 +143,26 @@ def test_the_plan_reports_its_choices(cpu: purlin.Context) -> None:
         assert ((redundancy >= 0) & (redundancy <= 1)).all()
 
 
+@pytest.mark.parametrize(
+    ("slices", "slab", "whole", "pushed"),
+    # The middle of the panel; all of it; a pushed scan that is stored, with all its pixels; a row that two slabs need.
+    [(1, 0, 1, 1), (16, 0, 2, 2), (2, 1, 1, 2), (32, 16, 3, 2)],
+)
+def test_pixels_count_in_rows_that_are_read(cpu: purlin.Context, slices: int, slab: int, whole: int, pushed: int) -> None:
+    angles = np.arange(16) * 2 * np.pi / 16
+    geometry = purlin.fdk.Geometry(16, 16, 1.0, 1.0, 500.0, 1000.0, angles=angles)
+    grid = purlin.fdk.Grid((8, 8, slices), (0.5, 0.5, 0.5), (-1.75, -1.75, -0.25 * (slices - 1)))
+    lines = np.zeros((16, 16, 16), np.float32)
+    lines[3, 0, 0], lines[7, 8, 4] = np.nan, np.inf
+    with Reconstruction(geometry, grid, context=cpu, slab=slab) as plan:
+        plan.reconstruct(lines)
+        assert plan.last_info().pixels_not_finite == whole
+        plan.begin()
+        plan.push(list(range(16)), lines)
+        plan.finish()
+        assert plan.last_info().pixels_not_finite == pushed
+
+
 def test_files_and_functions(cpu: purlin.Context, tmp_path: Path) -> None:
     geometry, grid, projections, _ = published("full")
     with Reconstruction(geometry, grid, context=cpu) as plan:
