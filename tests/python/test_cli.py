@@ -249,6 +249,8 @@ def inputs(made: Path, folder: Path) -> Path:
         ("--force --min-separation=nan", 2, "--min-separation: is nan, expected 0 to 90 degrees"),
         ("--force --relative-threshold=nan", 2, "--relative-threshold: is NaN, outside 0 .. 1"),
         ("--force --degree=7", 2, "--degree: is 7, an even number from 2 to 16"),
+        (f"--force --count={HUGE}", 2, f"--count: is {HUGE}, outside 1 to 2001599834386887 for 192 voxels"),
+        (f"--force --degree={HUGE}", 2, f"--degree: is {HUGE}, outside 2 to 1048576"),
         ("--force --count=0", 2, "--count: is 0, expected at least 1"),
         ("--force --mask=dwi.nii", 1, "--mask: dwi.nii: has shape (8, 8, 3, 65), the image (8, 8, 3)"),
         ("--force --memory=1KB", 1, "--memory: is 1000 bytes"),

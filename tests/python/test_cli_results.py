@@ -284,6 +284,66 @@ def test_peaks_are_those_of_the_library_in_both_layouts(cpu: purlin.Context) -> 
         assert np.array_equal(masked["peak_values"], np.where(mask[..., None] != 0, np.load("p.npz")["peak_values"], 0))
 
 
+@needs_nibabel
+def test_nan_in_a_mask_is_outside() -> None:
+    nibabel = importlib.import_module("nibabel")
+    assert run("example peaks --quiet") == 0
+    image = nibabel.load("dwi.nii")
+    inside = np.random.default_rng(3).random(image.shape[:3]) < 0.5
+    line = "peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --mask"
+    nibabel.Nifti1Image(inside.astype(np.uint8), image.affine).to_filename("bytes.nii")
+    nibabel.Nifti1Image(np.where(inside, 1, np.nan).astype(np.float32), image.affine).to_filename("nan.nii")
+    for name in ("bytes", "nan"):
+        done(f"{line} {name}.nii --out {name}.npz")
+    with np.load("bytes.npz") as want, np.load("nan.npz") as found:
+        assert all(np.array_equal(found[name], want[name]) for name in want.files)
+        assert not found["peak_values"][~inside].any() and found["peak_values"][inside, 0].all()
+
+
+@needs_nibabel
+@pytest.mark.parametrize("ending", [".nii", ".npz"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_gradients_that_are_no_numbers(value: float, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Volumes without weighting need none; elsewhere the message has the place in the file."""
+    assert run("example peaks --quiet") == 0
+    vectors = np.loadtxt("dwi.bvec")
+    line = f"peaks dwi.nii --bval dwi.bval --out o{ending} --bvec"
+    done(f"{line} dwi.bvec")
+    want = Path(f"o{ending}").read_bytes() if ending == ".nii" else dict(np.load("o.npz"))
+    vectors[:, 0] = value
+    np.savetxt("unweighted.bvec", vectors)
+    done(f"{line} unweighted.bvec --force")
+    if ending == ".nii":
+        assert Path("o.nii").read_bytes() == want
+    else:
+        assert all(np.array_equal(array, want[name]) for name, array in np.load("o.npz").items())
+    Path(f"o{ending}").unlink()
+    vectors[1, 3] = value
+    np.savetxt("columns.bvec", vectors)
+    np.savetxt("rows.bvec", vectors.T)
+    for name in ("column", "row"):
+        text = f"--bvec: {name}s.bvec: {name} 3 (from 0) has norm NaN, a unit vector is needed"
+        refused(f"{line} {name}s.bvec", 1, text, capsys)
+    vectors[:, 3] = 2, 0, 0
+    np.savetxt("long.bvec", vectors)
+    refused(f"{line} long.bvec", 1, "--bvec: long.bvec: column 3 (from 0) has norm 2.000000", capsys)
+    np.savetxt("nan.bval", np.where(np.arange(65) == 4, value, np.loadtxt("dwi.bval")))
+    refused(f"{line.replace('dwi.bval', 'nan.bval')} dwi.bvec", 1, "--bval: nan.bval: number 4 (from 0) is ", capsys)
+
+
+@needs_nibabel
+def test_images_of_colours_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    nibabel = importlib.import_module("nibabel")
+    assert run("example peaks --quiet") == 0
+    for name, shape in (("image", (8, 8, 3, 65)), ("mask", (8, 8, 3))):
+        colours = np.zeros(shape, [("R", "u1"), ("G", "u1"), ("B", "u1")])
+        nibabel.Nifti1Image(colours, np.eye(4)).to_filename(f"{name}.nii")
+    line = "--bval dwi.bval --bvec dwi.bvec --out o.nii"
+    refused(f"peaks image.nii {line}", 1, "IMAGE: image.nii: has samples of type RGB, expected real numbers", capsys)
+    text = "--mask: mask.nii: has samples of type RGB, expected real numbers"
+    refused(f"peaks dwi.nii {line} --mask mask.nii", 1, text, capsys)
+
+
 def test_gradients_turn_into_the_axes_of_the_scanner() -> None:
     vectors = np.random.default_rng(5).standard_normal((7, 3))
     # FSL's first axis counts backwards where the determinant is positive; spacings do not matter.

@@ -16,7 +16,6 @@ mod narrow;
 mod oblique;
 mod physics;
 mod plans;
-mod reported;
 mod retained;
 mod scans;
 mod session;

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,9 @@ def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, .
         zlib.error,
     ) as error:
         raise Failure(f"{argument}: {path}: is not a NIfTI image: {error}") from None
+    if image.get_data_dtype().kind not in "iuf":
+        kind = image.header.get_value_label("datatype")
+        raise Failure(f"{argument}: {path}: has samples of type {kind}, expected real numbers")
     if len(image.shape) not in axes:
         wanted = " or ".join(str(number) for number in axes)
         raise Failure(f"{argument}: {path}: has {len(image.shape)} axes, expected {wanted}")
@@ -101,20 +106,44 @@ def _numbers(given: argparse.Namespace, argument: str, path: str) -> Any:
         raise Failure(f"{argument}: {path}: is not a table of numbers: {error}") from None
 
 
-def scheme(given: argparse.Namespace, bval: str, bvec: str, volumes: int) -> tuple[Any, Any]:
-    """b-values (N,) and gradients (N, 3) of the two text files, the latter in either orientation. Rows that are not numbers,
-    as some programs write for volumes without weighting, are 0."""
+@dataclass(frozen=True)
+class Scheme:
+    """b-values (N,) and gradients (N, 3) of two text files. Gradients that are not numbers stay so: some programs write them
+    for volumes without weighting, where they are not read."""
+
+    bvals: Any
+    bvecs: Any
+    _bval_file: str
+    _bvec_file: str
+    _is_transposed: bool
+
+    def failure(self, error: Exception) -> Failure | None:
+        """The error of the library about a number of the files, by its place there; None for any other error."""
+        found = re.match(r"(bvals|bvecs): (?:element|row) (\d+) (.*)", str(error))
+        if found is None:
+            return None
+        argument, path, line = "--bval", self._bval_file, "number"
+        if found[1] == "bvecs":
+            argument, path, line = "--bvec", self._bvec_file, "column" if self._is_transposed else "row"
+        return Failure(f"{argument}: {path}: {line} {found[2]} (from 0) {found[3]}")
+
+
+def scheme(given: argparse.Namespace, bval: str, bvec: str, volumes: int) -> Scheme:
+    """The scheme of the two text files, the gradients in either orientation."""
     bvals = _numbers(given, "--bval", bval).ravel()
     bvecs = _numbers(given, "--bvec", bvec)
     if bvals.size != volumes:
         raise Failure(f"--bval: {bval}: has {bvals.size} numbers, the image has {volumes} volumes")
-    if bvecs.shape == (3, volumes):
-        # Also of three volumes, where FSL's orientation is the usual one.
+    # Also of three volumes, where FSL's orientation is the usual one.
+    is_transposed = bvecs.shape == (3, volumes)
+    if is_transposed:
         bvecs = bvecs.T
     if bvecs.shape != (volumes, 3):
         rows, cols = bvecs.shape
         raise Failure(f"--bvec: {bvec}: has {rows} x {cols} numbers, expected 3 x {volumes} or {volumes} x 3")
-    return bvals, np.where(np.isfinite(bvecs), bvecs, 0.0)
+    # A direction is of three numbers: one that is none makes the others useless.
+    known = np.isfinite(bvecs).all(axis=1, keepdims=True)
+    return Scheme(bvals, np.where(known, bvecs, np.nan), bval, bvec, is_transposed)
 
 
 def to_scanner(bvecs: Any, affine: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dwi
+from .. import InvalidArgument, dwi
 from .._options import CsaOptions, PeaksOptions
 from . import nifti
 from .failures import Failure, Usage
@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
     made.add_argument("image", metavar="IMAGE", help=".nii or .nii.gz, the last axis the measurements")
     made.add_argument("--bval", required=True, metavar="FILE", help="b-values, s/mm^2")
     made.add_argument("--bvec", required=True, metavar="FILE", help="unit gradients, 3 rows or 3 columns")
-    made.add_argument("--mask", metavar="FILE", help=".nii or .nii.gz, not 0 in voxels of interest (default: all)")
+    made.add_argument("--mask", metavar="FILE", help=".nii or .nii.gz, not 0 and not NaN in voxels of interest (default: all)")
     made.add_argument(
         "--degree", type=whole, default=4, metavar="N", help="even degree of the orientation function (default: 4)"
     )
@@ -77,7 +77,8 @@ def _mask(given: argparse.Namespace, shape: tuple[int, ...]) -> Any:
         array = array[..., 0]
     if array.shape != shape:
         raise Failure(f"--mask: {given.mask}: has shape {array.shape}, the image {shape}")
-    return array != 0
+    # NaN, which some programs write outside the brain, compares as different from 0.
+    return (array != 0) & ~np.isnan(array)
 
 
 def run(given: argparse.Namespace) -> None:
@@ -100,15 +101,30 @@ def run(given: argparse.Namespace) -> None:
     with Outputs(given.force) as outputs, bar(given) as progress:
         place = outputs.add("--out", given.out)
         image = nifti.read(given, "IMAGE", given.image, (4,))
-        bvals, bvecs = nifti.scheme(given, given.bval, given.bvec, image.shape[3])
+        # As many as arrays of 64 bits hold.
+        voxels = max(int(np.prod(image.shape[:3])), 1)
+        most = (2**63 - 1) // (24 * voxels)
+        if given.count > most:
+            raise Usage(f"--count: is {given.count}, outside 1 to {most} for {voxels} voxels")
+        scheme = nifti.scheme(given, given.bval, given.bvec, image.shape[3])
         mask = _mask(given, image.shape[:3])
-        if not is_dipy:
-            bvecs = nifti.to_scanner(bvecs, image.affine)
+        bvecs = scheme.bvecs if is_dipy else nifti.to_scanner(scheme.bvecs, image.affine)
         signals = nifti.samples("IMAGE", given.image, image)
         with machine(given) as (context, _):
-            fitted = dwi.csa(
-                signals, bvals, bvecs, given.degree, basis, mask=mask, progress=progress, context=context, **csa
-            )
+            try:
+                fitted = dwi.csa(
+                    signals,
+                    scheme.bvals,
+                    bvecs,
+                    given.degree,
+                    basis,
+                    mask=mask,
+                    progress=progress,
+                    context=context,
+                    **csa,
+                )
+            except InvalidArgument as error:
+                raise scheme.failure(error) or error from None
             found = dwi.peaks(
                 fitted.sh,
                 given.count,
