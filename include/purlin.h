@@ -2568,12 +2568,13 @@ typedef struct purlin_fdk_info {
    */
   int64_t views_pushed;
   /**
-   * Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts
-   * twice.
+   * Pixels of the last run that were not finite or too large and were replaced by 0, in the panel rows that the volume
+   * is seen through; a run reads no others. A pixel that two slabs need counts twice. Of a pushed scan that is stored
+   * in host memory all pixels count, once.
    */
   int64_t pixels_sanitized;
   /**
-   * Counts of it that were raised to the least, likewise.
+   * Counts of it that were raised to the least; counted like `pixels_sanitized`.
    */
   int64_t pixels_clamped;
   /**
@@ -2622,12 +2623,12 @@ typedef struct purlin_fdk_info {
   char reason[128];
   /**
    * Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
-   * `pixels_clamped`.
+   * `pixels_sanitized`.
    */
   int64_t pixels_negative;
   /**
    * Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize`
-   * replaced them or not; counted like `pixels_clamped`. Where it did not, the voxels that their rows contribute to
+   * replaced them or not; counted like `pixels_sanitized`. Where it did not, the voxels that their rows contribute to
    * are NaN, or 0 in volumes of integers.
    */
   int64_t pixels_not_finite;
@@ -6089,6 +6090,10 @@ purlin_status purlin_fdk_last_info(const struct purlin_fdk *fdk,
 /**
  * The weights that a scan is reconstructed with, in f64.
  *
+ * Where the reconstruction scales the angular weights of a short scan, because it exceeds 180 degrees by less than a
+ * step of its views, `angular` has the scaled ones: `angular` times `redundancy`, summed over the views, is pi on the
+ * axis. PURLIN_FDK_MODE_RABBITCT applies neither of the two weights.
+ *
  * Where the columns of the panel are not parallel to the axis (rolled, or pitched and off the middle), each pixel of a
  * short scan or half fan has a weight of its own: here stands that of the ray through each column in the plane of the
  * orbit, or in the panel's nearest row. purlin_fdk_weight applies that of each pixel.
@@ -6096,7 +6101,8 @@ purlin_status purlin_fdk_last_info(const struct purlin_fdk *fdk,
  * @param fdk         the reconstruction.
  * @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be
  *                    NULL.
- * @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
+ * @param angular     F64 on the host, views: the weight of each view, rad, which is half of the gaps to its neighbours,
+ *                    scaled as said above; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type,
  * read-only, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
  */

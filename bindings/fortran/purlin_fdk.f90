@@ -96,7 +96,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Weights of rays that are measured twice, F64 [columns, views], and of views, F64 [views].
+  !> Weights that a scan is reconstructed with: of rays that are measured twice, F64 [columns, views], and of views,
+  !> F64 [views].
   subroutine fdk_weights(self, redundancy, angular, stat, errmsg)
     class(purlin_fdk), intent(in) :: self
     type(purlin_tensor), intent(inout), optional :: redundancy, angular

@@ -106,7 +106,8 @@ class reconstruction {
     check(purlin_fdk_set_counts(get(), i0, i0_image.get(), dark.get(), epsilon));
   }
 
-  /// Weights of rays that are measured twice, F64 [columns, views], and of views, F64 [views]; either may be empty.
+  /// Weights that a scan is reconstructed with: of rays that are measured twice, F64 [columns, views], and of views,
+  /// F64 [views]; either may be empty.
   void weights(const tensor& redundancy, const tensor& angular) const {
     check(purlin_fdk_weights(get(), redundancy.get(), angular.get()));
   }

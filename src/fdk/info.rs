@@ -66,9 +66,10 @@ pub struct Info {
     pub host_bytes_used: i64,
     /// Views pushed since the last begin; 0 after the scan was cancelled or dropped.
     pub views_pushed: i64,
-    /// Pixels of the last run that were not finite and were replaced by 0. A row that two slabs need counts twice.
+    /// Pixels of the last run that were not finite and were replaced by 0, in the panel rows that the volume is seen
+    /// through. A row that two slabs need counts twice. Of a pushed scan that is stored all pixels count, once.
     pub pixels_sanitized: i64,
-    /// Counts of the last run that were raised to the least. A row that two slabs need counts twice.
+    /// Counts of the last run that were raised to the least. Counted as `pixels_sanitized`.
     pub pixels_clamped: i64,
     /// Bytes copied to the devices.
     pub bytes_uploaded: i64,
@@ -90,7 +91,8 @@ pub struct Info {
     pub seconds: f64,
     /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds`.
     pub gups: f64,
-    /// Counts of the last run above the unattenuated count: their line integrals are negative. Counted as `pixels_clamped`.
+    /// Counts of the last run above the unattenuated count: their line integrals are negative. Counted as
+    /// `pixels_sanitized`.
     pub pixels_negative: i64,
     /// Pixels of the last run that were not finite, replaced or not; counted as `pixels_sanitized`.
     pub pixels_not_finite: i64,

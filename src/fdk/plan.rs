@@ -317,7 +317,7 @@ impl Plan {
                 out
             });
             let weight = match options.mode {
-                Mode::Fdk => scan.share * angular * view.orbit_radius() * view.source_to_detector,
+                Mode::Fdk => angular * view.orbit_radius() * view.source_to_detector,
                 // w in the scale of the given matrix.
                 Mode::RabbitCt => 1.0 / (view.scale * view.scale),
             };

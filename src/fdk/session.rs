@@ -139,8 +139,8 @@ impl Fdk {
         self.last.clone()
     }
 
-    /// The weights of rays that are measured twice, [columns, views], and the angular weights, rad, one a view: F64 on the
-    /// host.
+    /// The weights that a scan is reconstructed with: those of rays that are measured twice, [columns, views], and the
+    /// angular ones, rad, one a view; F64 on the host. RabbitCT mode applies neither.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for other sizes or types.

@@ -33,7 +33,9 @@ pub struct Scan {
     pub reason: String,
     /// Problems of the scan that do not prevent a result. `reason` contains them too.
     pub warnings: Vec<String>,
-    /// Angular weight of each view, rad.
+    /// Angular weight of each view, rad: half the gaps beside it. Those of a short scan whose excess over 180 degrees is
+    /// less than a step of its views are scaled: Parker's weights end between two views there, and their sum over the
+    /// views is not half a circle.
     pub angular: Vec<f64>,
     /// Angle from the first view of the arc to the last, rad.
     pub arc: f64,
@@ -56,9 +58,6 @@ pub struct Scan {
     pub is_by_pixel: bool,
     /// The rays of each view.
     pub fans: Vec<Fan>,
-    /// Factor of all angular weights. It is 1 but for a short scan whose excess over 180 degrees is less than a step of its
-    /// views: Parker's weights end between two views there, and their sum over the views is not half a circle.
-    pub share: f64,
     /// Radius of the orbit on which weights are computed, mm: the mean of all views. The weights are functions of the
     /// line and not of the source's distance, so the two weights of a line add to 1 on non-circular orbits, too.
     pub radius: f64,
@@ -144,13 +143,13 @@ impl Scan {
             reach,
             is_by_pixel: false,
             fans,
-            share: 1.0,
             radius,
         };
         match redundancy {
             Redundancy::Short => {
                 scan.check_short(allow_short_arc)?;
-                scan.share = scan.short_share(geometry, gaps.second);
+                let factor = scan.short_factor(geometry, gaps.second);
+                scan.angular.iter_mut().for_each(|w| *w *= factor);
             }
             Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
             Redundancy::Full if is_arc && !allow_short_arc => {
@@ -208,8 +207,8 @@ impl Scan {
         Ok(())
     }
 
-    /// See [`Scan::share`]. `step` is the largest gap between views of the arc, rad.
-    fn short_share(&self, geometry: &Geometry, step: f64) -> f64 {
+    /// The factor of all angular weights; see [`Scan::angular`]. `step` is the largest gap between views of the arc, rad.
+    fn short_factor(&self, geometry: &Geometry, step: f64) -> f64 {
         let delta = (self.arc - PI) / 2.0;
         if self.misses_rays() || 2.0 * delta >= step {
             return 1.0;

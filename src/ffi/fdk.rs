@@ -215,6 +215,10 @@ unsafe fn write_report(
 
 /// The weights that a scan is reconstructed with, in f64.
 ///
+/// Where the reconstruction scales the angular weights of a short scan, because it exceeds 180 degrees by less than a
+/// step of its views, `angular` has the scaled ones: `angular` times `redundancy`, summed over the views, is pi on the
+/// axis. PURLIN_FDK_MODE_RABBITCT applies neither of the two weights.
+///
 /// Where the columns of the panel are not parallel to the axis (rolled, or pitched and off the middle), each pixel of a
 /// short scan or half fan has a weight of its own: here stands that of the ray through each column in the plane of the
 /// orbit, or in the panel's nearest row. purlin_fdk_weight applies that of each pixel.
@@ -222,7 +226,8 @@ unsafe fn write_report(
 /// @param fdk         the reconstruction.
 /// @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be
 ///                    NULL.
-/// @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
+/// @param angular     F64 on the host, views: the weight of each view, rad, which is half of the gaps to its neighbours,
+///                    scaled as said above; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type,
 /// read-only, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
 #[must_use]

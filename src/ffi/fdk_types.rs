@@ -255,10 +255,11 @@ pub struct purlin_fdk_info {
     pub host_bytes_used: i64,
     /// Views pushed since the last purlin_fdk_begin; 0 after the scan was cancelled or dropped.
     pub views_pushed: i64,
-    /// Pixels of the last run that were not finite or too large and were replaced by 0; one that two slabs need counts
-    /// twice.
+    /// Pixels of the last run that were not finite or too large and were replaced by 0, in the panel rows that the volume
+    /// is seen through; a run reads no others. A pixel that two slabs need counts twice. Of a pushed scan that is stored
+    /// in host memory all pixels count, once.
     pub pixels_sanitized: i64,
-    /// Counts of it that were raised to the least, likewise.
+    /// Counts of it that were raised to the least; counted like `pixels_sanitized`.
     pub pixels_clamped: i64,
     /// Bytes of it that were copied to devices.
     pub bytes_uploaded: i64,
@@ -283,10 +284,10 @@ pub struct purlin_fdk_info {
     /// Why this redundancy was chosen; ends with a NUL.
     pub reason: [c_char; 128],
     /// Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
-    /// `pixels_clamped`.
+    /// `pixels_sanitized`.
     pub pixels_negative: i64,
     /// Pixels of the last run that were not finite (NaN or infinite) or too large for the precision, whether `sanitize`
-    /// replaced them or not; counted like `pixels_clamped`. Where it did not, the voxels that their rows contribute to
+    /// replaced them or not; counted like `pixels_sanitized`. Where it did not, the voxels that their rows contribute to
     /// are NaN, or 0 in volumes of integers.
     pub pixels_not_finite: i64,
 }

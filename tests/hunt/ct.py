@@ -276,7 +276,9 @@ def arcs(rng: np.random.Generator, bench: Bench) -> None:
         angular = bench.call(session.weights)[1]
     missing = arc < (np.pi + fan) * (1 - 1e-9)
     require(("missing" in info.reason) == missing, f"{label}: {info.reason}")
-    require(abs(angular.sum() - arc) <= 1e-9, f"{label}: angular weights add up to {angular.sum()}")
+    if missing or arc - np.pi > np.diff(np.sort(angles)).max():
+        # Otherwise the weights are scaled.
+        require(abs(angular.sum() - arc) <= 1e-9, f"{label}: angular weights add up to {angular.sum()}")
     mean = float(volume.mean())
     # Its half angle is less than that of the fan: where rays are missing, few of them are its own.
     require(abs(mean - 0.2) <= (0.03 if missing else 0.008), f"{label}: mean {mean:.4f}, exact 0.2")

@@ -20,7 +20,8 @@ classdef Fdk < handle
 %     'mode'          'fdk' (default) or 'rabbitct'
 %     'interpolation' 'exact' (default) or 'fast'
 %     'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize'   logical, default false. Pixels that are not finite are
-%                     counted in last_info(f).pixels_not_finite; with 'sanitize' they count as 0, else voxels become NaN
+%                     counted in last_info(f).pixels_not_finite, in the panel rows that the volume is seen through; with
+%                     'sanitize' they count as 0, else voxels become NaN
 %     'output_scale', 'output_offset'   default 1 and 0
 %     'slab', 'view_batch', 'fft_length'   default 0, which chooses
 %     'devices'       further GPUs, by number, that slabs of the volume are distributed over, with the same bits
@@ -32,7 +33,8 @@ classdef Fdk < handle
 %   plan(f)                              the choices, and the plan of a run; the views pushed so far. Its 'grid' is
 %                                        the struct of that name above
 %   last_info(f)                         the report of the last run
-%   [redundancy, angular] = weights(f)
+%   [redundancy, angular] = weights(f)   the weights that a scan is reconstructed with: of rays that are measured
+%                                        twice, columns-by-views, and of views, rad
 %   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
 %   weight, filter, backproject          the steps on their own
 %   ellipsoids(f, e), ellipsoid_volume(f, e)   exact projections of ellipsoids, and the truth

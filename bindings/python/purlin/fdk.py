@@ -193,7 +193,7 @@ class Reconstruction(Solver[Info]):
         self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, real("epsilon", epsilon)), wording=wording)
 
     def weights(self) -> tuple[Array, Array]:
-        """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
+        """Weights that a scan is reconstructed with: of rays measured twice, (views, columns); of views, (views,)."""
         views = self.views
         redundancy = np.empty((views, self.geometry.detector_columns))
         angular = np.empty(views)

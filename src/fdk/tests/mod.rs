@@ -16,6 +16,7 @@ mod narrow;
 mod oblique;
 mod physics;
 mod plans;
+mod reported;
 mod retained;
 mod scans;
 mod session;
