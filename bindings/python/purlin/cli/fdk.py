@@ -57,9 +57,9 @@ def _add_inputs(made: Parser) -> None:
         help="numbers of a raw file, columns fastest (default: the file is not raw)",
     )
     raw.add_argument(
-        "--type", default="float32", help="NumPy's name of the pixels' type, >u2 for big-endian (default: float32)"
+        "--type", help="NumPy's name of the pixels' type, >u2 for big-endian (default: float32)"
     )
-    raw.add_argument("--header", type=whole, default=0, metavar="BYTES", help="bytes before the first pixel (default: 0)")
+    raw.add_argument("--header", type=whole, metavar="BYTES", help="bytes before the first pixel (default: 0)")
     counts = made.add_argument_group("raw counts instead of line integrals")
     counts.add_argument(
         "--i0",
@@ -99,7 +99,7 @@ def _add_geometry(made: Parser) -> None:
         metavar=("U", "V"),
         help="centre of the panel in its own axes (default: 0 0; with --geometry what the origin in a MetaImage says, as RTK)",
     )
-    orbit.add_argument("--start", type=float, default=0.0, metavar="DEG", help="angle of the first view (default: 0)")
+    orbit.add_argument("--start", type=float, metavar="DEG", help="angle of the first view (default: 0)")
     orbit.add_argument(
         "--step",
         type=float,
@@ -162,10 +162,10 @@ def _source(given: argparse.Namespace, context: Context) -> Source:
         raise Usage(f"PROJECTIONS: are {len(paths)} files, expected one, or TIFF files")
     if given.shape is not None:
         try:
-            dtype = np.dtype(given.type)
+            dtype = np.dtype(given.type or "float32")
         except TypeError:
             raise Usage(f"--type: is {given.type!r}, expected a type of NumPy such as uint16 or >u2") from None
-        return Source.from_file(paths[0], given.shape, dtype, given.header, context=context)
+        return Source.from_file(paths[0], given.shape, dtype, given.header or 0, context=context)
     if ending in (".mha", ".mhd"):
         return Source.from_metaimage(paths[0], context=context)
     if ending == ".npy":
@@ -191,7 +191,7 @@ def _pitch(given: argparse.Namespace, source: Source) -> tuple[float, float]:
 def _angles(given: argparse.Namespace, views: int) -> Any:
     if given.angles is None:
         step = 360.0 / views if given.step is None else given.step
-        return np.radians(given.start + step * np.arange(views))
+        return np.radians((given.start or 0.0) + step * np.arange(views))
     existing(given, "--angles", given.angles)
     try:
         found = np.loadtxt(given.angles, ndmin=1).ravel()
@@ -220,11 +220,11 @@ def _geometry(given: argparse.Namespace, source: Source) -> fdk.Geometry:
                 raise Usage(f"--{name}: is not given, and no --geometry either")
         u, v = given.panel_offset or (0.0, 0.0)
         if given.angles is not None:
-            _refuse_beside(given, "--angles", "step")
+            _refuse_beside(given, "--angles", "start", "step")
         return fdk.Geometry(
             columns, rows, column_pitch, row_pitch, given.sid, given.sdd, u, v, angles=_angles(given, views)
         )
-    _refuse_beside(given, "--geometry", "sid", "sdd", "step", "angles")
+    _refuse_beside(given, "--geometry", "sid", "sdd", "start", "step", "angles")
     if given.panel_offset is not None:
         offsets = given.panel_offset
     elif origin is not None:
@@ -319,6 +319,12 @@ def run(given: argparse.Namespace) -> None:
         projections="PROJECTIONS",
         matrices="--geometry",
     )
+    for name in ("type", "header"):
+        if getattr(given, name) is not None and given.shape is None:
+            raise Usage(f"--{name}: is given, but --shape is not, which makes the input a raw file")
+    for name in ("start", "step"):
+        if not np.isfinite(getattr(given, name) or 0.0):
+            raise Usage(f"--{name}: is {getattr(given, name):g}, expected a finite number")
     i0, dark = _counts(given, "i0"), _counts(given, "dark")
     if i0 is None and (dark is not None or given.epsilon != 0):
         raise Usage("--i0: is not given, but --dark or --epsilon, which are for counts")

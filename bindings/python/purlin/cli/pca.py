@@ -8,6 +8,7 @@ from typing import Any
 from ..pca import PCA
 from .._options import CommonOptions
 from .arrays import matrix_of
+from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
 from .svd import COMMON, add_matrix, add_restart
@@ -54,6 +55,10 @@ def run(given: argparse.Namespace) -> None:
         whiten="--whiten",
         scale="--scale",
     )
+    if given.scores and given.out is None:
+        raise Usage("--scores: is given, but --out is not, and the ratios of variance are printed alone")
+    if given.whiten and not given.scores:
+        raise Usage("--whiten: is given, but --scores is not, and it is of the scores alone")
     names = [
         "components",
         "mean",
