@@ -199,3 +199,30 @@ def test_numpy_is_the_only_dependency() -> None:
     code = "import sys; sys.modules['typing_extensions'] = None; import purlin"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space and binds to one processor")
+def test_threads_of_a_new_context_need_no_memory_any_more() -> None:
+    """A thread whose thread-local data is refused ends the process. On one processor it may begin late."""
+    code = """if True:
+    import ctypes, os, resource, time
+    import purlin
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes = [ctypes.c_size_t]
+    purlin.Context("cpu", threads=1).close()
+    sizes = [1 << k for k in range(20, 3, -1)]
+    limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+    context = purlin.Context("cpu", threads=4)
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used, limit))
+    malloc = libc.malloc
+    for size in sizes:
+        while malloc(size):
+            pass
+    time.sleep(0.05)
+    libc._exit(0)
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr

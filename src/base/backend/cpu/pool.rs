@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,6 +17,31 @@ use crate::thread;
 
 /// Time between two polls of [`Pool::run_polling`].
 const POLL: Duration = Duration::from_millis(20);
+
+/// The longest wait for threads to begin. While the program loads a library, some systems let no other thread have its
+/// thread-local data, and a context may be created from there.
+const BEGIN: Duration = Duration::from_millis(100);
+
+/// Number of threads that have begun: they have their thread-local data. A system that refuses these ends the process, so
+/// that a pool is handed out only when no thread asks for them any more.
+#[derive(Default)]
+struct Begun {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Begun {
+    fn add_one(&self) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_one();
+    }
+
+    /// Waits until `threads` threads have begun, at most for [`BEGIN`].
+    fn wait(&self, threads: usize) {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_timeout_while(count, BEGIN, |count| *count < threads));
+    }
+}
 
 /// Threads that belong to one context. The global rayon pool belongs to the host program and is never used.
 ///
@@ -38,19 +63,20 @@ impl Pool {
         };
         crate::alloc::fault_point("thread pool", 0)?;
         workspace::measure()?;
-        let mut handles = Vec::new();
-        let mut refused = None;
+        let (mut handles, mut refused, begun) = (Vec::new(), None, Arc::new(Begun::default()));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .spawn_handler(|worker| {
                 let name = format!("purlin-{}", worker.index());
-                // Allocated here, so that this function need not wait for the threads to start.
+                // Allocated here, where a refusal is an error.
                 let workspace = Prepared::allocate().map_err(|error| {
                     refused = Some(error);
                     std::io::Error::from(std::io::ErrorKind::OutOfMemory)
                 })?;
+                let begun = Arc::clone(&begun);
                 handles.push(thread::spawn(name, move || {
                     workspace.prepare();
+                    begun.add_one();
                     worker.run();
                 })?);
                 Ok(())
@@ -67,6 +93,7 @@ impl Pool {
                 return Err(refused.unwrap_or(Error::ThreadRefused { what, number, count: threads, problem }));
             }
         };
+        begun.wait(threads);
         Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
     }
 
