@@ -42,7 +42,7 @@ pub(super) fn copies_about_a_point_take_few_products(c: &Arc<Context>) {
     // A reflection, so that the matrix is full.
     let v = |i: usize| ((i * i + 1) as f64).sin();
     let square: f64 = (0..n).map(|i| v(i) * v(i)).sum();
-    let value = |i: usize| if i % 2 == 0 { 1.0 } else { 1.0 - 1e-7 };
+    let value = |i: usize| if i.is_multiple_of(2) { 1.0 } else { 1.0 - 1e-7 };
     let mean: f64 = (0..n).map(|k| value(k) * v(k) * v(k)).sum::<f64>() / square;
     let entry = |i: usize, j: usize| {
         let diagonal = if i == j { value(i) } else { 0.0 };
