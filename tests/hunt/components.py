@@ -186,11 +186,9 @@ def check_fit(case: Case, model: Any) -> np.ndarray:
     # The rule of docs/rsvd.md, on either side within a hundredth. Constant features of scaled data do not count.
     means = np.abs(np.where(truth.constant, 0, truth.mean / truth.divisor))
     along = 64 * case.rounding * (np.abs(model.components_) @ means) * np.sqrt(np.longdouble(len(case.x) - 1))
-    least, most = (
-        max(64 * eps * values[0] * part, values[values <= along * part].max(initial=0)) for part in (0.99, 1.01)
-    )
-    stretch = np.where(values > least, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
-    return np.where((values > least) & (values <= most), np.nan, stretch)
+    limit = np.maximum(64 * eps * values[0], along)
+    stretch = np.where(values > 0.99 * limit, values / np.sqrt(np.longdouble(len(case.x) - 1)), 0)
+    return np.where((values > 0.99 * limit) & (values <= 1.01 * limit), np.nan, stretch)
 
 
 def scores_of(model: Any, stretch: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
