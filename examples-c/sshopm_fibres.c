@@ -2,7 +2,7 @@
 
      sshopm_fibres DATA_DIR OUT_DIR
 
-   reads DATA_DIR/small_64D.nii, .bval and .bvec, prints a table, and writes OUT_DIR/index.html.
+   reads DATA_DIR/small_64D.nii, .bval and .bvec, prints a table, and writes OUT_DIR/fibres.html.
    Build: cc -std=c99 sshopm_fibres.c fibres_page.c nifti.c $(pkg-config --cflags --libs purlin) -lm */
 #define _POSIX_C_SOURCE 200809L
 
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
   f.most = MOST;
   f.peaks = directions;
   f.count = counts;
-  snprintf(path[0], sizeof path[0], "%s/index.html", argv[2]);
+  snprintf(path[0], sizeof path[0], "%s/fibres.html", argv[2]);
   result = report(&f, words, csa_times[RUNS / 2], peaks_times[RUNS / 2], path[0]);
 
   check(purlin_tensor_destroy(signals), "purlin_tensor_destroy");

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # From a bare clone to pictures: tools, library, installation, then against the installed package the C example on a
 # real diffusion MRI volume, the C++ example on a simulated CT scan, the Python example on faces and a video, the Fortran
-# example on a spin chain, and sparse spectra: a mesh, a photo and graphs by their eigenvectors. Progress goes to stderr; the
-# first line of output names the backend.
+# example on a spin chain, and sparse spectra: a mesh, a photo and graphs by their eigenvectors. demo_page.py joins their pages
+# to one. Progress goes to stderr; the first line of output names the backend.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 out=$TARGET/demo
@@ -30,14 +30,13 @@ cd "$ROOT/examples-c"
 "$CC" -O2 -std=c99 -Wall -Wextra sshopm_fibres.c fibres_page.c nifti.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
 "$out/sshopm_fibres" data "$out"
 cp demo.css "$out/"
-[ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
+[ -s "$out/fibres.html" ] || die "the example wrote no $out/fibres.html"
 # The scanner's side is C++; without a C++ compiler the demo skips it.
 if have "$CXX"; then
     # shellcheck disable=SC2046
     "$CXX" -O2 -std=c++17 -Wall -Wextra fdk_stream.cpp fdk_page.cpp -o "$out/fdk_stream" $(flags) -pthread "-Wl,-rpath,$PREFIX/lib"
     "$out/fdk_stream" "$out"
     [ -s "$out/fdk.html" ] || die "the example wrote no $out/fdk.html"
-    sed -i 's|</body>|<p><a href="fdk.html">Cone-beam CT of the Shepp-Logan head</a></p></body>|' "$out/index.html"
 fi
 # The faces are from a Python package; without a network the page has none.
 if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
@@ -50,7 +49,6 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
     # shellcheck disable=SC2086
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/low_rank.py" "$out" $faces
     [ -s "$out/low_rank.html" ] || die "the example wrote no $out/low_rank.html"
-    sed -i 's|</body>|<p><a href="low_rank.html">Faces, a video and singular values</a></p></body>|' "$out/index.html"
     # The spin chain is Fortran's; without a compiler for it the page finds the correlations itself.
     table=
     if have gfortran && [ -f "$PREFIX/lib/libpurlin_fortran.a" ]; then
@@ -60,9 +58,8 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
     # shellcheck disable=SC2086
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
     [ -s "$out/tensor_trains.html" ] || die "the example wrote no $out/tensor_trains.html"
-    sed -i 's|</body>|<p><a href="tensor_trains.html">Tensor trains: a spin chain</a></p></body>|' "$out/index.html"
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/spectra.py" "$out" "$ROOT/tests/golden/spectral"
     [ -s "$out/spectra.html" ] || die "the example wrote no $out/spectra.html"
-    sed -i 's|</body>|<p><a href="spectra.html">Sparse spectra: a mesh, digits, a photo, a network</a></p></body>|' "$out/index.html"
 fi
+"$PYTHON" -B "$ROOT/tools/demo_page.py" "$out"
 say "demo: open file://$out/index.html"
