@@ -38,5 +38,5 @@ for script in benches/compare/*.py; do
     esac
 done
 "$PYTHON" tools/bench_report.py --json "$work/json" --criterion "$CRITERION_HOME" --results benches/results
-"$PYTHON" tools/results.py
+"$PYTHON" tools/benchmarks.py
 [ "$failed" -eq 0 ] || die "$failed benches failed"

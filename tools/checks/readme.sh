@@ -1,14 +1,32 @@
 #!/usr/bin/env bash
-# Compiles the README's C program by the README's command, runs it and compares its output with the published figures.
+# Compiles the README's C program by the README's command and runs its Python program, both as printed, and compares their
+# output with the published figures and with NumPy's singular values.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 work=$TARGET/readme
 mkdir -p "$work"
-awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/README.md" >"$work/program.c"
+block() { # LANGUAGE: the README's only block of it
+    awk -v begin="^\`\`\`$1\$" '$0 ~ begin { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/README.md"
+}
+block c >"$work/program.c"
 flags=(-I"$PREFIX/include" -L"$PREFIX/lib" -lpurlin "-Wl,-rpath,$PREFIX/lib")
 "$CC" -std=c99 -Wall -Wextra -pedantic -Werror "$work/program.c" -o "$work/program" "${flags[@]}"
 "$work/program" | tee "$work/output"
 # Kolda and Mayo 2011, Table 3.1: the three local maxima.
-for value in 0.889322 0.816881 0.363306; do
-    grep -q "^$value at" "$work/output" || die "no maximum $value"
-done
+grep -qx '0.889322 0.816881 0.363306' "$work/output" || die "the C program does not print the three maxima"
+if ! "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
+    say "no NumPy: the Python program is left out"
+    exit
+fi
+block python >"$work/program.py"
+[ -s "$work/program.py" ] || die "the README has no Python program"
+cat >"$work/check.py" <<'PY'
+import re, sys
+import numpy as np
+first, second, error = map(float, re.findall(r"[0-9][0-9.e+-]*", sys.stdin.read()))
+true = np.linalg.svd(np.add.outer(np.arange(3000.0), np.arange(2000.0)), compute_uv=False)
+assert abs(first / true[0] - 1) < 1e-10 and abs(second / true[1] - 1) < 1e-10, (first, second, true[:2])
+assert error < 1e-9 * true[0], error
+PY
+PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$work/program.py" | tee "$work/output"
+"$VENV/bin/python" "$work/check.py" <"$work/output" || die "the Python program prints other singular values"
