@@ -74,7 +74,7 @@ def rates(context: purlin.Context) -> dict[str, tuple[list[float], list[float]]]
     peer = "torch" if on_gpu else "NumPy"
     lines: dict[str, tuple[list[float], list[float]]] = {f"purlin, {context.properties.device_name}": ([], [])}
     if torch is not None or not on_gpu:
-        lines[f"loop of {peer} products"] = ([], [])
+        lines[f"loop in {peer}"] = ([], [])
     with tt.Contraction(context=context) as contraction:
         for rank in GPU_RANKS if on_gpu else RANKS:
             ranks = [1, *[rank] * (SITES - 1), 1]
