@@ -87,7 +87,7 @@ pub(super) fn extrapolate(plan: &Plan, line: &mut [f64]) {
 const UNWATCHED: usize = 1 << 14;
 
 /// Adds the back-projection of one filtered view to the slices `first` to `first + count - 1` of the volume, x fastest.
-/// Looks every [`UNWATCHED`] voxels.
+/// Looks every 16 384 voxels.
 pub fn backproject_view(
     plan: &Plan,
     view: usize,

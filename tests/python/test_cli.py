@@ -3,6 +3,7 @@ test_cli_results.py has its results."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import importlib.util
 import io
@@ -330,13 +331,15 @@ def test_a_file_that_appears_during_the_run_is_kept() -> None:
     assert Path("o.npy").read_text() == "theirs"
 
 
-@pytest.fixture
-def full_disk() -> Iterator[None]:
-    """No file may grow beyond 300 bytes, which fails as a full disk does."""
+@contextlib.contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file may grow beyond this many bytes, which fails as a full disk does. Pytest itself writes between tests."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize(
@@ -355,14 +358,16 @@ def full_disk() -> Iterator[None]:
     ],
 )
 def test_a_full_disk_is_said_by_the_argument(
-    line: str, name: str, capsys: pytest.CaptureFixture[str], inputs: Path, full_disk: None
+    line: str, name: str, capsys: pytest.CaptureFixture[str], inputs: Path
 ) -> None:
-    refused(line, 1, name, capsys)
+    with full_disk(300):
+        refused(line, 1, name, capsys)
     # With --force, too, and the older files are as they were.
     names = ("o.npz", "o_U.npy", "o.npy", "p.npy", "o_vectors.npy", "o.png", *(f"o{ending}" for ending in VOLUMES))
     for file in names:
         Path(file).write_text("precious")
-    assert run(line + " --force") == 1
+    with full_disk(300):
+        assert run(line + " --force") == 1
     err = capsys.readouterr().err
     assert name in err and "File too large" in err and err.count("\n") == 1 and "partial" not in err
     assert all(Path(file).read_text() == "precious" for file in names)
@@ -372,14 +377,10 @@ def test_a_full_disk_is_said_by_the_argument(
 @pytest.mark.parametrize("ending", [".nii", ".nii.gz", ".npz"])
 def test_a_full_disk_is_said_by_peaks(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("example peaks --quiet") == 0
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    try:
+    with full_disk(100):
         line = f"peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out o{ending}"
         refused(line, 1, f"--out: o{ending}: cannot be written: File too large", capsys)
         refused("example peaks --force", 1, "--folder: dwi.nii: cannot be written: File too large", capsys)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_behind_a_sink_is_said_by_the_argument(folder: Path) -> None:
