@@ -230,10 +230,11 @@ impl Csr {
             Some(k) => {
                 let k = first + k;
                 let found: i64 = col_idx[k].into();
-                Err(Error::invalid(
-                    "col_idx",
-                    format!("element {k} is {found}, outside {} to {}", range.start, range.end - 1),
-                ))
+                let problem = match self.cols {
+                    0 => format!("element {k} is {found}, the matrix has no columns"),
+                    _ => format!("element {k} is {found}, outside {} to {}", range.start, range.end - 1),
+                };
+                Err(Error::invalid("col_idx", problem))
             }
         }
     }

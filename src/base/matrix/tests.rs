@@ -37,6 +37,7 @@ fn sparse_arrays_are_checked_and_the_place_is_named() {
     assert_eq!(text(csr(&[0, 1], &[0, 1], 4, 0)), "row_ptr: element 1 is 1, nnz + index_base = 2 is needed");
     assert_eq!(text(csr(&[0, 2], &[0, 4], 4, 0)), "col_idx: element 1 is 4, outside 0 to 3");
     assert_eq!(text(csr(&[0, 1], &[-1], 4, 0)), "col_idx: element 0 is -1, outside 0 to 3");
+    assert_eq!(text(csr(&[0, 1], &[0], 0, 0)), "col_idx: element 0 is 0, the matrix has no columns");
     assert!(csr(&[0, 1], &[0], 4, 2).is_err());
 }
 

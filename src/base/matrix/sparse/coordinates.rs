@@ -124,7 +124,11 @@ fn scattered(from: &Coordinates<'_>, cancel: CancelWatch<'_>) -> Result<Entries>
         let found = indices.at(k);
         found.checked_sub(from.base).and_then(|i| usize::try_from(i).ok()).filter(|&i| i < size).ok_or_else(|| {
             let last = to_i64(size) - 1 + from.base;
-            Error::invalid(argument, format!("element {k} is {found}, outside {} to {last}", from.base))
+            let problem = match size {
+                0 => format!("element {k} is {found}, but there are none in a matrix of {} x {}", from.rows, from.cols),
+                _ => format!("element {k} is {found}, outside {} to {last}", from.base),
+            };
+            Error::invalid(argument, problem)
         })
     };
     let mut row_ptr = alloc::filled(WHAT, from.rows + 1, 0usize)?;

@@ -128,11 +128,11 @@ fn coordinates_become_rows_and_duplicates_what_was_asked() {
 #[test]
 fn entries_outside_are_named() {
     let c = context(1);
-    let wrong = |entries: &[(usize, usize, f64)]| {
-        coordinates(&c, (2, 3), entries, Duplicates::Sum).map(|_| ()).unwrap_err().to_string()
-    };
-    assert_eq!(wrong(&[(0, 0, 1.0), (2, 0, 1.0)]), "row_idx: element 1 is 3, outside 1 to 2");
-    assert_eq!(wrong(&[(0, 3, 1.0)]), "col_idx: element 0 is 4, outside 1 to 3");
+    type Triples<'a> = &'a [(usize, usize, f64)];
+    let wrong = |size, e: Triples| coordinates(&c, size, e, Duplicates::Sum).err().unwrap().to_string();
+    assert_eq!(wrong((2, 3), &[(0, 0, 1.0), (2, 0, 1.0)]), "row_idx: element 1 is 3, outside 1 to 2");
+    assert_eq!(wrong((2, 3), &[(0, 3, 1.0)]), "col_idx: element 0 is 4, outside 1 to 3");
+    assert_eq!(wrong((2, 0), &[(0, 0, 1.0)]), "col_idx: element 0 is 1, but there are none in a matrix of 2 x 0");
     let (row_idx, col_idx) = ([i64::MIN], [0i64]);
     let from = Coordinates {
         rows: 1,
