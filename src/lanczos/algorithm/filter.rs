@@ -11,7 +11,7 @@ use super::super::ops::Affine;
 use super::super::options::{MOST_DEGREE, Orthogonalization, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
-use super::polynomials::{clearance, delta_filter, end_filter, window};
+use super::polynomials::{clearance, delta_filter, end_filter, squared_distance, window};
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
 use super::verify::{self, Solved};
@@ -560,7 +560,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
     fn folded(&mut self, [low, high]: [f64; 2], started: bool) -> Result<Filtered> {
         let (many, sigma) = (self.within.count, self.task.sigma);
         let norm = self.norm_of([low, high]);
-        let far = (low - sigma).abs().max((high - sigma).abs()).powi(2);
+        let far = squared_distance(sigma, [low, high], self.within.epsilon)?;
         let whole = Transform::End { center: 0.5 * far, half: 0.5 * far, top: 0.0, degree: 1, fold: Some(sigma) };
         let settings = Settings { which: Which::Largest, verify: Verify::Off, restarts: 2, ..self.within };
         let breakdowns = self.counts.breakdowns;

@@ -2,7 +2,7 @@
 
 use super::transform::Transform;
 use crate::alloc;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const WHAT: &str = "filtered Lanczos iteration";
 
@@ -97,4 +97,23 @@ pub(super) fn delta_filter(
     let value: f64 = coefficients.iter().enumerate().map(|(k, c)| c * (k as f64 * angle).cos()).sum();
     coefficients.iter_mut().for_each(|c| *c /= value);
     Ok(Transform::Series { center, half, coefficients })
+}
+
+/// The square of sigma's distance from the farther end of the spectrum: the norm of (A - sigma I)^2.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if that leaves the range of numbers of roundoff `epsilon`.
+pub(super) fn squared_distance(sigma: f64, [low, high]: [f64; 2], epsilon: f64) -> Result<f64> {
+    let far = (low - sigma).abs().max((high - sigma).abs());
+    let (largest, name) = if epsilon > f64::EPSILON { (f64::from(f32::MAX), "single") } else { (f64::MAX, "double") };
+    if far * far <= largest {
+        return Ok(far * far);
+    }
+    let limit = largest.sqrt();
+    Err(Error::invalid(
+        "sigma",
+        format!(
+            "is {sigma:e}, {far:.1e} from an eigenvalue: above {limit:.1e} the square leaves the range of {name} precision"
+        ),
+    ))
 }

@@ -254,6 +254,11 @@ pub(super) fn hermitian_matrices_and_single_precision(c: &Arc<Context>) {
         solve_with::<f32>(c, &symmetric(c, 2000, &single), Kind::Matrix, &options, &SolveInputs::default()).unwrap();
     let high = solve(c, &symmetric(c, 2000, &double), Kind::Matrix, &options);
     near(&low.values, &high.values, 1e-5 * high.info.norm, "f32");
+    // The square of the distance from this point leaves the range of the numbers.
+    let far = Options { which: Which::Nearest, sigma: 1e22, ..options };
+    let a = symmetric(c, 2000, &single);
+    let e = solve_with::<f32>(c, &a, Kind::Matrix, &far, &SolveInputs::default()).unwrap_err().to_string();
+    assert!(e.starts_with("sigma: is 1e22, "), "{e}");
 }
 
 pub(super) fn isolated_vertices_add_zeros_to_the_normalized_laplacian(c: &Arc<Context>) {
