@@ -179,16 +179,16 @@ impl<T: Scalar> Call<'_, T> {
             padded[first..first + n].copy_from_slice(start);
         }
         let given = SolveInputs { start: self.request.start.map(|_| &*padded), ..SolveInputs::default() };
-        let pairs = {
-            let mut operator = Symmetric::<T>::new(self.context, self.a, kind, 0.0)?;
-            eigenpairs(self.context, &mut operator, self.options, &given, self.progress)?
-        };
+        let mut operator = Symmetric::<T>::new(self.context, self.a, kind, 0.0)?;
+        let pairs = eigenpairs(self.context, &mut operator, self.options, &given, self.progress)?;
+        // Copies of a matrix that is not the library's own are made anew for each operator.
+        let operator = (!augmented).then_some(operator);
         let Pairs { values, vectors, info, .. } = pairs;
         let has_ended = info.converged == self.options.count;
         let count = values.len();
         let settings = Options { count: count.max(1), ..search(self.options) }.resolve(n, 0, T::DTYPE)?;
         let _held = self.charge(vectors.len())?;
-        let mut made = self.between(count + 1, &mut |sides| {
+        let mut made = self.between(count + 1, operator, &mut |sides| {
             let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
             for (j, x) in vectors.chunks_exact(order).enumerate() {
                 sides.side(Side::Short).write(&x[first..first + n], j)?;
@@ -219,7 +219,7 @@ impl<T: Scalar> Call<'_, T> {
             self.progress.check()
         };
         let columns = bidiagonal::columns(&settings);
-        let mut made = self.between(columns, &mut |sides| {
+        let mut made = self.between(columns, None, &mut |sides| {
             if let Some(start) = self.request.start {
                 let short = sides.side(Side::Short);
                 put(short, start, 0)?;
@@ -272,14 +272,21 @@ impl<T: Scalar> Call<'_, T> {
         self.context.host_budget().charge_host(WHAT, numbers.saturating_mul(size_of::<T>()))
     }
 
-    /// Runs `work` on newly allocated columns of both sides, beside the vectors that are returned.
-    fn between(&self, columns: usize, work: &mut Work<'_, T>) -> Result<Triplets<T>> {
+    /// Runs `work` on newly allocated columns of both sides, beside the vectors that are returned. Without the Gram operator
+    /// on the short side it makes one.
+    fn between(
+        &self,
+        columns: usize,
+        operator: Option<Symmetric<'_, T>>,
+        work: &mut Work<'_, T>,
+    ) -> Result<Triplets<T>> {
         let (context, columns) = (self.context, columns.max(3));
         let [wants_left, wants_right] = self.request.vectors;
         let lengths = [(wants_left, self.a.rows()), (wants_right, self.a.cols())];
         let length: usize = lengths.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, n)| n).sum();
         let _returned = self.charge(length.saturating_mul(self.options.count))?;
-        let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
+        let made = || Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0);
+        let mut operator = operator.map_or_else(made, Ok)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
         let found = match context.backend() {
             Backend::Cpu => CpuKrylov::new(context, &mut operator, None, columns).and_then(|short| {

@@ -187,7 +187,7 @@ fn needed<T: Scalar>(
     };
     let order = bidiagonal::largest_order(settings, shape.lengths[0]);
     let last = both_sides(bidiagonal::columns(settings), order)?.and(memory::singular_vectors(order));
-    // Each step makes the operator anew, beside the memory of the vectors that it returns.
+    // A step may make the operator anew, beside the memory of the vectors that it returns.
     let mut most = last.behind(&copies, returned).or(memory::renewal(context, a, &copies));
     if let Some((job, kind)) = job {
         // The eigenvectors stay in host memory until they are columns of the short side.
