@@ -28,14 +28,8 @@ if(PURLIN_FORTRAN)
     FILES_MATCHING PATTERN "*.mod" PATTERN "*.smod")
 endif()
 
-# From 1.0 on a minor release keeps its promises; before it, none is made beyond the patch number.
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(purlin_compatibility SameMinorVersion)
-else()
-  set(purlin_compatibility SameMajorVersion)
-endif()
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/PurlinConfigVersion.cmake"
-  VERSION "${PROJECT_VERSION}" COMPATIBILITY "${purlin_compatibility}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/PurlinConfigVersion.cmake.in"
+  "${CMAKE_CURRENT_BINARY_DIR}/PurlinConfigVersion.cmake" @ONLY)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/PurlinConfig.cmake.in"
   "${CMAKE_CURRENT_BINARY_DIR}/PurlinConfig.cmake"
   INSTALL_DESTINATION "${purlin_package_dir}"

@@ -90,16 +90,20 @@ for way in add_subdirectory FetchContent; do
 done
 
 say "== versions"
-for version in "$major.$((minor + 1))" "$((major + 1)).0"; do
+for version in "$major.$minor...<$((major + 1))" "$major.$minor...$(package_version)"; do
+    build accepted -DCMAKE_PREFIX_PATH="$moved" -DPURLIN_TEST_VERSION="$version"
+    rm -rf "$work/accepted"
+done
+for version in "$major.$((minor + 1))" "$((major + 1)).0" "$major.$minor...<$(package_version)" "$major.$((minor + 1))...<$((major + 2))"; do
     if cmake -S "$source_" -B "$work/refused" -DCMAKE_PREFIX_PATH="$moved" -DPURLIN_TEST_VERSION="$version" >"$work/refused.log" 2>&1; then
         die "find_package(Purlin $version) accepted $(package_version)"
     fi
     rm -rf "$work/refused"
 done
 
-say "== another library folder"
+say "== another library folder, and a library that is built already"
 cmake -S "$ROOT/cmake" -B "$work/multiarch-build" "${generator[@]}" -DCMAKE_INSTALL_LIBDIR=lib/x86_64-linux-gnu \
-    -DPURLIN_CARGO_TARGET_DIR="$CARGO_TARGET_DIR"
+    -DPURLIN_LIBRARY_FILE="$moved/lib/libpurlin.so.$(package_version)" -DPURLIN_CARGO=/nowhere/cargo
 cmake --build "$work/multiarch-build"
 cmake --install "$work/multiarch-build" --prefix "$work/multiarch"
 ! have pkg-config || by_pkg_config "$work/multiarch" "$work/multiarch/lib/x86_64-linux-gnu" "$work/by_multiarch"
