@@ -6,12 +6,8 @@ source "$(dirname "$0")/../environment.sh"
 python=$VENV/bin/python
 "$python" -c 'import numpy, pytest, mypy' || skip "no numpy, pytest and mypy: the Python binding"
 unset LD_LIBRARY_PATH PYTHONPATH
-# Built from a copy, since setuptools leaves folders in the source.
-rm -rf "$TARGET/python-source"
-mkdir -p "$TARGET/python-source"
-cp -R "$ROOT/bindings/python/." "$TARGET/python-source/"
 # The build tool is in the environment already, so this works without a network.
-"$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$TARGET/python-source"
+"$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$ROOT/bindings/python"
 export PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so
 cd "$TARGET"
 # Half of the files each: one process leaves a core idle for most of the time.
