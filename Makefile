@@ -9,7 +9,7 @@ PREFIX ?= $(CURDIR)/target/prefix
 SHELL := /bin/bash
 export PREFIX
 
-.PHONY: help deps build install demo test hunt bench gpu-bundle docs clean
+.PHONY: help deps build install demo test hunt bench gpu-bundle dist docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,6 +38,9 @@ bench: ## benches, one JSON a run under benches/results/<device>
 
 gpu-bundle: ## tests, benches and data for a GPU machine without cargo, in target/gpu-bundle
 	@tools/gpu-bundle.sh
+
+dist: ## files of a release: SDK, wheel, Debian packages and more, in target/dist
+	@tools/dist.sh
 
 docs: ## API reference from the headers, in target/docs
 	@tools/docs.sh
