@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the files of a release in target/dist, each by a script of tools/dist, and their checksums.
 #
-#   tools/dist.sh [PART...]      sdk, wheel, octave; without one: all
+#   tools/dist.sh [PART...]      sdk, wheel, octave, debian, rpm, conan; without one: all
 #
 #   PURLIN_DIST_LIBRARY=FILE     a libpurlin.so that is built already, in place of the release build
 #   SOURCE_DATE_EPOCH=SECONDS    the time that the files state; that of the last commit unless set
@@ -16,7 +16,7 @@ VERSION=$(package_version)
 SONAME=$(package_soname)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$ROOT" log -1 --format=%ct 2>/dev/null || stat -c %Y "$ROOT/CHANGELOG.md")}
 export VERSION SONAME SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
-all=(sdk wheel octave)
+all=(sdk wheel octave debian rpm conan)
 parts=("$@")
 [ "$#" -gt 0 ] || parts=("${all[@]}")
 for part in "${parts[@]}"; do

@@ -8,6 +8,7 @@ set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 folder=$1
 rm -rf "$folder" "$folder-build"
+mkdir -p "$(dirname "$folder")"
 cmake -S "$ROOT/cmake" -B "$folder-build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPURLIN_LIBRARY_FILE="$LIBRARY" \
     -DCMAKE_INSTALL_LIBDIR="$2" >"$folder.log"
 cmake --build "$folder-build" >>"$folder.log"
