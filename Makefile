@@ -9,7 +9,7 @@ PREFIX ?= $(CURDIR)/target/prefix
 SHELL := /bin/bash
 export PREFIX
 
-.PHONY: help deps build install demo test hunt bench gpu-bundle dist docs clean
+.PHONY: help deps build install demo test hunt bench gpu-bundle dist dist-test docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -41,6 +41,9 @@ gpu-bundle: ## tests, benches and data for a GPU machine without cargo, in targe
 
 dist: ## files of a release: SDK, wheel, Debian packages and more, in target/dist
 	@tools/dist.sh
+
+dist-test: ## tries those files in Debian 11, 12 and 13, by debootstrap (root)
+	@tools/dist-test.sh
 
 docs: ## API reference from the headers, in target/docs
 	@tools/docs.sh
