@@ -45,7 +45,7 @@ dist: ## files of a release: SDK, wheel, Debian packages and more, in target/dis
 dist-test: ## tries those files in Debian 11, 12 and 13, by debootstrap (root)
 	@tools/dist-test.sh
 
-docs: ## API reference from the headers, in target/docs
+docs: ## after install: the site, with the reference of every language, in target/docs
 	@tools/docs.sh
 
 clean: ## remove build outputs; tools of `make deps` stay (rm -r target removes them too)

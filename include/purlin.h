@@ -9120,7 +9120,7 @@ purlin_status purlin_tt_ones(const struct purlin_context *context,
                              struct purlin_tt **tt);
 
 /**
- * A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] ..
+ * A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] and so on.
  *
  * @param      context   the context it belongs to.
  * @param      length    number of cores d, at least 1.

@@ -116,6 +116,18 @@ install_peers() {
     fi
 }
 
+install_docs() {
+    local requirements=$ROOT/tools/requirements-docs.txt done_
+    done_=$(stamp docs "$requirements")
+    if [ -e "$done_" ] && compgen -G "$VENV/lib/python*/site-packages/material" >/dev/null; then return; fi
+    if make_venv && pip_install docs "$requirements"; then
+        rm -f "$STAMPS"/docs-*
+        touch "$done_"
+    else
+        missing+=("mkdocs (PyPI, in target/venv): the site")
+    fi
+}
+
 install_cmake_stand_in() {
     if have_cmake && have ninja; then return; fi
     make_venv && pip_install cmake "$ROOT/tools/requirements-cmake.txt" && return
@@ -150,6 +162,7 @@ install_debian
 install_rust_components
 install_python
 install_peers
+install_docs
 install_cmake_stand_in
 install_toolchain
 

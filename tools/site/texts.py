@@ -1,0 +1,101 @@
+"""Text of comments and docstrings as Markdown, and the tables of docs/interface.md. Standard library only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def escaped(line: str) -> str:
+    """The line with its signs as they are, outside of its code spans."""
+    parts = re.split(r"(`[^`]*`)", line)
+    return "".join(part if part.startswith("`") else re.sub(r"([<*_\[\]|])", r"\\\1", part) for part in parts)
+
+
+def prose(text: str, language: str = "python") -> str:
+    """Paragraphs, and as blocks of code the lines that are further to the right. NumPy's layout stays as it is."""
+    if re.search(r"^-{3,}$", text, re.M):
+        return f"```text\n{text}\n```"
+    lines: list[str] = []
+    code: list[str] = []
+
+    def end_code() -> None:
+        while code and not code[-1].strip():
+            code.pop()
+        if code:
+            left = min(len(c) - len(c.lstrip()) for c in code if c.strip())
+            lines.extend(["", f"```{language}", *(c[left:] for c in code), "```", ""])
+            code.clear()
+
+    for line in text.split("\n"):
+        if line.startswith("    ") or (code and not line.strip()):
+            code.append(line)
+        else:
+            end_code()
+            lines.append(escaped(line))
+    end_code()
+    return "\n".join(lines).strip()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of docs/interface.md: an option, or with no default a figure of a report."""
+
+    name: str
+    type: str
+    default: str
+    families: tuple[str, ...]
+    meaning: str
+
+
+def _rows(text: str) -> list[list[str]]:
+    rows = []
+    for line in text.split("\n"):
+        if line.startswith("| `"):
+            cells = re.split(r"(?<!\\)\|", line.strip()[1:-1])
+            rows.append([cell.strip() for cell in cells])
+    return rows
+
+
+def interface() -> tuple[list[Entry], list[Entry]]:
+    """The options and the reports of all families."""
+    text = (ROOT / "docs/interface.md").read_text()
+    options, reports = text.split("\n## Options\n")[1].split("\n## Reports\n")
+    return (
+        [Entry(r[0].strip("`"), r[1], r[2], tuple(r[3].split(", ")), "|".join(r[4:])) for r in _rows(options)],
+        [Entry(r[0].strip("`"), r[1], "", tuple(r[2].split(", ")), "|".join(r[3:])) for r in _rows(reports)],
+    )
+
+
+def meanings(entries: list[Entry], family: str) -> dict[str, Entry]:
+    return {entry.name: entry for entry in entries if family in entry.families}
+
+
+FAMILIES = {
+    "context": "Contexts",
+    "fdk": "Cone-beam CT",
+    "sshopm": "Eigenpairs of symmetric tensors",
+    "dwi": "Diffusion MRI",
+    "rsvd": "Randomized SVD",
+    "pca": "PCA",
+    "rpca": "Robust PCA",
+    "spmv": "Sparse products",
+    "lanczos": "Lanczos",
+    "tt_contraction": "Contractions of tensor trains",
+    "tt_round": "Rounding of tensor trains",
+}
+
+
+def option_tables(entries: list[Entry]) -> str:
+    """A table of options a family, as the C struct has them."""
+    parts = []
+    for family, title in FAMILIES.items():
+        rows = [e for e in entries if family in e.families]
+        if not rows:
+            raise SystemExit(f"error: docs/interface.md: no options of {family}")
+        parts.append(f"### Options: {title}\n\n`purlin_{family}_options`\n\n| name | type | default | meaning |\n| --- | --- | --- | --- |")
+        parts[-1] += "".join(f"\n| `{e.name}` | {e.type} | {e.default} | {e.meaning} |" for e in rows)
+    return "\n\n".join(parts)
