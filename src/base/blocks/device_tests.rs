@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::*;
+use super::batch::{Input, Plan};
+use super::chunks::for_chunks;
 use crate::backend::BackendChoice;
 use crate::backend::gpu::kernels::sshopm::{Draw, draw_starts};
-use crate::context::Options;
+use crate::context::{Context, Options};
+use crate::error::{Error, Result};
+use crate::scalar::DType;
 use crate::shape::Order;
-use crate::tensor::{Location, copy};
+use crate::tensor::{Location, Tensor, copy};
 
 fn context(device_memory_limit: u64) -> Arc<Context> {
     let options = Options { backend: BackendChoice::Cuda, threads: 2, device_memory_limit, ..Options::default() };

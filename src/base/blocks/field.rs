@@ -1,9 +1,10 @@
 //! One array of a batch: its location, and the layout of a chunk on the device.
 
-use super::{Field, Input, expect_items};
+use super::{Field, Input};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::error::{Error, Result};
+use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::{Tensor, copy_strided};
 
@@ -176,3 +177,12 @@ fn refuse_strided_device(argument: &str, tensor: &Tensor) -> Result<()> {
 
 /// Items that one thread packs at a time.
 const PIECE: usize = 1024;
+
+/// The type of a field, as a name for messages.
+fn expect_items(argument: &str, dims: &[usize], items: usize, dtype: DType) -> Result<()> {
+    if dims.last() == Some(&items) {
+        return Ok(());
+    }
+    let name = dtype.name();
+    Err(Error::Internal(format!("{argument}: a batch of {items} items of {name} with dimensions {dims:?}")))
+}

@@ -1,7 +1,8 @@
 //! Batches in host memory: chunks are copied and processed on several streams.
 
 use super::field::{Slot, Transport};
-use super::{Chunk, FEW_ITEMS, Field, Input, LANES, MOST_ITEMS, Plan, aligned, fitting, scratch_regions, slab_bytes};
+use super::memory::{FEW_ITEMS, LANES, MOST_ITEMS, aligned, fitting, scratch_regions, slab_bytes};
+use super::{Chunk, Field, Input, Plan};
 use crate::backend::gpu::{DeviceMemory, GpuStream, Staging};
 use crate::error::Result;
 use crate::shape::to_i64;

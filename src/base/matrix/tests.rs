@@ -1,9 +1,19 @@
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use super::*;
+use super::copy::copy;
+use super::csr::{Csr, CsrParts, IndexType};
+use super::matrix::Matrix;
+use super::operator::Operator;
+use super::storage::Storage;
+use super::streamed::SharedSource;
 use crate::backend::BackendChoice;
-use crate::backend::memory::HostMemory;
-use crate::context::Options;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::{Context, Options};
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::shape::Order;
+use crate::tensor::Location;
 
 fn context() -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads: 1, ..Options::default() }).unwrap()

@@ -1,6 +1,14 @@
-use super::*;
+use std::sync::Arc;
+
+use super::copy::{copy, copy_memory, copy_strided};
+use super::location::Location;
+use super::packed::Symmetric;
+use super::tensor::Tensor;
 use crate::backend::BackendChoice;
-use crate::context::Options;
+use crate::backend::memory::Memory;
+use crate::context::{Context, Options};
+use crate::scalar::DType;
+use crate::shape::{Layout, Order};
 use crate::testing::cancel::is_cancelled;
 
 fn context() -> Arc<Context> {

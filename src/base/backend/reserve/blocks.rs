@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::note_used;
+use super::memory::note_used;
 
 /// Blocks of a word of a bit map.
 pub(super) const BLOCKS: usize = u64::BITS as usize;

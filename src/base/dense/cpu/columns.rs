@@ -1,7 +1,6 @@
 //! Operations on the columns and on all elements of a matrix.
 
-use super::matrix::mismatch;
-use super::matrix::{CpuMatrix, pieces, split_rows};
+use super::matrix::{CpuMatrix, mismatch, pieces, split_rows};
 use super::sums::squares;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
@@ -19,10 +18,10 @@ compiled_here! {
     /// Multiplies each of `values` by a real `factor`.
     pub(super) fn scale_all<T: Scalar>(context: &Context, values: &mut [T], factor: f64) = scale_all_of;
 
-    /// [`super::Algebra::scale_columns`].
+    /// [`crate::dense::Algebra::scale_columns`].
     pub(super) fn scale<T: Scalar>(context: &Context, m: &mut CpuMatrix<T>, factors: &[f64]) -> Result<()> = scale_of;
 
-    /// [`super::Algebra::fill`].
+    /// [`crate::dense::Algebra::fill`].
     pub(super) fn fill<T: Scalar>(
         context: &Context,
         m: &mut CpuMatrix<T>,
@@ -31,13 +30,13 @@ compiled_here! {
         first_column: u32,
     ) -> Result<()> = fill_of;
 
-    /// [`super::Algebra::norm2`].
+    /// [`crate::dense::Algebra::norm2`].
     pub(super) fn norm2<T: Scalar>(context: &Context, m: &CpuMatrix<T>) -> Result<f64> = norm2_of;
 
-    /// [`super::Algebra::column_norms`].
+    /// [`crate::dense::Algebra::column_norms`].
     pub(super) fn norms<T: Scalar>(context: &Context, m: &CpuMatrix<T>) -> Result<Vec<f64>> = norms_of;
 
-    /// [`super::Algebra::column_peaks`].
+    /// [`crate::dense::Algebra::column_peaks`].
     pub(super) fn peaks<T: Scalar>(context: &Context, m: &CpuMatrix<T>) -> Result<Vec<(f64, f64)>> = peaks_of;
 }
 

@@ -1,7 +1,6 @@
 //! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
 
-use super::matrix::mismatch;
-use super::matrix::{CpuMatrix, pieces, split_rows};
+use super::matrix::{CpuMatrix, mismatch, pieces, split_rows};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
@@ -119,7 +118,7 @@ fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: Mat<'_, T::Wide>) -
 }
 
 compiled_here! {
-    /// One step of CholeskyQR, see [`super::Algebra::cholesky_step`].
+    /// One step of CholeskyQR, see [`crate::dense::Algebra::cholesky_step`].
     pub fn cholesky_step<T: Scalar>(
         context: &Context,
         x: &mut CpuMatrix<T>,
@@ -173,7 +172,7 @@ fn cholesky_step_of<T: Scalar>(
 }
 
 compiled_here! {
-    /// X = Q R, see [`super::Algebra::householder`].
+    /// X = Q R, see [`crate::dense::Algebra::householder`].
     pub fn householder<T: Scalar>(
         context: &Context,
         x: &mut CpuMatrix<T>,
@@ -228,7 +227,7 @@ fn upper<T: Scalar>(from: Mat<'_, T>, mut to: MatMut<'_, T>) {
 }
 
 compiled_here! {
-    /// The thin singular value decomposition, see [`super::Algebra::svd`]; in double precision for every type.
+    /// The thin singular value decomposition, see [`crate::dense::Algebra::svd`]; in double precision for every type.
     pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> = svd_of;
 }
 
@@ -335,7 +334,7 @@ fn square_svd<T: Scalar<Wide = T>>(
 }
 
 compiled_here! {
-    /// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`]; in double precision for every type.
+    /// Eigenvalues and eigenvectors, see [`crate::dense::Algebra::eigen`]; in double precision for every type.
     pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> = eigen_of;
 }
 

@@ -1,9 +1,15 @@
-use super::*;
+use std::sync::Arc;
+
+use super::super::sketch::Sketch;
+use super::super::{Algebra, Op, Step};
+use super::algebra::CpuAlgebra;
+use super::matrix::CpuMatrix;
+use super::wide;
 use crate::backend::BackendChoice;
-use crate::context::Options;
+use crate::context::{Context, Options};
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
-use crate::scalar::{Complex, Real};
+use crate::scalar::{Complex, Real, Scalar};
 use crate::testing::cancel::is_cancelled;
 
 type C64 = Complex<f64>;

@@ -1,13 +1,17 @@
 use std::sync::Arc;
 
-use super::*;
+use super::super::sketch::Sketch;
+use super::super::{Algebra, Op};
+use super::columns::Own;
+use super::method::{BasisAccuracy, BasisMethod, Counts, Kind};
+use super::orthonormalize::orthonormalize;
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options};
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
-use crate::scalar::{Complex, Real};
+use crate::scalar::{Complex, Real, Scalar};
 
 const KINDS: [Kind; 5] = [Kind::Auto, Kind::Householder, Kind::Cqr, Kind::Cqr2, Kind::Scqr3];
 

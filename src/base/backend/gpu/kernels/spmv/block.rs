@@ -1,7 +1,8 @@
 //! Products with several vectors, whose numbers lie side by side.
 
 use super::super::mirrors::SpmvBlockParams;
-use super::{Finish, Rows, Shares, TILE_WORDS, kernel};
+use super::multiply::kernel;
+use super::{Finish, Rows, Shares, TILE_WORDS};
 use crate::backend::gpu::kernels::{constants as c, optional, product, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};

@@ -1,7 +1,9 @@
 //! Products with the graph of neighbouring pixels.
 
+use super::super::constants as c;
 use super::super::mirrors::SpmvPixelsParams;
-use super::{Finish, c, kernel};
+use super::Finish;
+use super::multiply::kernel;
 use crate::backend::gpu::kernels::product;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};

@@ -1,7 +1,7 @@
 //! Vectors with their numbers in another order.
 
 use super::super::mirrors::SpmvRenumberParams;
-use super::kernel;
+use super::multiply::kernel;
 use crate::backend::gpu::kernels::{constants as c, product, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};

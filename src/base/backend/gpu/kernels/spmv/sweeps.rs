@@ -1,7 +1,8 @@
 //! Products by columns, whose results are then summed by rows.
 
 use super::super::mirrors::{SpmvCollectParams, SpmvPermuteParams, SpmvPrepareParams, SpmvSpreadParams};
-use super::{Finish, Pieces, Rows, TILE_WORDS, UNIT_WORDS, kernel};
+use super::multiply::kernel;
+use super::{Finish, Pieces, Rows, TILE_WORDS, UNIT_WORDS};
 use crate::backend::gpu::kernels::{constants as c, optional, product, small};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};

@@ -1,9 +1,15 @@
 //! The kernels against published values and against each other, on a device.
 
-use super::*;
+use super::super::constants as c;
+use super::arrays::{Batch, Pairs, StartResults, Starts, Tables};
+use super::product::{Draw, Vectors, draw_starts, products};
+use super::settings::Settings;
+use super::sizes::COUNTERS;
+use super::solve::Solve;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::backend::memory::Budget;
 use crate::rng;
+use crate::scalar::Real;
 
 /// Kofidis and Regalia's tensor of order 4, dimension 3 (Kolda and Mayo 2011, example 3.5).
 const KOFIDIS: [f64; 15] = [

@@ -1,12 +1,44 @@
 //! Launches of the solvers and of the selection of pairs.
 
 use super::super::mirrors::{SelectParams, SshopmParams};
-use super::*;
+use super::super::{constants as c, size};
+use super::arrays::{Batch, Pairs, StartResults, Starts, Tables};
+use super::settings::Settings;
+use super::sizes::{
+    COUNTERS, FUSED_MAX_PAIRS, FUSED_MAX_STARTS, MAX_DIMENSION, MAX_ORDER, SELECT_MAX_PAIRS, SELECT_MAX_STARTS,
+    has_fused,
+};
 use crate::backend::gpu::kernels::{filling, optional, product, small, suffix};
 use crate::backend::gpu::launch::launch;
-use crate::backend::gpu::{Gpu, GpuStream};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
+use crate::scalar::Real;
 use crate::shape::to_i64;
+
+/// One solve: T tensors, V starts each.
+#[derive(Clone, Copy)]
+pub struct Solve<'a> {
+    /// The T tensors to solve.
+    pub batch: Batch<'a>,
+    /// U8 `[T]`: 0 leaves a tensor out.
+    pub mask: Option<Region<'a>>,
+    /// Real [U, U]: the transform that is applied to the entries when they are read; fused kernels only.
+    pub transform: Option<Region<'a>>,
+    /// Start vectors of all tensors.
+    pub starts: Starts<'a>,
+    /// Method, tests and thresholds, the same for all tensors.
+    pub settings: Settings,
+    /// Where the selected pairs of each tensor go.
+    pub pairs: Pairs<'a>,
+    /// Where the results of the starts go.
+    pub start_results: StartResults<'a>,
+    /// Real `[L]`: lambda of the first start of the first tensor at each step; general kernel only.
+    pub trace: Option<(Region<'a>, usize)>,
+    /// U64 [[`COUNTERS`]], added to.
+    pub counters: Option<Region<'a>>,
+    /// Index tuples and coefficients; `None` for the fused kernels alone.
+    pub tables: Option<Tables<'a>>,
+}
 
 impl Solve<'_> {
     fn parameters<T: Real>(&self) -> Result<SshopmParams> {

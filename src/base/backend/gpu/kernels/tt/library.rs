@@ -2,7 +2,9 @@
 
 use super::super::mirrors::{TtEdgeParams, TtFactorsParams, TtMeasureParams};
 use super::super::{constants as c, product, small, suffix_of};
-use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, over};
+use super::plain::launch_plain;
+use super::sizes::{SUM_SHARED, over};
+use super::{RESULT_WORDS, STATE_BYTES, Site, Tables};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};

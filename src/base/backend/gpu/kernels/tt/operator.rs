@@ -4,7 +4,8 @@
 
 use super::super::mirrors::{TtGatherParams, TtMeetParams, TtPeaksParams, TtShiftParams, TtTurnParams};
 use super::super::{constants as c, product, size, small, suffix_of};
-use super::{SUM_SHARED, over, result};
+use super::result;
+use super::sizes::{SUM_SHARED, over};
 use crate::alloc;
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};

@@ -3,7 +3,8 @@
 use super::super::mirrors::{TtStoreParams, TtSumTermsParams, TtWeighParams};
 use super::super::{constants as c, size};
 use super::sandwich::CoreKeys;
-use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
+use super::sizes::SUM_SHARED;
+use super::{RESULT_WORDS, STATE_BYTES, SUM_THREADS};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};

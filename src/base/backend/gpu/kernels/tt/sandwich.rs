@@ -3,7 +3,9 @@
 use super::super::mirrors::{TtBoundaryParams, TtCollectParams, TtKeysParams, TtQuotientParams, TtReadyParams};
 use super::super::product;
 use super::operator::{KEYS, start};
-use super::{RESULT_WORDS, SUM_SHARED, SUM_THREADS, launch_plain, over, result};
+use super::plain::launch_plain;
+use super::sizes::{SUM_SHARED, over};
+use super::{RESULT_WORDS, SUM_THREADS, result};
 use crate::alloc;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};

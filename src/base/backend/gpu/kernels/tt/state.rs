@@ -1,7 +1,9 @@
 //! Powers of two by which environments are scaled, counted on the device.
 
 use super::super::mirrors::TtMeasureParams;
-use super::{STATE_BYTES, launch_plain, over};
+use super::STATE_BYTES;
+use super::plain::launch_plain;
+use super::sizes::over;
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::Result;

@@ -1,10 +1,11 @@
 //! What the kernels know of trains: their shapes and where their cores are.
 
-use super::super::mirrors::TtKeysParams;
 use std::marker::PhantomData;
 
+use super::super::mirrors::TtKeysParams;
+use super::plain::launch_plain;
+use super::result;
 use super::sandwich::CoreKeys;
-use super::{launch_plain, result};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
