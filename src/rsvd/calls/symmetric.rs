@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Call, error_of, task_of, zero_factors};
+use super::factors::zero_factors;
+use super::{Call, error_of, task_of};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;

@@ -146,7 +146,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
 
     fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool> {
         let is_single = size_of::<T::Part>() == 4;
-        if !is_single || matches!(self.matrix, super::Matrix::Implicit(_)) {
+        if !is_single || matches!(self.matrix, super::state::Matrix::Implicit(_)) {
             return Ok(false);
         }
         let precision = match precision {
@@ -170,7 +170,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
     }
 
     fn look(&mut self) -> Result<()> {
-        if let super::Matrix::Implicit(matrix) = &self.matrix
+        if let super::state::Matrix::Implicit(matrix) = &self.matrix
             && self.statistics.is_none()
             && matrix.is_operator()
         {

@@ -1,8 +1,9 @@
 //! Operations on tall matrices. Each device processes its own rows, chunk by chunk.
 
+use super::GpuOps;
 use super::site::{ScratchUse, Site, bytes, packed};
+use super::state::Matrix;
 use super::tall::{Access, Piece, Tall};
-use super::{GpuOps, Matrix};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::{Axis, Centre, Convert, Lines, RECORD};

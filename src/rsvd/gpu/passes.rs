@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::GpuOps;
 use super::block::{Block, Entries, Sum, is_flipped, stored};
 use super::conversion::PassWork;
 use super::feed::{PassTraffic, Watch};
 use super::operands::PassOperands;
 use super::site::{ScratchUse, Site, bytes, packed};
+use super::state::Matrix;
 use super::tall::{Access, Tall};
-use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Convert, Copying, Lines, Strided};
 use crate::backend::gpu::{DeviceMemory, View};

@@ -1,11 +1,12 @@
 //! The statistics of the first pass, the means that centring needs before it, and the counts of bytes moved.
 //!
-//! `mod.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
+//! `state.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
 
+use super::GpuOps;
 use super::conversion::PassWork;
 use super::feed::PassTraffic;
 use super::input::{DataLocation, Input};
-use super::{GpuOps, Matrix};
+use super::state::Matrix;
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{DataAssumption, Entries, Shape};
+use super::shape::{DataAssumption, Entries, Shape};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts, Kind, Own, orthonormalize};

@@ -1,7 +1,8 @@
 //! The calls of a session, run with sizes instead of matrices.
 
+use super::Planned;
 use super::ledger::Ledger;
-use super::{DataAssumption, Planned, Shape};
+use super::shape::{DataAssumption, Shape};
 use crate::error::Result;
 use crate::rsvd::algorithm::{self, Factors, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};

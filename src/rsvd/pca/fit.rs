@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::pca::variance_of;
 use super::plan::{PlannedFit, has_other_scores};
 use super::rounding::{Means, roundings_of};
-use super::{Pca, PcaInfo, PcaOptions, Samples, variance_of};
+use super::{Pca, PcaInfo, PcaOptions, Samples};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;

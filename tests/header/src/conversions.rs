@@ -106,14 +106,14 @@ fn listed() -> Vec<Mirror> {
         },
         // The options' unless one was given.
         Mirror { by_hand: &["sketch"], ..named("rsvd", "rsvd_info") },
-        made_of("rsvd", "pca_options", "crate::rsvd::pca::PcaOptions", &[("rsvd/pca/mod.rs", "PcaOptions", "")]),
+        made_of("rsvd", "pca_options", "crate::rsvd::pca::PcaOptions", &[("rsvd/pca/options.rs", "PcaOptions", "")]),
         Mirror {
             renamed: &[("centered", "options.center"), ("scaled", "options.scale"), ("whitened", "options.whiten")],
             ..made_of(
                 "rsvd",
                 "pca_info",
                 "crate::rsvd::pca::PcaInfo",
-                &[("rsvd/pca/mod.rs", "PcaInfo", ""), ("rsvd/pca/mod.rs", "PcaOptions", "options.")],
+                &[("rsvd/pca/info.rs", "PcaInfo", ""), ("rsvd/pca/options.rs", "PcaOptions", "options.")],
             )
         },
         // The order may be absent.

@@ -1,0 +1,136 @@
+//! The operations on the devices of a group: their rows, data and plan.
+
+use std::sync::Arc;
+
+use super::super::data::{Data, Problem, Setting};
+use super::super::pace::Passes;
+use super::super::statistics::Statistics;
+use super::super::traffic::Traffic;
+use super::feed::Feed;
+use super::implicit::Implicit;
+use super::input::{DataLocation, Input};
+use super::site::Site;
+use super::statistics;
+use crate::backend::gpu::GpuStream;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+
+/// One device with its rows.
+pub(super) struct Part {
+    pub(super) site: Site,
+    pub(super) feed: Feed,
+}
+
+/// The data, as entries or as products.
+pub(super) enum Matrix<'a, T: Scalar> {
+    Dense(Input<'a>),
+    Implicit(Box<Implicit<'a, T>>),
+}
+
+/// [`RsvdOps`](super::super::ops::RsvdOps) on the GPUs of a group, each with its own rows.
+pub struct GpuOps<'a, T: Scalar> {
+    pub(super) parts: Vec<Part>,
+    pub(super) matrix: Matrix<'a, T>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// Whether the problem is of the transpose of the caller's matrix.
+    pub(super) transposed: bool,
+    pub(super) setting: Setting,
+    pub(super) progress: &'a Progress<'a>,
+    pub(super) passes: Passes,
+    pub(super) statistics: Option<Statistics>,
+    pub(super) columns_known: Option<statistics::KnownColumns>,
+    pub(super) traffic: Traffic,
+    pub(super) planned: u64,
+    pub(super) planned_host: u64,
+}
+
+impl<'a, T: Scalar> GpuOps<'a, T> {
+    /// The operations on `problem`, whose data may lie on the first context's device. Work is enqueued on `queue`, a queue
+    /// of the first context.
+    ///
+    /// # Errors
+    /// As [`GpuOps::planned`]; errors of the copy of a sparse matrix and of an operator's functions.
+    pub fn new(
+        contexts: &[Arc<Context>],
+        queue: &GpuStream,
+        problem: Problem<'a, T>,
+        setting: Setting,
+        progress: &'a Progress<'a>,
+    ) -> Result<Self> {
+        let mut ops = Self::planned(contexts, queue, problem, setting, progress)?;
+        if let (Matrix::Implicit(matrix), Some(part)) = (&mut ops.matrix, ops.parts.first_mut()) {
+            matrix.prepare(&mut part.site, &ops.setting)?;
+        }
+        Ok(ops)
+    }
+
+    /// The operations on `problem`, divided among the devices and cut into blocks. No entry was read, nothing of the
+    /// data's size was allocated, and no function of an operator was called: only the plan can be read from them.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] if even small blocks do not fit the limits;
+    /// [`Error::NotSupported`] for data or settings that the GPU backend does not support; [`Error::NoDevice`] if cuBLAS or
+    /// cuSOLVER are missing.
+    pub fn planned(
+        contexts: &[Arc<Context>],
+        queue: &GpuStream,
+        problem: Problem<'a, T>,
+        setting: Setting,
+        progress: &'a Progress<'a>,
+    ) -> Result<Self> {
+        let Problem { rows, columns, transposed, data } = problem;
+        let shape = (rows, columns);
+        let first = contexts.first().ok_or_else(|| Error::Internal("a run without a context".into()))?;
+        let mut sites = vec![Site::new(first, queue.clone())?];
+        let matrix = match data {
+            Data::Dense { memory, dtype, row_stride, column_stride } => {
+                Matrix::Dense(Input::dense(shape.1, memory, dtype, (row_stride, column_stride))?)
+            }
+            Data::Streamed { source, order } => Matrix::Dense(Input::source(shape, source, order)?),
+            Data::Csr(csr) => Matrix::Implicit(Box::new(Implicit::sparse(csr)?)),
+            Data::Operator(operator) => Matrix::Implicit(Box::new(Implicit::operator(operator, &setting)?)),
+        };
+        let is_cut = matches!(&matrix, Matrix::Dense(input) if !matches!(input.place, DataLocation::Device(..)));
+        for context in contexts.iter().skip(1).filter(|_| is_cut && rows >= contexts.len()) {
+            let gpu = context.gpu("context")?;
+            sites.push(Site::new(context, gpu.create_independent_stream()?)?);
+        }
+        let mut ops = Self {
+            parts: Vec::with_capacity(sites.len()),
+            matrix,
+            rows,
+            columns,
+            transposed,
+            setting,
+            progress,
+            passes: Passes::default(),
+            statistics: None,
+            columns_known: None,
+            traffic: Traffic::default(),
+            planned: 0,
+            planned_host: 0,
+        };
+        ops.divide(sites)?;
+        Ok(ops)
+    }
+}
+
+impl<T: Scalar> GpuOps<'_, T> {
+    /// Planned bytes of host memory, for the device that needs most.
+    pub fn planned_host_bytes(&self) -> u64 {
+        self.planned_host
+    }
+
+    /// Planned bytes of device memory, on the device that needs most.
+    pub fn planned_bytes(&self) -> u64 {
+        self.planned
+    }
+
+    /// The device that runs the unpartitioned steps.
+    pub(super) fn site(&mut self) -> &mut Site {
+        &mut self.parts[0].site
+    }
+}
