@@ -1,12 +1,24 @@
 //! Results of several contexts against those of one.
 
-use super::*;
+use std::sync::Arc;
+
+use super::super::algorithm::pairs::Vectors;
+use super::super::info::{Pairs, Shares};
+use super::super::operator::{Kind, Symmetric};
+use super::super::options::Options;
+use super::super::solve::SolveInputs;
+use super::eigenpairs::eigenpairs_over;
+use super::partition::Partition;
+use crate::context::Context;
+use crate::error::Result;
+use crate::group::Group;
 use crate::lanczos::solve::eigenpairs_to;
 use crate::lanczos::tests::{edges, symmetric as graph};
 use crate::lanczos::{Filter, Method, Orthogonalization, Verify, Which};
-use crate::matrix::Operator;
 use crate::matrix::sparse::{Rows, pattern};
-use crate::scalar::{Complex, DType};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::testing::sparse::{cpu, from_entries, golden};
 
 /// Order of the matrix of [`web`].
