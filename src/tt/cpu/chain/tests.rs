@@ -1,6 +1,11 @@
-use super::*;
+use super::super::super::scaled::Scaled;
+use super::plan::Chain;
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::Vectorised;
+use crate::error::Error;
 use crate::rng;
-use crate::scalar::{Element, Real};
+use crate::scalar::{Complex, DType, Element, Real, Scalar};
+use crate::tensor::train::{Cores, Shape};
 
 type C = Complex<f64>;
 

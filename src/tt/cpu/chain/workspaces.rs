@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Chain, Cores};
+use super::Chain;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::to_u64;
+use crate::tensor::train::Cores;
 use crate::tt::ops::{Item, Work};
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
