@@ -51,7 +51,7 @@ pub fn fit_device<T: Scalar>(
 ) -> Result<DeviceFit> {
     let expected = |fit: DeviceFit| -> Result<u64> {
         let mut ledger = DeviceLedger::<T>::new(shape, fit, FIRST_RANK / 2)?;
-        solve(&mut ledger, &super::rehearsed(options))?;
+        solve(&mut ledger, &super::fit::rehearsed(options))?;
         Ok(ledger.sizes.peak())
     };
     let most_of = |fit: DeviceFit| -> Result<u64> {
