@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The site in target/docs: pages of docs, the reference of every language, and Doxygen's pages of the headers. Needs the
 # installed library, from which Python's reference is made. Fails for a link that leads nowhere. It loads nothing from a
-# network when it is read.
+# network when it is read. The code of recipes and tutorials runs first, their MATLAB lines where there is an Octave.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 have doxygen || skip "no doxygen: the site"
@@ -24,8 +24,17 @@ cd "$ROOT"
     echo "GENERATE_TAGFILE = \"$pages/api/purlin.tag\""
 } | doxygen -
 "$PYTHON" -B tools/site/reference.py "$pages" "$CARGO_TARGET_DIR/doc"
+# purlin_mex, with which the pages' MATLAB code runs, in Octave.
+gateway=
+if have octave-cli && have mkoctfile; then
+    gateway=$work/octave
+    mkdir -p "$gateway"
+    octave-cli --quiet --no-init-file --no-history --eval "addpath('$PREFIX/share/purlin/matlab'); purlin_build('$PREFIX', '$gateway');"
+fi
 purlin_python() { PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$@"; }
 purlin_python tools/site/python_reference.py "$pages"
+"$PYTHON" -B tools/site/excerpts.py docs/tutorials/*.md
+purlin_python tools/site/recipes.py "$gateway" docs/recipes.md docs/tutorials/*.md
 rm "$pages/api/purlin.tag"
 printf 'INHERIT: %s\ndocs_dir: %s\nsite_dir: %s\n' "$ROOT/docs/mkdocs.yml" "$pages" "$TARGET/docs" >"$work/mkdocs.yml"
 # The theme's advertisement of a later version of MkDocs is no warning of this site.
