@@ -9356,13 +9356,14 @@ purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
 
 /**
  * A symmetric matrix (Hermitian if complex) from a square one without duplicates. Of a pattern UNION, INTERSECTION and
- * MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
+ * MIRROR are patterns; SUM and AVERAGE count with ones. The diagonal of a complex matrix becomes real.
+ * O(nnz log(longest row)).
  *
  * @param      a       sparse, square, on the host.
  * @param      rule    PURLIN_SYMMETRIZE_*.
  * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
  * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
- * and with MIRROR entries in both triangles.
+ * and with MIRROR entries in both triangles or a diagonal that is not real.
  *
  * @pre `matrix` is NULL or valid for writing.
  */
@@ -9577,7 +9578,8 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  * @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
  * @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix
- * that is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+ * that is not square, another size or type of `order`, an order in the memory of `a`), `PURLIN_ERROR_NOT_SUPPORTED`
+ * (another storage),
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (Cuthill-McKee), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order`
  * is as before.
  */
@@ -9667,7 +9669,8 @@ purlin_status purlin_matrix_diagonal(const struct purlin_matrix *a,
  * @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
  * @param[out] count   number of components; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
- * square, another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * square, another size or type of `labels`, labels in the memory of `graph`), `PURLIN_ERROR_NOT_SUPPORTED` (another
+ * storage), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `count` is NULL or valid for writing.
@@ -10130,7 +10133,8 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  *                        `basis` is that of Golub-Kahan-Lanczos where that followed; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
  * does not use or the matrix is too small for, another kind, sizes, types, overlap; a start vector that is 0 or not
- * finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first `info->converged` of
+ * finite; an operator on the host whose adjoint a product shows to be another's), `PURLIN_ERROR_NO_CONVERGENCE`
+ * (`info->count` triplets are in the outputs, the first `info->converged` of
  * them good; the rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
  * PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm above 1.3e154, in single
  * precision 3.4e38), `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`,

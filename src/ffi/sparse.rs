@@ -341,13 +341,14 @@ pub unsafe extern "C" fn purlin_matrix_transpose(
 }
 
 /// A symmetric matrix (Hermitian if complex) from a square one without duplicates. Of a pattern UNION, INTERSECTION and
-/// MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
+/// MIRROR are patterns; SUM and AVERAGE count with ones. The diagonal of a complex matrix becomes real.
+/// O(nnz log(longest row)).
 ///
 /// @param      a       sparse, square, on the host.
 /// @param      rule    PURLIN_SYMMETRIZE_*.
 /// @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
 /// @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
-/// and with MIRROR entries in both triangles.
+/// and with MIRROR entries in both triangles or a diagonal that is not real.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing.

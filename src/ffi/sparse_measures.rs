@@ -2,6 +2,7 @@
 
 use super::handle;
 use super::matrix::purlin_matrix;
+use super::overlap::{self, Range, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status};
@@ -48,7 +49,8 @@ pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
 /// @param method  PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
 /// @param order   n elements of PURLIN_I64 on the host: a permutation, from 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix
-/// that is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+/// that is not square, another size or type of `order`, an order in the memory of `a`), `PURLIN_ERROR_NOT_SUPPORTED`
+/// (another storage),
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (Cuthill-McKee), `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure `order`
 /// is as before.
 #[must_use]
@@ -65,6 +67,7 @@ pub extern "C" fn purlin_matrix_order(
         order.expect_context("order", a.context())?;
         order.expect_dims("order", &[a.rows()])?;
         order.expect_dtype("order", DType::I64)?;
+        overlap::check(&stored("a", &a), &[Range::of("order", &order)])?;
         let found = sparse::order(&a, method)?;
         order.view_mut::<i64>("order")?.write_column(&[], &found);
         Ok(())
@@ -193,7 +196,8 @@ pub extern "C" fn purlin_matrix_diagonal(a: *const purlin_matrix, diagonal: *mut
 /// @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
 /// @param[out] count   number of components; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not
-/// square, another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// square, another size or type of `labels`, labels in the memory of `graph`), `PURLIN_ERROR_NOT_SUPPORTED` (another
+/// storage), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -214,6 +218,7 @@ pub unsafe extern "C" fn purlin_graph_components(
             labels.expect_context("labels", graph.context())?;
             labels.expect_dims("labels", &[graph.rows()])?;
             labels.view_mut::<i64>("labels")?;
+            overlap::check(&stored("graph", &graph), &[Range::of("labels", labels)])?;
         }
         let found = sparse::components(&graph).map_err(|e| e.renamed("a", "graph"))?;
         if let Some(labels) = &mut labels {

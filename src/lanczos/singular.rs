@@ -285,6 +285,7 @@ impl<T: Scalar> Call<'_, T> {
         let lengths = [(wants_left, self.a.rows()), (wants_right, self.a.cols())];
         let length: usize = lengths.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, n)| n).sum();
         let _returned = self.charge(length.saturating_mul(self.options.count))?;
+        let is_new = operator.is_none();
         let made = || Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0);
         let mut operator = operator.map_or_else(made, Ok)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
@@ -296,7 +297,12 @@ impl<T: Scalar> Call<'_, T> {
                 work(&mut Pair { short, long: GpuKrylov::new(context, &mut longer, None, columns)? })
             }),
         };
-        found.map_err(|error| operator.explained(error))
+        let mut found = found.map_err(|error| operator.explained(error))?;
+        // Eigenvectors have tested the adjoint, if they were found.
+        if is_new {
+            found.info.products += usize::from(operator.expect_adjoint()?);
+        }
+        Ok(found)
     }
 
     /// The triplets of the spaces of the first `count` columns. A triplet counts as converged only if both its

@@ -137,6 +137,7 @@ fn eigenpairs_of<T: Scalar>(
     };
     let mut found = found.map_err(|error| operator.explained(error))?;
     (found.info.host_bytes, found.info.device_bytes) = (bytes.host, bytes.device);
+    found.info.products += usize::from(operator.expect_adjoint()?);
     // Of products that are all 0 a solve says that they converged.
     if found.info.norm == 0.0 {
         operator.expect_products(false)?;

@@ -16,9 +16,9 @@ use crate::context::Context;
 use crate::dense::Op;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
-use crate::matrix::Operator;
+use crate::matrix::{Operator, adjoint_roundings};
 use crate::rsvd::data::Center;
-use crate::scalar::{DType, Scalar, power_of_two};
+use crate::scalar::{Scalar, power_of_two};
 
 /// Partial sums of a dot product, which the processor adds up side by side.
 const LANES: usize = 8;
@@ -76,16 +76,6 @@ struct Kept<T: Scalar> {
     /// Root mean square of the norms of the vectors that were multiplied, of their products, and of the products less
     /// their means.
     norms: [f64; 3],
-}
-
-/// The differences that a right adjoint may have by rounding, in units of ||Y||_F ||A X||_F: of functions that compute in
-/// the next lower precision, and of those that compute in that of the type, for `terms` rows and columns.
-///
-/// The next lower precision is that of TF32 and half precision for F32: 2 epsilons of half precision (2^-10) and 64 of
-/// single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
-pub fn limits(dtype: DType, terms: usize) -> [f64; 2] {
-    let lower = if dtype.is_single() { -9f64 } else { -17f64 };
-    [lower.exp2(), 16.0 * dtype.epsilon() * (terms as f64).sqrt()]
 }
 
 impl<'a, T: Scalar> Tested<'a, T> {
@@ -153,7 +143,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
         let Numbers { found, inner, size, of, x, ax, y, count } = *numbers;
         let (rows, columns) = self.operator.shape();
         let terms = rows.saturating_add(columns);
-        let [lower, own] = limits(T::DTYPE, terms);
+        let [lower, own] = adjoint_roundings(T::DTYPE, terms);
         let limit = (lower * size).max(own * y * ax);
         let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
         // Products of entries may underflow: each loses less than the least normal number.

@@ -46,6 +46,24 @@ static void shared_memory(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* Outputs in the arrays of the graph, of which no product is right without them. */
+static void shared_arrays(void) {
+  int64_t offsets[4] = {0, 1, 2, 3}, columns[3] = {1, 0, 2};
+  double weights[3] = {1, 1, 1};
+  purlin_matrix *a = NULL;
+  purlin_tensor *labels[3] = {vector_of(context, PURLIN_I64, 3, offsets), vector_of(context, PURLIN_I64, 3, columns),
+                              vector_of(context, PURLIN_I64, 3, (int64_t *)weights)};
+  int k;
+  OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, 3, 3, 3, PURLIN_I64, offsets, PURLIN_I64, columns, weights, &a));
+  for (k = 0; k < 3; k++) {
+    BAD_ARGUMENT("labels: overlaps graph", purlin_graph_components(a, labels[k], NULL));
+    BAD_ARGUMENT("order: overlaps a", purlin_matrix_order(a, PURLIN_ORDERING_DEGREE, labels[k]));
+    OK(purlin_tensor_destroy(labels[k]));
+  }
+  CHECK(offsets[1] == 1 && offsets[3] == 3 && columns[0] == 1 && weights[2] == 1);
+  OK(purlin_matrix_destroy(a));
+}
+
 static void applications(void) {
   enum { N = 80, K = 2 };
   purlin_matrix *a = two_rings(), *mc = NULL, *image = NULL, *graph = NULL;
@@ -199,6 +217,7 @@ int main(void) {
   context = test_context(2);
   applications();
   shared_memory();
+  shared_arrays();
   copies();
   OK(purlin_context_destroy(context));
   return finish();

@@ -22,6 +22,6 @@ pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
 pub use dense::{Dense, DenseMut};
 pub use enqueued::{Enqueue, Enqueued};
 pub use matrix::Matrix;
-pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
+pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator, adjoint_roundings};
 pub use storage::Storage;
 pub use streamed::{SharedSource, Streamed};

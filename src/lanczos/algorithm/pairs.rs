@@ -453,7 +453,8 @@ impl<'a, T: Scalar> Job<'a, T> {
         let residuals = krylov.residuals(known, &solved.values, work)?;
         residuals.iter().try_for_each(|r| finite(*r, "a residual").map(drop))?;
         if !self.inverse {
-            return Ok((residuals, solved.counts.norm));
+            let norm = self.confirmed_norm(krylov, solved, &residuals)?;
+            return Ok((residuals, norm));
         }
         // The norms in the counts are those of the inverse. A few steps with the matrix estimate its own norm.
         krylov.random(self.settings.seed, PROBES, work)?;
@@ -464,6 +465,27 @@ impl<'a, T: Scalar> Job<'a, T> {
         let least = krylov.terms_norm();
         let norm = found.iter().chain(&solved.values).fold(least, |most, v| most.max(v.abs()));
         Ok((residuals, norm))
+    }
+
+    /// The largest norm of a product, by which residuals are judged. Where it exceeds the values by far and a residual
+    /// relies on that, products with two random vectors confirm it: one wrong product of a caller's operator sets it too.
+    /// A unit vector z of n random numbers has ||A z|| < ||A|| / (1e4 root n) in one case of ten thousand.
+    fn confirmed_norm(&self, krylov: &mut Columns<'_, T>, solved: &Solved, residuals: &[f64]) -> Result<f64> {
+        let norm = solved.counts.norm;
+        let most = solved.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        let relies = |r: &f64| *r > self.settings.tolerance * most;
+        if norm <= 1e3 * most || !residuals.iter().take(solved.converged).any(relies) {
+            return Ok(norm);
+        }
+        let mut least = krylov.terms_norm();
+        let work = self.known + solved.values.len();
+        for probe in [PROBES, PROBES + 1] {
+            krylov.random(self.settings.seed, probe, work)?;
+            let length = krylov.distance(work, 0.0, work)?;
+            krylov.apply(work, work + 1)?;
+            least = least.max(finite(krylov.distance(work + 1, 0.0, work)?, "the norm of a product")? / length);
+        }
+        Ok(norm.min(1e4 * (self.n as f64).sqrt() * least))
     }
 
     /// The largest residual that a converged pair may have: the method's own criterion plus rounding errors.

@@ -17,9 +17,9 @@ use crate::lanczos::algorithm::PROBES;
 use crate::lanczos::algorithm::scale::{refuse, underflow};
 use crate::lanczos::ops::{Affine, PIECE};
 use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values, symmetry_bytes};
-use crate::matrix::{Matrix, OnDevice, Storage};
+use crate::matrix::{Matrix, OnDevice, Storage, adjoint_roundings};
 use crate::rng;
-use crate::scalar::{Real, Scalar};
+use crate::scalar::{Real, Scalar, power_of_two};
 use crate::shape::{product, to_u64};
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Direction;
@@ -273,6 +273,52 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 Err(underflow("products of the matrix and its adjoint underflow to 0, although the matrix is not 0"))
             }
         }
+    }
+
+    /// Compares x . A^H A x with ||A x||^2 for a random x, for a caller's functions on the host whose adjoint an operator of
+    /// A and A^H uses: with another matrix for A^H a solve finds values of a mixture, whose residuals are small. Returns
+    /// whether it did, which takes one product of each.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if they differ by more than [`adjoint_roundings`]; as [`Symmetric::apply`].
+    pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<bool> {
+        if self.kind.is_of_square() || !matches!(self.products, Products::Own(_)) || !self.is_on_host()? {
+            return Ok(false);
+        }
+        let (rows, cols) = self.shape;
+        let mut x = alloc::filled(WHAT, cols, T::default())?;
+        let probe = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), PROBES), 0.0);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = probe(i));
+        let mut y = std::mem::take(&mut self.between);
+        resize(&mut y, rows)?;
+        // A product with the adjoint first would not show that entries of its result are missing.
+        self.factor(Adjoint::Plain, &x, &mut y)?;
+        let largest = y.iter().fold(0.0f64, |most, y| most.max(y.re().abs()).max(y.im().abs()));
+        if !(largest > 0.0 && largest.is_finite()) {
+            return Ok(false);
+        }
+        // Squares of what is left can neither overflow nor underflow.
+        let unit = power_of_two(largest);
+        y.iter_mut().for_each(|y| *y = T::from_parts(y.re() / unit, y.im() / unit));
+        let mut z = alloc::filled(WHAT, cols, T::default())?;
+        self.factor(Adjoint::Adjoint, &y, &mut z)?;
+        let size = unit * y.iter().map(|y| y.re() * y.re() + y.im() * y.im()).sum::<f64>();
+        let [re, im] = x.iter().zip(&z).fold([0.0; 2], |[re, im], (x, z)| [re + x.re() * z.re(), im + x.re() * z.im()]);
+        let far = (re - size).hypot(im);
+        let [lower, own] = adjoint_roundings(T::DTYPE, rows.saturating_add(cols));
+        let limit = lower.max(own) * size;
+        // Each entry may lose less than the least normal number.
+        let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        if far.is_finite() && far > limit + cols as f64 * least {
+            let problem = format!(
+                "adjoint is not that of A: |||A x||^2 - <x, A^H A x>| is {:.1e} of ||A x||^2 for a random x, at most {:.1e} \
+                 is rounding",
+                far / size,
+                limit / size
+            );
+            return Err(Error::invalid("a", problem));
+        }
+        Ok(true)
     }
 
     /// The next solve tests by products with two random vectors that the operator is symmetric. For operators whose

@@ -190,6 +190,37 @@ pub(super) fn numbers_that_are_not_finite_stop_a_solve(c: &Arc<Context>) {
     }
 }
 
+pub(super) fn one_wrong_product_is_no_norm_to_judge_by(c: &Arc<Context>) {
+    /// A diagonal matrix of norm 1, one of whose products is 1e20 times as long.
+    struct Spiked(usize, usize);
+    impl Operator<f64> for Spiked {
+        fn shape(&self) -> (usize, usize) {
+            (30, 30)
+        }
+        fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+            for (x, y) in x.chunks_exact(30).zip(y.chunks_exact_mut(30)) {
+                let factor = if self.0 == self.1 { 1e20 } else { 1.0 };
+                self.0 += 1;
+                y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = factor * 0.9f64.powi(i as i32) * x);
+            }
+            Ok(())
+        }
+    }
+    for at in [0, 1, 2, 3, 7, 20, 1000] {
+        for (which, sigma) in [(Which::Nearest, 0.5), (Which::Smallest, 0.0), (Which::Largest, 0.0)] {
+            let a = Matrix::from_operator::<f64>(c, Box::new(Spiked(0, at)));
+            let options = Options { count: 2, which, sigma, ..Options::default() };
+            match solve_with::<f64>(c, &a, Kind::Matrix, &options, &SolveInputs::default()) {
+                Ok(found) if found.info.converged == 2 && found.info.stop_reason != Reason::Contradicted => {
+                    assert!(found.residuals.iter().all(|r| *r < 1e-6), "{at} {which:?}: {:?}", found.residuals);
+                }
+                Ok(found) => assert!(!found.info.verified && at < 1000, "{at} {which:?}: {:?}", found.info),
+                Err(e) => assert!(matches!(e, Error::Numerical(_)) && at < 1000, "{at} {which:?}: {e}"),
+            }
+        }
+    }
+}
+
 pub(super) fn matrices_that_are_not_symmetric_are_refused_whatever_their_order(c: &Arc<Context>) {
     let refused = |entries: &[(usize, usize, f64)]| {
         Symmetric::<f64>::new(c, &from_entries(c, (3, 3), entries), Kind::Matrix, 0.0).is_err()

@@ -87,6 +87,7 @@ on_both_backends! {
         a_huge_range_keeps_its_absolute_accuracy_and_a_solve_the_relative_one
         rows_need_not_be_canonical
         numbers_that_are_not_finite_stop_a_solve
+        one_wrong_product_is_no_norm_to_judge_by
         matrices_that_are_not_symmetric_are_refused_whatever_their_order
         a_space_may_be_as_large_as_the_whole
         the_search_is_orthogonal_to_known_vectors
@@ -163,6 +164,7 @@ on_both_backends! {
         arguments_of_singular_values_are_named
         a_search_that_is_cut_short_says_so
         a_product_that_is_not_the_adjoints_is_no_success
+        an_adjoint_of_another_matrix_is_refused
         values_of_zero_are_found_beside_empty_rows_and_columns
         values_of_zero_of_square_matrices_have_vectors_on_both_sides
         a_looser_tolerance_finds_what_the_default_one_does

@@ -97,3 +97,15 @@ fn integers_of_edges_are_exact_or_refused() {
         read_edges(&c, &folder.file("w", text.as_bytes()), how).unwrap();
     }
 }
+
+#[test]
+fn the_mirror_of_a_diagonal_that_is_not_real_is_refused() {
+    let c = context(1);
+    let mirror = |re: f64, im: f64| {
+        let a = full(&c, DType::CF64, 1, &[Complex::new(re, im)]);
+        symmetrize(&c, &a, Symmetrize::Mirror).map(|_| ())
+    };
+    let e = mirror(1.0, 1.5).unwrap_err().to_string();
+    assert!(e.starts_with("a: has an imaginary part of 1.5 in row 0, column 0 (from 0)"), "{e}");
+    assert!(mirror(1.0, 0.0).is_ok());
+}

@@ -7,7 +7,7 @@ use super::index::Rows;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, real};
 use crate::matrix::Matrix;
 use crate::progress::CancelWatch;
 use crate::scalar::{Scalar, is_finite, with_scalar};
@@ -67,7 +67,8 @@ fn both(rows: &Rows<'_>, nnz: usize, cancel: CancelWatch<'_>) -> Result<Entries>
 /// becomes real; if both entries are equally large, `Union` and `Intersection` use that of the upper triangle.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
+/// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles or a
+/// diagonal that is not real;
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`];
 /// [`Error::Cancelled`].
 pub fn symmetrize(context: &Arc<Context>, a: &Matrix, rule: Symmetrize) -> Result<Matrix> {
@@ -163,6 +164,14 @@ fn combine<T: Scalar>(
             };
             // A Hermitian matrix has real numbers on its diagonal.
             let on_diagonal = T::IS_COMPLEX && entries.col_idx[o] == row;
+            if on_diagonal && rule == Symmetrize::Mirror && chosen.im() != 0.0 {
+                let imaginary = real(chosen.im());
+                let problem = format!(
+                    "has an imaginary part of {imaginary} in row {row}, column {row} (from 0): a Hermitian \
+                                       matrix has none on its diagonal"
+                );
+                return Err(Error::invalid("a", problem));
+            }
             out[o] = if on_diagonal { T::from_parts(chosen.re(), 0.0) } else { chosen };
         }
     }
