@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import dwi, rpca, rsvd, sshopm
+from purlin import dwi, graph, rpca, rsvd, sshopm
 from purlin.blocks import Source
 
 TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
@@ -192,6 +193,19 @@ def test_ctrl_c_in_a_nested_call_ends_the_outer_one_too(cpu: purlin.Context, int
         assert interrupts == ["SIGINT"] * 2
         later.function = lambda *_: None
         solver.solve(TENSORS[:2])
+
+
+def test_ctrl_c_ends_a_call_without_a_progress_function(cpu: purlin.Context, interrupts: list[str]) -> None:
+    points = np.random.default_rng(4).random((20000, 30))
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        graph.k_means(points, 6, starts=100_000, context=cpu)
+    assert interrupts == ["SIGINT"]
+    with pytest.raises(purlin.InvalidArgument, match="clusters"):
+        graph.k_means(points, 0, context=cpu)
+    with pytest.raises(purlin.Cancelled):
+        threading.Timer(0.3, cpu.cancel).start()
+        graph.k_means(points, 6, starts=100_000, context=cpu)
 
 
 def test_a_call_of_another_thread_leaves_the_handler_and_its_exception_there(

@@ -221,6 +221,18 @@ def test_sparse_data_of_all_kinds(kind: str, container: str) -> None:
     np.testing.assert_allclose(*embeddings, atol=1e-9)
 
 
+@pytest.mark.parametrize("mean", [1.0, 1e2, 1e3, 1e6])
+def test_sparse_samples_with_means_above_their_deviations(mean: float) -> None:
+    """Products with the centred matrix are as inexact as the means are large."""
+    x = np.random.default_rng(0).standard_normal((200, 30)) * 0.9 ** np.arange(30)
+    exact = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)[:3]
+    found = PCA(3).fit(sp.csr_matrix(x + mean))
+    np.testing.assert_allclose(found.singular_values_, exact, atol=1e-14 * mean * 200)
+    same = PCA(2).fit(sp.csr_matrix(np.full((20, 5), mean)))
+    assert not same.singular_values_.any()
+    np.testing.assert_allclose(same.components_ @ same.components_.T, np.eye(2), atol=1e-14)
+
+
 def test_entries_at_one_place_are_added() -> None:
     x = sp.csr_array((np.array([1.0, 2, 4, 5, 6]), np.array([1, 1, 0, 2, 1]), np.array([0, 2, 4, 5])), shape=(3, 3))
     for model in (PCA(2), PCA(2, svd_solver="arpack"), TruncatedSVD(2)):

@@ -171,6 +171,44 @@ class ProgressCall:
             raise caught
 
 
+def interruptible(work: Callable[[], None], cancel: Callable[[], None]) -> None:
+    """Runs a call of the library that has no progress function, so that Ctrl-C ends it by `cancel`. Python handles signals
+    between instructions of the main thread alone, which waits while another thread runs the call."""
+    caught: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            caught.append(error)
+        finally:
+            done.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        work()
+        return
+    try:
+        # Not joined: in Python 3.11 an exception in `join` marks a thread that runs as stopped.
+        threading.Thread(target=run, name="purlin-call").start()
+    except RuntimeError:  # the system has no thread left
+        work()
+        return
+    interrupt: BaseException | None = None
+    while not done.is_set():
+        try:
+            done.wait(0.1 if interrupt else None)
+        except BaseException as error:
+            interrupt = interrupt or error
+        if interrupt and not done.is_set():
+            # Again and again: the call may not have begun.
+            cancel()
+    if interrupt:
+        raise interrupt
+    if caught:
+        raise caught[0]
+
+
 class LogSink:
     """Where a context's log goes. The library keeps `pointer`, so the sink lives as long as the context."""
 

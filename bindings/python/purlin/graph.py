@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._callback import Progress
+from ._callback import Progress, interruptible
 from ._checked import how_many
 from ._context import Context, Stream, choice
 from ._error import InvalidArgument, check
@@ -237,8 +237,12 @@ def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *argu
     given = Matrix.dense(_numbers("points", points), context=context, name="points")
     labels, inertia = np.zeros(given.shape[0], np.int64), c_double()
     with Tensor.borrow(labels, context=given.context) as target:
-        status = function(given.handle, *arguments, target.handle, ctypes.byref(inertia))
-        given.context.finish(status)
+
+        def work() -> None:
+            status = function(given.handle, *arguments, target.handle, ctypes.byref(inertia))
+            given.context.finish(status)
+
+        interruptible(work, given.context.cancel)
     return Clusters(labels, inertia.value, None)
 
 

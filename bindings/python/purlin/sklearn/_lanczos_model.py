@@ -19,15 +19,23 @@ def fitted(
     dtype, (count, features) = X.dtype, X.shape
     eps = float(np.finfo(dtype).eps)
     means = _means(X) if center else np.zeros(features)
-    held = _operand(X, means, center, context)
-    found = lanczos.singular(held, rank, tolerance=max(tol, 2 * eps), seed=seed, context=context, **given)
+    total = _total(X, means)
+    held, roundings = _operand(X, means, center, context), 0.0
+    if center and hasattr(X, "tocsr"):
+        # Products with the centred matrix are as inexact as those with its means, which may be much larger.
+        least = float(np.sqrt(total * (count - 1) / min(count, features)))
+        error = 8 * float(np.finfo(np.float64).eps) * float(np.linalg.norm(means)) * float(np.sqrt(count))
+        if least <= error:
+            held = X - X
+        else:
+            roundings = error / least
+    found = lanczos.singular(held, rank, tolerance=max(tol, 2 * eps, roundings), seed=seed, context=context, **given)
     u, values, v = found.triplets
     assert v is not None
     components = v.T.astype(dtype)
     # The sign that `purlin.pca` and scikit-learn give a component: the entry of largest modulus is positive.
     largest = components[np.arange(rank), np.argmax(np.abs(components), axis=1)]
     components[largest < 0] *= -1
-    total = _total(X, means)
     variance = values**2 / (count - 1)
     rest = min(count, features) - rank
     model = pca.PCA(rank, center=center, whiten=whiten, context=context)
