@@ -51,6 +51,9 @@ def as_python_markdown(text: str) -> str:
             if starts_list:
                 lines.append("")
             line = " " * blanks + line
+            # Python's Markdown takes <x|y> for HTML.
+            spans = code_spans(line)
+            line = re.sub(r"<(?=\w+\\?\|)", lambda m, s=spans: m[0] if any(a <= m.start() < b for a, b in s) else "&lt;", line)  # type: ignore[misc]
         before = line
         lines.append(line)
     return "\n".join(lines)
