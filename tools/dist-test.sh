@@ -5,13 +5,13 @@
 #   tools/dist-test.sh [SUITE...]      bullseye, bookworm, trixie (Debian 11, 12, 13); without one: all
 #
 # A library that needs a newer glibc than a suite has is not tried there, and that is a failure with CI=true. The packages
-# are downloaded once, into target/dist-chroots.
+# are downloaded once, into target/dist-chroots, from the archive that debootstrap takes or that DEBIAN_MIRROR names.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 DIST=$TARGET/dist
 CHROOTS=$TARGET/dist-chroots
 LOGS=$TARGET/dist-test
-MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+MIRROR=${DEBIAN_MIRROR:-}
 mkdir -p "$CHROOTS" "$LOGS"
 [ "$(id -u)" -eq 0 ] || skip "root is needed"
 have debootstrap || skip "debootstrap is needed"
@@ -33,7 +33,7 @@ chroot_of() { # SUITE KIND PACKAGES
     rm -rf "$folder"
     [ -e "$CHROOTS/$1-base.made" ] || {
         rm -rf "$CHROOTS/$1-base"
-        debootstrap --variant=minbase "$1" "$CHROOTS/$1-base" "$MIRROR"
+        debootstrap --variant=minbase "$1" "$CHROOTS/$1-base" ${MIRROR:+"$MIRROR"}
         touch "$CHROOTS/$1-base.made"
     }
     cp -a "$CHROOTS/$1-base" "$folder"

@@ -11,7 +11,10 @@ package=nvidia-cuda-toolkit=12.4.131~12.4.1-2
 work=$TARGET/cuda12-work
 rm -rf "$work" "$folder"
 mkdir -p "$work/lists/partial" "$work/archives" "$folder/bin" "$folder/nvvm/bin" "$folder/include"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main contrib non-free" >"$work/sources.list"
+# The archive that this machine has its packages from.
+archive=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Component: main' | grep -v security | head -n 1)
+[ -n "$archive" ] || die "apt-get knows no Debian archive; run apt-get update"
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $suite main contrib non-free" >"$work/sources.list"
 apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work"
     -o APT::Sandbox::User=)
 "${apt[@]}" update
