@@ -3,8 +3,6 @@
 //! Both run the same algorithms. A family writes its method once for a small trait of its own, and implements that trait for
 //! each backend. It chooses by one `match` on [`Backend`] at its entry.
 
-use std::fmt;
-
 pub mod budget;
 pub mod cancellation;
 pub mod cpu;
@@ -12,6 +10,7 @@ pub(crate) mod foreign;
 pub mod fork;
 pub mod free;
 pub mod gpu;
+mod kind;
 pub mod memory;
 pub mod reserve;
 pub mod signals;
@@ -28,50 +27,4 @@ pub mod signals;
 mod thread_ends;
 pub mod thread_keys;
 
-/// The device a context runs on.
-pub enum Backend {
-    /// The threads of the context's pool.
-    Cpu,
-    /// One GPU, through its primary context.
-    Gpu(gpu::Gpu),
-}
-
-impl Backend {
-    /// The device as messages name it.
-    pub fn device(&self) -> DeviceName {
-        match self {
-            Self::Cpu => DeviceName::Cpu,
-            Self::Gpu(gpu) => DeviceName::Gpu(gpu.ordinal()),
-        }
-    }
-}
-
-/// The device of a backend, for messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceName {
-    /// The host's processor.
-    Cpu,
-    /// The GPU of this ordinal.
-    Gpu(i32),
-}
-
-impl fmt::Display for DeviceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cpu => f.write_str("the CPU"),
-            Self::Gpu(ordinal) => write!(f, "GPU {ordinal}"),
-        }
-    }
-}
-
-/// Which backend a caller asks for. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum BackendChoice {
-    /// The GPU if there is one, else the CPU.
-    Auto = 0,
-    /// The CPU, even if there is a GPU.
-    Cpu = 1,
-    /// A GPU; an error if there is none.
-    Cuda = 2,
-}
+pub use kind::{Backend, BackendChoice, DeviceName};

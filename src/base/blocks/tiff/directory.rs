@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::bad;
+use super::format::bad;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
 use super::super::sink::{FileSink, Sink};
-use super::{IMAGEJ, bad};
+use super::format::{IMAGEJ, bad};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;

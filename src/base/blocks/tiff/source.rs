@@ -17,7 +17,7 @@ use super::super::number::{Endianness, Number};
 use super::super::regular::open_input;
 use super::super::source::{Source, file_fault, io_error};
 use super::directory::{Directories, MOST_VALUES};
-use super::{IMAGEJ, bad};
+use super::format::{IMAGEJ, bad};
 use crate::alloc;
 use crate::backend::memory::{Budget, HostMemory};
 use crate::error::{Error, Result};

@@ -1,4 +1,6 @@
+use super::super::Isa;
 use super::*;
+use crate::real::Real;
 
 /// Every operation on the same numbers, lane by lane against the scalar type.
 struct Check;
