@@ -3841,8 +3841,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t converged;
   /**
-   * Products with the operator, or with the caller's solve, and those that test known vectors and a solve where not all
-   * pairs converge; those of the residuals are not counted.
+   * Products with the operator, or with the caller's solve, and those that test an adjoint, a norm far above the values,
+   * and, where not all pairs converge, known vectors and a solve; those of the residuals are not counted.
    */
   int64_t products;
   /**
@@ -10133,7 +10133,7 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  *                        `basis` is that of Golub-Kahan-Lanczos where that followed; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call
  * does not use or the matrix is too small for, another kind, sizes, types, overlap; a start vector that is 0 or not
- * finite; an operator on the host whose adjoint a product shows to be another's), `PURLIN_ERROR_NO_CONVERGENCE`
+ * finite; an operator whose adjoint a product shows to be another's), `PURLIN_ERROR_NO_CONVERGENCE`
  * (`info->count` triplets are in the outputs, the first `info->converged` of
  * them good; the rest of the outputs is unchanged), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
  * PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite, a norm above 1.3e154, in single

@@ -164,8 +164,8 @@ pub struct purlin_lanczos_info {
     pub count: i64,
     /// Pairs that have converged, the first of those returned.
     pub converged: i64,
-    /// Products with the operator, or with the caller's solve, and those that test known vectors and a solve where not all
-    /// pairs converge; those of the residuals are not counted.
+    /// Products with the operator, or with the caller's solve, and those that test an adjoint, a norm far above the values,
+    /// and, where not all pairs converge, known vectors and a solve; those of the residuals are not counted.
     pub products: i64,
     /// Restarts of the solve and of its searches for copies. The limit of the options holds for each of these, so that it
     /// may be more.

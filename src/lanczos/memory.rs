@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::dense::cpu::factor::working_bytes;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{CopyBytes, Ordering};
-use crate::matrix::{Matrix, Storage};
+use crate::matrix::{Matrix, Storage, adjoint};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -142,6 +142,8 @@ pub(super) struct Multiplied {
     pub kind: Kind,
     /// Rows and columns of its matrix.
     pub shape: (usize, usize),
+    /// Whether a caller's functions multiply by it.
+    pub is_own: bool,
     /// Whether vectors are in an order of their own.
     pub is_ordered: bool,
     /// The copies of the matrix, with the products with them.
@@ -165,7 +167,14 @@ pub(super) fn eigenpairs<T: Scalar>(
     let space = space::<T>(context, size, operator, beside)?;
     let sizes = Passing { is_ordered: of.is_ordered, block: copies.block, tiles: copies.tiles, ..job.passing() };
     let passing = passing::<T>(context, size, sizes)?;
-    Ok(space.and(passing).and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned)))
+    let run = space.and(passing).and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned));
+    Ok(run.or(test_of_adjoint::<T>(of.kind, of.shape, of.is_own)))
+}
+
+/// Bytes of the test of an operator's adjoint, which precedes a run. A device holds two of its vectors at once, fewer than
+/// those of a run.
+pub(super) fn test_of_adjoint<T>(kind: Kind, shape: (usize, usize), is_own: bool) -> Bytes {
+    Bytes::on_host(if operator::tests_adjoint(kind, is_own) { adjoint::bytes_of_test::<T>(shape) } else { 0 })
 }
 
 /// The copies of `a` that operator `kind` needs, the lists that show its symmetry, and its products with blocks of `width`
@@ -216,7 +225,8 @@ pub(super) fn products<T: Scalar>(context: &Context, operator: &Symmetric<'_, T>
     let is_sparse = !matches!(context.backend(), Backend::Cpu) && operator.is_sparse();
     let width = if takes_blocks(kind) && is_sparse { width } else { 1 };
     let copies = with_blocks(operator.copies(width)?, operator.order(), width, size_of::<T>());
-    Ok(Multiplied { kind, shape, is_ordered: operator.renumbering().is_some(), copies })
+    let is_own = operator.is_own();
+    Ok(Multiplied { kind, shape, is_own, is_ordered: operator.renumbering().is_some(), copies })
 }
 
 /// Whether an operator of a sparse matrix on a device multiplies blocks of vectors at once.

@@ -254,7 +254,8 @@ impl Lanczos {
         if let Some(solve) = solve {
             copies = copies.then(memory::copies(context, solve, (Kind::Matrix, None), 1)?);
         }
-        let of = Multiplied { kind, shape: (a.rows(), a.cols()), is_ordered: ordering.is_some(), copies };
+        let is_own = matches!(a.storage(), Storage::Operator(_));
+        let of = Multiplied { kind, shape: (a.rows(), a.cols()), is_own, is_ordered: ordering.is_some(), copies };
         let bytes = memory::eigenpairs(context, job, &of, returned)?.behind(&copies, Bytes::default());
         bytes.expect(context, memory::EIGENPAIRS).map(|()| bytes)
     }

@@ -156,7 +156,7 @@ impl<T: Scalar> Call<'_, T> {
                 Err(error) => return Err(error),
             }
         }
-        let mut found = self.by_bidiagonalisation()?;
+        let mut found = self.by_bidiagonalisation(self.planned.first.is_some())?;
         let info = &mut found.info;
         info.products += earlier.products;
         info.restarts += earlier.restarts;
@@ -188,7 +188,7 @@ impl<T: Scalar> Call<'_, T> {
         let count = values.len();
         let settings = Options { count: count.max(1), ..search(self.options) }.resolve(n, 0, T::DTYPE)?;
         let _held = self.charge(vectors.len())?;
-        let mut made = self.between(count + 1, operator, &mut |sides| {
+        let mut made = self.between(count + 1, (operator, true), &mut |sides| {
             let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
             for (j, x) in vectors.chunks_exact(order).enumerate() {
                 sides.side(Side::Short).write(&x[first..first + n], j)?;
@@ -206,8 +206,8 @@ impl<T: Scalar> Call<'_, T> {
         Ok((made, has_ended))
     }
 
-    /// Triplets by Golub-Kahan-Lanczos, without the square of the matrix.
-    fn by_bidiagonalisation(&self) -> Result<Triplets<T>> {
+    /// Triplets by Golub-Kahan-Lanczos, without the square of the matrix. Eigenvectors before may have tested the adjoint.
+    fn by_bidiagonalisation(&self, is_tested: bool) -> Result<Triplets<T>> {
         let begin = std::time::Instant::now();
         let settings = self.planned.settings;
         let mut algebra = CpuAlgebra::new(self.context);
@@ -219,7 +219,7 @@ impl<T: Scalar> Call<'_, T> {
             self.progress.check()
         };
         let columns = bidiagonal::columns(&settings);
-        let mut made = self.between(columns, None, &mut |sides| {
+        let mut made = self.between(columns, (None, is_tested), &mut |sides| {
             if let Some(start) = self.request.start {
                 let short = sides.side(Side::Short);
                 put(short, start, 0)?;
@@ -273,11 +273,11 @@ impl<T: Scalar> Call<'_, T> {
     }
 
     /// Runs `work` on newly allocated columns of both sides, beside the vectors that are returned. Without the Gram operator
-    /// on the short side it makes one.
+    /// on the short side it makes one, and tests its adjoint first unless that is tested.
     fn between(
         &self,
         columns: usize,
-        operator: Option<Symmetric<'_, T>>,
+        (operator, is_tested): (Option<Symmetric<'_, T>>, bool),
         work: &mut Work<'_, T>,
     ) -> Result<Triplets<T>> {
         let (context, columns) = (self.context, columns.max(3));
@@ -285,9 +285,9 @@ impl<T: Scalar> Call<'_, T> {
         let lengths = [(wants_left, self.a.rows()), (wants_right, self.a.cols())];
         let length: usize = lengths.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, n)| n).sum();
         let _returned = self.charge(length.saturating_mul(self.options.count))?;
-        let is_new = operator.is_none();
         let made = || Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0);
         let mut operator = operator.map_or_else(made, Ok)?;
+        let tests = if is_tested { 0 } else { operator.expect_adjoint()? };
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
         let found = match context.backend() {
             Backend::Cpu => CpuKrylov::new(context, &mut operator, None, columns).and_then(|short| {
@@ -298,10 +298,7 @@ impl<T: Scalar> Call<'_, T> {
             }),
         };
         let mut found = found.map_err(|error| operator.explained(error))?;
-        // Eigenvectors have tested the adjoint, if they were found.
-        if is_new {
-            found.info.products += usize::from(operator.expect_adjoint()?);
-        }
+        found.info.products += tests;
         Ok(found)
     }
 

@@ -170,7 +170,7 @@ fn needed<T: Scalar>(
     settings: &Settings,
     count: usize,
 ) -> Result<Bytes> {
-    let of_matrix = (a.rows(), a.cols());
+    let (of_matrix, is_own) = ((a.rows(), a.cols()), matches!(a.storage(), Storage::Operator(_)));
     let returned = memory::numbers::<T>(numbers(shape, count));
     // All operators of triplets multiply by the matrix and by its adjoint.
     let copies = memory::copies(context, a, (shape.kind, None), 1)?;
@@ -189,10 +189,11 @@ fn needed<T: Scalar>(
     let last = both_sides(bidiagonal::columns(settings), order)?.and(memory::singular_vectors(order));
     // A step may make the operator anew, beside the memory of the vectors that it returns.
     let mut most = last.behind(&copies, returned).or(memory::renewal(context, a, &copies));
+    most = most.or(returned.and(memory::test_of_adjoint::<T>(shape.kind, of_matrix, is_own)));
     if let Some((job, kind)) = job {
         // The eigenvectors stay in host memory until they are columns of the short side.
         let held = job.order().saturating_mul(count);
-        let of = Multiplied { kind, shape: of_matrix, is_ordered: false, copies };
+        let of = Multiplied { kind, shape: of_matrix, is_own, is_ordered: false, copies };
         let first = memory::eigenpairs(context, job, &of, held)?;
         let next =
             both_sides(count.saturating_add(1), count)?.behind(&copies, returned).and(memory::numbers::<T>(held));

@@ -122,6 +122,7 @@ fn eigenpairs_of<T: Scalar>(
     }
     let bytes = memory::eigenpairs(context, &job, &of, returned)?;
     bytes.expect(context, memory::EIGENPAIRS)?;
+    let tests = operator.expect_adjoint()?;
     let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();
@@ -137,7 +138,7 @@ fn eigenpairs_of<T: Scalar>(
     };
     let mut found = found.map_err(|error| operator.explained(error))?;
     (found.info.host_bytes, found.info.device_bytes) = (bytes.host, bytes.device);
-    found.info.products += usize::from(operator.expect_adjoint()?);
+    found.info.products += tests;
     // Of products that are all 0 a solve says that they converged.
     if found.info.norm == 0.0 {
         operator.expect_products(false)?;

@@ -15,13 +15,11 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Op;
 use crate::dense::cpu::matrix::CpuMatrix;
-use crate::error::{Error, Result};
-use crate::matrix::{Operator, adjoint_roundings};
+use crate::error::Result;
+use crate::matrix::Operator;
+use crate::matrix::adjoint::{self, Numbers, Power, dot, modulus, norm, norm_from, unit_of};
 use crate::rsvd::data::Center;
 use crate::scalar::{Scalar, power_of_two};
-
-/// Partial sums of a dot product, which the processor adds up side by side.
-const LANES: usize = 8;
 
 /// An operator of the caller's. Each product with its adjoint is compared with a product A X from before, and the first
 /// product A X with one by the adjoint, if means were found by that.
@@ -33,37 +31,6 @@ pub struct Tested<'a, T: Scalar> {
     /// Whether a comparison had power, or was repeated with Y = A X.
     is_tested: bool,
 }
-
-/// How much a comparison says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Power {
-    /// Nothing was compared, or zeros or numbers that are not finite.
-    None,
-    /// |<Y, A X>| is so small that a wrong adjoint may be within rounding.
-    Low,
-    /// An adjoint that is wrong by a factor of up to 0.75, or of 1.25 and more, is refused.
-    Full,
-}
-
-/// Two numbers that are equal but for rounding if the adjoint is right, and the sizes by which that is decided.
-struct Numbers {
-    /// |<Y, A X> - <A^H Y, X>|.
-    found: f64,
-    /// |<Y, A X>| without the means.
-    inner: f64,
-    /// The unit of the difference, which `of` is the name of.
-    size: f64,
-    of: &'static str,
-    /// The norms of X, of A X and of Y.
-    x: f64,
-    ax: f64,
-    y: f64,
-    /// The number of vectors that were multiplied.
-    count: usize,
-}
-
-/// The multiple of what is rounding that |<Y, A X>| has in a comparison of full power.
-const LEAST: f64 = 4.0;
 
 /// One vector and its product, from a call with several: their sum over the root of their number.
 struct Kept<T: Scalar> {
@@ -135,33 +102,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
             Center::Columns => (y * ax_less_means, "||Y|| ||A X - means||"),
             Center::Rows => (x * ay_less_means, "||X|| ||A^H Y - means||"),
         };
-        self.expect_equal(&Numbers { found, inner, size, of, x, ax, y, count })
-    }
-
-    /// Refuses two numbers that differ by more than rounding.
-    fn expect_equal(&self, numbers: &Numbers) -> Result<Power> {
-        let Numbers { found, inner, size, of, x, ax, y, count } = *numbers;
-        let (rows, columns) = self.operator.shape();
-        let terms = rows.saturating_add(columns);
-        let [lower, own] = adjoint_roundings(T::DTYPE, terms);
-        let limit = (lower * size).max(own * y * ax);
-        let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-        // Products of entries may underflow: each loses less than the least normal number.
-        let underflow = terms as f64 * least * (count as f64).sqrt() * (x + y);
-        // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
-        if found.is_finite() && found > limit + underflow {
-            let problem = format!(
-                "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {:.1e} of {of} for a random X, at most {:.1e} is \
-                 rounding",
-                found / size,
-                limit / size
-            );
-            return Err(Error::invalid("a", problem));
-        }
-        if !(found.is_finite() && size > 0.0 && size.is_finite()) {
-            return Ok(Power::None);
-        }
-        Ok(if inner >= LEAST * (limit + underflow) { Power::Full } else { Power::Low })
+        adjoint::expect_equal::<T>(self.operator.shape(), &Numbers { found, inner, size, of, x, ax, y, count })
     }
 
     /// Compares the product A X that is kept with one more, A^H Y for Y = A X, so that <Y, A X> is ||A X||^2. The means are
@@ -213,7 +154,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
             y,
             count: 1,
         };
-        self.expect_equal(&numbers).map(|_| ())
+        adjoint::expect_equal::<T>((rows, columns), &numbers).map(|_| ())
     }
 
     /// Keeps a vector and its product, if they test more than those that are kept.
@@ -286,33 +227,6 @@ fn sum<T: Scalar>(context: &Context, vectors: &[T], to: &mut [T], count: usize) 
     });
 }
 
-/// x^H y, summed in double precision.
-fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
-    let mut sums = [T::Wide::default(); LANES];
-    for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
-        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-            *sum += x.conjugate().widen() * y.widen();
-        }
-    }
-    sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
-}
-
-/// The Frobenius norm. No square overflows or underflows but for those that do not count.
-fn norm<T: Scalar>(values: &[T]) -> f64 {
-    norm_from(values, [0.0; 2], unit_of(values))
-}
-
-/// The power of two by which the largest of `values` is divided before it is squared.
-fn unit_of<T: Scalar>(values: &[T]) -> f64 {
-    power_of_two(values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
-}
-
-/// The norm of `values` less one number, whose parts are given in the unit.
-fn norm_from<T: Scalar>(values: &[T], [re, im]: [f64; 2], unit: f64) -> f64 {
-    let squares: f64 = values.iter().map(|x| (x.re() / unit - re).powi(2) + (x.im() / unit - im).powi(2)).sum();
-    squares.sqrt() * unit
-}
-
 /// The norm of a product less the mean of its entries, where means are subtracted; else 0, which nothing reads.
 fn norm_less_mean<T: Scalar>(center: Center, values: &[T]) -> f64 {
     if center == Center::None {
@@ -341,8 +255,4 @@ fn sum_of<T: Scalar>(values: &[T]) -> T::Wide {
 /// The part of a product x^H y that the means make: the `sum` of x, conjugated, times the mean of y.
 fn product_of_means<T: Scalar>(sum: T::Wide, y: &[T]) -> T::Wide {
     (sum.conjugate() * sum_of(y)).scaled(1.0 / y.len() as f64)
-}
-
-fn modulus<T: Scalar>(x: T) -> f64 {
-    x.re().hypot(x.im())
 }

@@ -91,6 +91,19 @@ def test_shifts_and_gram_matrices_of_device_operators(gpu: purlin.Context, cupy:
     np.testing.assert_allclose(decomposed.s, exact[:5], rtol=2e-2)
 
 
+def test_another_matrix_for_the_adjoint_of_a_device_operator_is_refused(gpu: purlin.Context, cupy: Any) -> None:
+    full = np.random.default_rng(6).standard_normal((300, 80))
+    there, back = cupy.asarray(full), cupy.asarray(full.T.copy())
+    back[:, 7] *= -1.0
+    a = purlin.Matrix.from_device_operator(Counted(cupy, there), Counted(cupy, back), full.shape, context=gpu)
+    for kind in ["gram", "outer_gram", "augmented"]:
+        with pytest.raises(purlin.InvalidArgument, match="adjoint is not that of A"):
+            lanczos.solve(a, 3, kind=kind)
+    for which in ["largest", "smallest"]:
+        with pytest.raises(purlin.InvalidArgument, match="adjoint is not that of A"):
+            lanczos.singular(a, 3, which)
+
+
 def test_inner_eigenpairs_by_solves_on_the_device(gpu: purlin.Context, cupy: Any) -> None:
     full = hermitian("float64")
     product = Counted(cupy, cupy.asarray(full))

@@ -1,5 +1,6 @@
 //! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known only by their products.
 
+pub mod adjoint;
 mod cache;
 mod copy;
 mod csr;
@@ -22,6 +23,6 @@ pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
 pub use dense::{Dense, DenseMut};
 pub use enqueued::{Enqueue, Enqueued};
 pub use matrix::Matrix;
-pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator, adjoint_roundings};
+pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
 pub use storage::Storage;
 pub use streamed::{SharedSource, Streamed};

@@ -9,7 +9,7 @@ use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{GpuStream, Region};
 use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::Scalar;
 
 /// A matrix that is known only by its products.
 pub trait Operator<T: Scalar>: Send {
@@ -39,16 +39,6 @@ pub trait Operator<T: Scalar>: Send {
     fn on_device(&self) -> Option<&dyn OnDevice> {
         None
     }
-}
-
-/// The differences that a right adjoint may have by rounding, in units of ||Y||_F ||A X||_F: of functions that compute in
-/// the next lower precision, and of those that compute in that of the type, for `terms` rows and columns.
-///
-/// The next lower precision is that of TF32 and half precision for F32: 2 epsilons of half precision (2^-10) and 64 of
-/// single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
-pub fn adjoint_roundings(dtype: DType, terms: usize) -> [f64; 2] {
-    let lower = if dtype.is_single() { -9f64 } else { -17f64 };
-    [lower.exp2(), 16.0 * dtype.epsilon() * (terms as f64).sqrt()]
 }
 
 /// Products of an operator with vectors of its own element type on a device.

@@ -447,7 +447,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     }
 
     /// ||A x - lambda x|| of every pair, and an estimate of ||A||.
-    fn residuals(&self, krylov: &mut Columns<'_, T>, solved: &Solved) -> Result<(Vec<f64>, f64)> {
+    fn residuals(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved) -> Result<(Vec<f64>, f64)> {
         let (known, count) = (self.known, solved.values.len());
         let work = known + count;
         let residuals = krylov.residuals(known, &solved.values, work)?;
@@ -470,7 +470,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// The largest norm of a product, by which residuals are judged. Where it exceeds the values by far and a residual
     /// relies on that, products with two random vectors confirm it: one wrong product of a caller's operator sets it too.
     /// A unit vector z of n random numbers has ||A z|| < ||A|| / (1e4 root n) in one case of ten thousand.
-    fn confirmed_norm(&self, krylov: &mut Columns<'_, T>, solved: &Solved, residuals: &[f64]) -> Result<f64> {
+    fn confirmed_norm(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved, residuals: &[f64]) -> Result<f64> {
         let norm = solved.counts.norm;
         let most = solved.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         let relies = |r: &f64| *r > self.settings.tolerance * most;
@@ -485,6 +485,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             krylov.apply(work, work + 1)?;
             least = least.max(finite(krylov.distance(work + 1, 0.0, work)?, "the norm of a product")? / length);
         }
+        solved.counts.products += 2;
         Ok(norm.min(1e4 * (self.n as f64).sqrt() * least))
     }
 

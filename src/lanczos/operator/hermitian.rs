@@ -17,9 +17,9 @@ use crate::lanczos::algorithm::PROBES;
 use crate::lanczos::algorithm::scale::{refuse, underflow};
 use crate::lanczos::ops::{Affine, PIECE};
 use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values, symmetry_bytes};
-use crate::matrix::{Matrix, OnDevice, Storage, adjoint_roundings};
+use crate::matrix::{Matrix, OnDevice, Storage, adjoint};
 use crate::rng;
-use crate::scalar::{Real, Scalar, power_of_two};
+use crate::scalar::{Real, Scalar};
 use crate::shape::{product, to_u64};
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Direction;
@@ -275,50 +275,25 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Compares x . A^H A x with ||A x||^2 for a random x, for a caller's functions on the host whose adjoint an operator of
-    /// A and A^H uses: with another matrix for A^H a solve finds values of a mixture, whose residuals are small. Returns
-    /// whether it did, which takes one product of each.
+    /// Tests a caller's functions by which an operator of A and A^H multiplies: whether those for A^H are of A's adjoint.
+    /// Returns the products that it took, one with each of both counted as one.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if they differ by more than [`adjoint_roundings`]; as [`Symmetric::apply`].
-    pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<bool> {
-        if self.kind.is_of_square() || !matches!(self.products, Products::Own(_)) || !self.is_on_host()? {
-            return Ok(false);
+    /// As [`adjoint::expect_adjoint`].
+    pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<usize> {
+        if !tests_adjoint(self.kind, self.is_own()) {
+            return Ok(0);
         }
-        let (rows, cols) = self.shape;
-        let mut x = alloc::filled(WHAT, cols, T::default())?;
-        let probe = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), PROBES), 0.0);
-        x.iter_mut().enumerate().for_each(|(i, x)| *x = probe(i));
-        let mut y = std::mem::take(&mut self.between);
-        resize(&mut y, rows)?;
-        // A product with the adjoint first would not show that entries of its result are missing.
-        self.factor(Adjoint::Plain, &x, &mut y)?;
-        let largest = y.iter().fold(0.0f64, |most, y| most.max(y.re().abs()).max(y.im().abs()));
-        if !(largest > 0.0 && largest.is_finite()) {
-            return Ok(false);
-        }
-        // Squares of what is left can neither overflow nor underflow.
-        let unit = power_of_two(largest);
-        y.iter_mut().for_each(|y| *y = T::from_parts(y.re() / unit, y.im() / unit));
-        let mut z = alloc::filled(WHAT, cols, T::default())?;
-        self.factor(Adjoint::Adjoint, &y, &mut z)?;
-        let size = unit * y.iter().map(|y| y.re() * y.re() + y.im() * y.im()).sum::<f64>();
-        let [re, im] = x.iter().zip(&z).fold([0.0; 2], |[re, im], (x, z)| [re + x.re() * z.re(), im + x.re() * z.im()]);
-        let far = (re - size).hypot(im);
-        let [lower, own] = adjoint_roundings(T::DTYPE, rows.saturating_add(cols));
-        let limit = lower.max(own) * size;
-        // Each entry may lose less than the least normal number.
-        let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-        if far.is_finite() && far > limit + cols as f64 * least {
-            let problem = format!(
-                "adjoint is not that of A: |||A x||^2 - <x, A^H A x>| is {:.1e} of ||A x||^2 for a random x, at most {:.1e} \
-                 is rounding",
-                far / size,
-                limit / size
-            );
-            return Err(Error::invalid("a", problem));
-        }
-        Ok(true)
+        let shape = self.shape;
+        let budget = self.context.host_budget();
+        let _charge = budget.charge_host(WHAT, adjoint::bytes_of_test::<T>(shape))?;
+        adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))?;
+        Ok(1)
+    }
+
+    /// Whether a caller's functions multiply.
+    pub(in crate::lanczos) fn is_own(&self) -> bool {
+        matches!(self.products, Products::Own(_))
     }
 
     /// The next solve tests by products with two random vectors that the operator is symmetric. For operators whose
@@ -523,6 +498,11 @@ pub(in crate::lanczos) fn unsymmetric(a: &Matrix) -> Error {
 }
 
 /// Whether a matrix is sparse and its entries are in host memory, where their symmetry is checked.
+/// Whether a run tests the adjoint of an operator of this kind by products; `is_own` says that a caller's functions multiply.
+pub(in crate::lanczos) fn tests_adjoint(kind: Kind, is_own: bool) -> bool {
+    is_own && !kind.is_of_square()
+}
+
 fn is_on_host(a: &Matrix) -> bool {
     matches!(a.storage(), Storage::Csr(csr) if !matches!(csr.parts().values, Some(Memory::Device(_))))
 }

@@ -19,6 +19,6 @@ mod rows;
 pub use crate::spmv::Kind;
 pub(super) use check::check;
 pub use hermitian::Symmetric;
-pub(super) use hermitian::{DeviceProducts, Parts, UNSYMMETRIC, symmetric, symmetry_lists, unsymmetric};
+pub(super) use hermitian::{DeviceProducts, Parts, UNSYMMETRIC, symmetric, symmetry_lists, tests_adjoint, unsymmetric};
 pub use products::Adjacency;
 pub(super) use products::{Copies, copies};

@@ -6,7 +6,7 @@ use super::{Factors, Phase, Run, finish, power};
 use crate::dense::orthonormal::BasisAccuracy;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
-use crate::matrix::adjoint_roundings;
+use crate::matrix::adjoint;
 use crate::rsvd::erased::{Dense, Tall};
 use crate::rsvd::options::Method;
 
@@ -123,7 +123,7 @@ fn check_hermitian(run: &mut Run<'_>, core: &Dense) -> Result<()> {
     let mut limit = 1e3 * run.roundoff() * (run.ops.rows() as f64).sqrt() * norm;
     // Of a caller's operator, whose functions may compute in a lower precision, the norm is an estimate.
     if run.statistics()?.is_estimate {
-        let [lower, _] = adjoint_roundings(run.ops.dtype(), 0);
+        let [lower, _] = adjoint::roundings(run.ops.dtype(), 0);
         limit = limit.max(lower * norm);
     }
     if found > limit {

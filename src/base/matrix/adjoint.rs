@@ -1,0 +1,156 @@
+//! Whether a caller's functions multiply by the adjoint of what they multiply by: <Y, A X> = <A^H Y, X> for any X and Y.
+//!
+//! With another matrix in the adjoint's place, methods find values of a mixture of both, whose residuals are small.
+
+use crate::alloc;
+use crate::dense::Op;
+use crate::error::{Error, Result};
+use crate::rng;
+use crate::scalar::{DType, Scalar, power_of_two};
+use crate::shape::to_u64;
+
+/// Partial sums of a dot product, which the processor adds up side by side.
+const LANES: usize = 8;
+
+/// The multiple of what is rounding that |<Y, A X>| has in a comparison of full power.
+const LEAST: f64 = 4.0;
+
+/// How much a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// Nothing was compared, or zeros or numbers that are not finite.
+    None,
+    /// |<Y, A X>| is so small that a wrong adjoint may be within rounding.
+    Low,
+    /// An adjoint that is wrong by a factor of up to 0.75, or of 1.25 and more, is refused.
+    Full,
+}
+
+/// Two numbers that are equal but for rounding if the adjoint is right, and the sizes by which that is decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers {
+    /// |<Y, A X> - <A^H Y, X>|.
+    pub found: f64,
+    /// |<Y, A X>|, without the means where a method subtracts them.
+    pub inner: f64,
+    /// The unit of the difference, which `of` is the name of.
+    pub size: f64,
+    /// The name of the unit.
+    pub of: &'static str,
+    /// The norm of X.
+    pub x: f64,
+    /// The norm of A X.
+    pub ax: f64,
+    /// The norm of Y.
+    pub y: f64,
+    /// The number of vectors that were multiplied.
+    pub count: usize,
+}
+
+/// The differences that a right adjoint may have by rounding, in units of ||Y||_F ||A X||_F: of functions that compute in
+/// the next lower precision, and of those that compute in that of the type, for `terms` rows and columns.
+///
+/// The next lower precision is that of TF32 and half precision for F32: 2 epsilons of half precision (2^-10) and 64 of
+/// single precision (2^-23). The errors of a plain sum of n terms grow with the root of n.
+pub fn roundings(dtype: DType, terms: usize) -> [f64; 2] {
+    let lower = if dtype.is_single() { -9f64 } else { -17f64 };
+    [lower.exp2(), 16.0 * dtype.epsilon() * (terms as f64).sqrt()]
+}
+
+/// Compares two numbers for a matrix of these rows and columns.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `a` if they differ by more than rounding.
+pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Numbers) -> Result<Power> {
+    let Numbers { found, inner, size, of, x, ax, y, count } = *numbers;
+    let terms = rows.saturating_add(columns);
+    let [lower, own] = roundings(T::DTYPE, terms);
+    let limit = (lower * size).max(own * y * ax);
+    let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    // Products of entries may underflow: each loses less than the least normal number.
+    let underflow = terms as f64 * least * (count as f64).sqrt() * (x + y);
+    // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
+    if found.is_finite() && found > limit + underflow {
+        let problem = format!(
+            "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {:.1e} of {of} for a random X, at most {:.1e} is rounding",
+            found / size,
+            limit / size
+        );
+        return Err(Error::invalid("a", problem));
+    }
+    if !(found.is_finite() && size > 0.0 && size.is_finite()) {
+        return Ok(Power::None);
+    }
+    Ok(if inner >= LEAST * (limit + underflow) { Power::Full } else { Power::Low })
+}
+
+/// The vectors of [`expect_adjoint`], in bytes.
+pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
+    rows.saturating_add(columns.saturating_mul(2)).saturating_mul(size_of::<T>())
+}
+
+/// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
+/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.
+pub fn expect_adjoint<T: Scalar>(
+    (rows, columns): (usize, usize),
+    number: u32,
+    multiply: &mut dyn FnMut(Op, &[T], &mut [T]) -> Result<()>,
+) -> Result<()> {
+    const WHAT: &str = "vectors that test an adjoint";
+    let mut x = alloc::filled(WHAT, columns, T::default())?;
+    let entry = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), number), 0.0);
+    x.iter_mut().enumerate().for_each(|(i, x)| *x = entry(i));
+    let mut y = alloc::filled(WHAT, rows, T::default())?;
+    // A product with the adjoint first would not show that entries of its result are missing.
+    multiply(Op::Plain, &x, &mut y)?;
+    let (unit, ax) = (unit_of(&y), norm(&y));
+    if !(ax > 0.0 && ax.is_finite()) {
+        return Ok(());
+    }
+    // Powers of two, so that Y times `size` is A X.
+    let size = power_of_two(ax);
+    let by = unit / size;
+    y.iter_mut().for_each(|y| *y = T::from_parts(y.re() / unit * by, y.im() / unit * by));
+    let y_norm = norm(&y);
+    let mut back = alloc::filled(WHAT, columns, T::default())?;
+    multiply(Op::Adjoint, &y, &mut back)?;
+    let found = modulus(dot(&x, &back) - T::Wide::from_parts(y_norm * y_norm * size, 0.0));
+    let size = y_norm * ax;
+    let numbers = Numbers { found, inner: size, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
+    expect_equal::<T>((rows, columns), &numbers).map(drop)
+}
+
+/// x^H y, summed in double precision.
+pub fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
+    let mut sums = [T::Wide::default(); LANES];
+    for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
+        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x.conjugate().widen() * y.widen();
+        }
+    }
+    sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
+}
+
+/// The Frobenius norm. No square overflows or underflows but for those that do not count.
+pub fn norm<T: Scalar>(values: &[T]) -> f64 {
+    norm_from(values, [0.0; 2], unit_of(values))
+}
+
+/// The power of two by which the largest of `values` is divided before it is squared.
+pub fn unit_of<T: Scalar>(values: &[T]) -> f64 {
+    power_of_two(values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
+}
+
+/// The norm of `values` less one number, whose parts are given in the unit.
+pub fn norm_from<T: Scalar>(values: &[T], [re, im]: [f64; 2], unit: f64) -> f64 {
+    let squares: f64 = values.iter().map(|x| (x.re() / unit - re).powi(2) + (x.im() / unit - im).powi(2)).sum();
+    squares.sqrt() * unit
+}
+
+/// |x|.
+pub fn modulus<T: Scalar>(x: T) -> f64 {
+    x.re().hypot(x.im())
+}
