@@ -180,6 +180,12 @@ def test_info_names_the_loaded_library_and_what_is_missing(
         ("svd words.npz --rank 3", 1, "MATRIX: words.npz: is not a whole .npz file"),
         ("svd words.mtx --rank 3", 1, "MATRIX: words.mtx: is no Matrix Market file"),
         ("svd scan.mha --rank 3", 1, "MATRIX: is scan.mha, expected a name that ends in .npy"),
+        ("svd line.npy --rank 1", 1, "MATRIX: line.npy: has 1 axis, at least 2 are needed"),
+        ("pca line.npy --components 1", 1, "SAMPLES: line.npy: has 1 axis, at least 2 are needed"),
+        ("rpca matrix.npy --mask line.npy --out o.npz", 1, "--mask: line.npy: has 1 axis, at least 2 are needed"),
+        ("eigs graph.txt --basis 2", 2, "--basis: is 2, outside --count + 1 = 7 to 120"),
+        ("eigs graph.txt --embed --count 5 --basis 5", 2, "--basis: is 5, outside --count + 1 = 6 to 120"),
+        ("eigs graph.txt --sigma 3", 2, "--sigma: is 3, but --which = largest: nearest is needed"),
         ("svd matrix.npy --rank 61", 2, "--rank: is 61, more than min(m, n) = 60"),
         ("svd matrix.npy --rank three", 2, "--rank: is 'three', expected an integer"),
         ("svd matrix.npy --tolerance nan", 2, "--tolerance: is NaN"),
@@ -236,6 +242,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"words.{ending}").write_text("words\n")
     (folder / "edge.txt").write_text("0 1\n")
     (folder / "path.txt").write_text("0 1\n1 2\n2 3\n")
+    np.save(folder / "line.npy", np.arange(5.0))
     np.savez(folder / "two.npz", a=np.eye(3), b=np.eye(3))
     return folder
 
@@ -259,6 +266,8 @@ def inputs(made: Path, folder: Path) -> Path:
         ("dwi.bval words.nii", 1, "--bval: words.nii: is not a table of numbers"),
         ("dwi.bval dwi.bvec", 1, "--bval: dwi.bvec: has 195 numbers, the image has 65 volumes"),
         ("dwi.bvec dwi.bval", 1, "--bvec: dwi.bval: has 1 x 65 numbers, expected 3 x 65"),
+        ("dwi.bval zero.bval", 1, "--bval: zero.bval: none of 65 is above --b0-threshold = 50"),
+        ("dwi.bval shells.bval", 1, "--bval: shells.bval: run from 1000 to 2000; the orientation function"),
         ("--force --min-separation=nan", 2, "--min-separation: is nan, expected 0 to 90 degrees"),
         ("--force --relative-threshold=nan", 2, "--relative-threshold: is NaN, outside 0 .. 1"),
         ("--force --degree=7", 2, "--degree: is 7, an even number from 2 to 16"),
@@ -275,6 +284,8 @@ def test_refusals_of_peaks(change: str, code: int, text: str, capsys: pytest.Cap
     Path("cut.nii").write_bytes(Path("dwi.nii").read_bytes()[:5000])
     Path("cut.nii.gz").write_bytes(b"\x1f\x8b" + bytes(500))
     Path("words.nii").write_text("words\n")
+    Path("zero.bval").write_text("0 " * 65)
+    Path("shells.bval").write_text("0 " + "1000 " * 60 + "2000 " * 4)
     old, new = change.split()
     line = "peaks IMAGE --bval dwi.bval --bvec dwi.bvec --out o.nii --force".replace(old, new).replace(
         "IMAGE", "dwi.nii"

@@ -73,7 +73,10 @@ def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Cont
     if key is not None and ending != ".npz":
         raise Usage(f"--key: is {key!r}, but {path} is not a .npz file")
     if ending == ".npy":
-        return Source.from_npy(path, context=context)
+        source = Source.from_npy(path, context=context)
+        if len(source.info.shape) < 2:
+            raise Failure(f"{argument}: {path}: has 1 axis, at least 2 are needed")
+        return source
     if ending in (".mtx", ".mtx.gz"):
         return sparse.read_market(path, context=context)
     if ending != ".npz":

@@ -198,22 +198,56 @@ def _colours(coordinates: Any, labels: Any) -> Any:
     return labels if labels is not None else (coordinates[:, 1] > 0).astype(np.int64)
 
 
+def _unit_rows(coordinates: Any) -> Any:
+    """Rows divided by their lengths, with the bits of the library's scaling "unit_rows"."""
+    squares = np.zeros(len(coordinates))
+    for column in coordinates.T:
+        squares += column * column
+    lengths = np.where(squares > 0, np.sqrt(squares), 1.0)
+    return coordinates / lengths[:, None]
+
+
+def _clusters(
+    given: argparse.Namespace, matrix: Any, progress: Any, context: Context, options: dict[str, Any]
+) -> graph.Clusters:
+    way: Any = given.assignment or "k_means"
+    return graph.cluster(matrix, given.clusters, way, progress=progress, context=context, **options)
+
+
+def _embedding(
+    given: argparse.Namespace, count: int, matrix: Any, progress: Any, context: Context, options: dict[str, Any]
+) -> tuple[graph.Embedding, Any]:
+    """Coordinates, and labels where they are asked for: from the same eigenvectors if as many are wanted of both."""
+    scaling: Any = given.scaling or "none"
+    is_shared = given.clusters == count and scaling != "degrees"
+    if not is_shared:
+        found = graph.embed(matrix, count, scaling, progress=progress, context=context, **options)
+        wanted = given.clusters is not None
+        return found, _clusters(given, matrix, progress, context, options).labels if wanted else None
+    found = graph.embed(matrix, count, progress=progress, context=context, **options)
+    units = _unit_rows(found.coordinates)
+    if given.assignment == "pivoted_qr":
+        labels = graph.pivoted_qr(found.coordinates, context=context).labels
+    else:
+        labels = graph.k_means(units, count, seed=options.get("seed", 0), context=context).labels
+    return found._replace(coordinates=units) if scaling == "unit_rows" else found, labels
+
+
 def _run_graph(
     given: argparse.Namespace, matrix: Any, outputs: Outputs, context: Context, options: dict[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """Coordinates, labels and the picture."""
     count = _count(given, matrix)
     picture = None if given.picture is None else outputs.add("--picture", given.picture)
-    arrays: dict[str, Any] = {}
     with bar(given, "residual") as progress:
-        embedding = graph.embed(matrix, count, given.scaling or "none", progress=progress, context=context, **options)
-        arrays.update(values=embedding.values, coordinates=embedding.coordinates)
-        labels = None
-        if given.clusters is not None:
-            labels = graph.cluster(
-                matrix, given.clusters, given.assignment or "k_means", progress=progress, context=context, **options
-            ).labels
-            arrays["labels"] = labels
+        if picture is None and given.out is None and given.clusters is not None:
+            # Only labels are printed.
+            clusters = _clusters(given, matrix, progress, context, options)
+            return {"labels": clusters.labels}, clusters.info
+        embedding, labels = _embedding(given, count, matrix, progress, context, options)
+    arrays: dict[str, Any] = {"values": embedding.values, "coordinates": embedding.coordinates}
+    if labels is not None:
+        arrays["labels"] = labels
     if picture is not None:
         points = embedding.coordinates[:, 1:3]
         png.write(picture, png.scatter(points, _colours(embedding.coordinates, labels), _lines(matrix)))

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 
+from .._options import WORDS
 from .. import Error, InvalidArgument, NoConvergence, NoDevice, OutOfDeviceMemory, OutOfMemory
 
 
@@ -46,8 +47,23 @@ class Huge(int):
 
 # The argument at the begin of a message of the library, with the element of a list.
 _ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
+# An argument of the library within a message, as in "count + 1 = 7" or "which = LARGEST", and a constant.
+_INNER = re.compile(r"(?<![\w-])[a-z]\w*(?= [=+] )")
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+_WORDS = {word for choices in WORDS.values() for words in choices.values() for word in words}
 # What may follow a file's name in a message of the library, which writes files under provisional names of its own.
 PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
+
+
+def in_options(given: argparse.Namespace, text: str) -> str:
+    """The part of a message behind its argument, with the options and words of the command line."""
+
+    def option(found: re.Match[str]) -> str:
+        name: str = given.names.get(found[0], "")
+        return name if name.startswith("-") else found[0]
+
+    text = _INNER.sub(option, text)
+    return _CONSTANT.sub(lambda found: found[0].lower() if found[0].lower() in _WORDS else found[0], text)
 
 
 def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
@@ -56,7 +72,7 @@ def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
     name = given.names.get(found[1]) if found else None
     if found is None or name is None:
         return text, False
-    return f"{name}{found[2] or ''}: {text[found.end() :]}", name.startswith("-")
+    return f"{name}{found[2] or ''}: {in_options(given, text[found.end() :])}", name.startswith("-")
 
 
 def _of_file(given: argparse.Namespace, text: str) -> str:

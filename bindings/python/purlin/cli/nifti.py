@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import existing
-from .failures import Failure
+from .failures import Failure, in_options
 from .outputs import suffix_of, writing
 
 ENDINGS = (".nii", ".nii.gz")
@@ -117,15 +117,16 @@ class Scheme:
     _bvec_file: str
     _is_transposed: bool
 
-    def failure(self, error: Exception) -> Failure | None:
-        """The error of the library about a number of the files, by its place there; None for any other error."""
-        found = re.match(r"(bvals|bvecs): (?:element|row) (\d+) (.*)", str(error))
+    def failure(self, given: argparse.Namespace, error: Exception) -> Failure | None:
+        """The error of the library about the numbers of a file, or about one by its place there; None for any other error."""
+        found = re.match(r"(bvals|bvecs): (?:(?:element|row) (\d+) )?(.*)", str(error))
         if found is None:
             return None
         argument, path, line = "--bval", self._bval_file, "number"
         if found[1] == "bvecs":
             argument, path, line = "--bvec", self._bvec_file, "column" if self._is_transposed else "row"
-        return Failure(f"{argument}: {path}: {line} {found[2]} (from 0) {found[3]}")
+        place = "" if found[2] is None else f"{line} {found[2]} (from 0) "
+        return Failure(f"{argument}: {path}: {place}{in_options(given, found[3])}")
 
 
 def scheme(given: argparse.Namespace, bval: str, bvec: str, volumes: int) -> Scheme:

@@ -124,7 +124,7 @@ def run(given: argparse.Namespace) -> None:
                     **csa,
                 )
             except InvalidArgument as error:
-                raise scheme.failure(error) or error from None
+                raise scheme.failure(given, error) or error from None
             found = dwi.peaks(
                 fitted.sh,
                 given.count,
