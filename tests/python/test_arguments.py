@@ -7,6 +7,7 @@ import errno
 import multiprocessing
 import os
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -451,3 +452,40 @@ def test_messages_name_the_option_lambda_with_its_underscore() -> None:
         rpca.compute(DENSE, lambda_="a")  # type: ignore[arg-type]
     with pytest.raises(purlin.InvalidArgument, match="^lambda_: is -1, "):
         rpca.compute(DENSE, lambda_=-1.0)
+
+
+def test_swapped_arguments_of_files_are_named(cpu: purlin.Context) -> None:
+    """A path in the place of a shape, and an array or a shape in that of a path."""
+    path, long = "volume.raw", np.zeros((30, 40))
+    for call, text in (
+        (lambda: blocks.Sink.to_file((3, 4), path, np.float32, context=cpu), "path: is (3, 4), expected a path"),
+        (lambda: blocks.Sink.to_file(long, path, np.float32, context=cpu), "path: is an array of shape (30, 40), expected a path"),
+        (lambda: blocks.Sink.to_file([1] * 99, path, np.float32, context=cpu), "path: is a list, expected a path"),
+        (
+            lambda: blocks.Sink.to_file(path, "other", np.float32, context=cpu),
+            "shape: is 'other', expected a sequence of integers",
+        ),
+        (
+            lambda: blocks.Sink.to_file(path, Path("other"), np.float32, context=cpu),
+            "shape: is PosixPath('other'), expected a sequence of integers",
+        ),
+        (
+            lambda: blocks.Sink.to_file(path, long, np.float32, context=cpu),
+            "shape: is an array of shape (30, 40), expected a sequence of integers",
+        ),
+        (lambda: blocks.Sink.to_file(path, 5, np.float32, context=cpu), "shape: is 5, expected a sequence of integers"),
+        (lambda: blocks.Sink.to_file(path, np.float32, (3, 4), context=cpu), "dtype: is (3, 4), expected a type of NumPy"),
+        (lambda: blocks.Source.from_file((3, 4), path, "f4", context=cpu), "path: is (3, 4), expected a path"),
+        (lambda: blocks.Sink.to_metaimage((3, 4), path, context=cpu), "path: is (3, 4), expected a path"),
+        (
+            lambda: blocks.Sink.to_tiff(path, "abc", context=cpu),
+            "shape: is 'abc', expected a sequence of integers",
+        ),
+        (
+            lambda: blocks.Sink.to_function(print, path, "f4", context=cpu),
+            "shape: is 'volume.raw', expected a sequence of integers",
+        ),
+    ):
+        with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
+            call()  # type: ignore[no-untyped-call]
+    assert not Path(path).exists()

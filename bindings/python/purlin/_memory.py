@@ -480,12 +480,20 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
     return np.ascontiguousarray(array, kind) if order else np.asarray(array, kind)
 
 
+def shown(value: object) -> str:
+    """A value that a caller gave, for a message of one line: an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 80 and text.isprintable() else f"a {type(value).__name__}"
+
+
 def path_bytes(path: Any, argument: str = "path") -> bytes:
     """The path for the C interface, whose strings end at the first NUL."""
     try:
         name: bytes = os.fsencode(path)
     except TypeError:
-        raise TypeError(f"{argument}: is {path!r}, expected a path") from None
+        raise TypeError(f"{argument}: is {shown(path)}, expected a path") from None
     if b"\0" in name:
         raise ValueError(f"{argument}: {path!r} has an embedded null byte")
     return name

@@ -52,8 +52,17 @@ def _wording(text: str) -> str:
     return ("shape" if argument == "dims" else argument) + colon + in_numpy_order(rest)
 
 
+def _axes(shape: object) -> int:
+    """The number of axes of a shape. A path in its place is refused by the name of the argument."""
+    is_list = isinstance(shape, Sequence) and not isinstance(shape, (str, bytes))
+    if not is_list and not (isinstance(shape, np.ndarray) and shape.ndim == 1):
+        raise TypeError(f"shape: is {memory.shown(shape)}, expected a sequence of integers")
+    return len(shape)  # type: ignore[arg-type]
+
+
 def _extents(shape: Sequence[int]) -> Any:
     """The sizes of a shape for the library, whose first axis is the fastest."""
+    _axes(shape)
     for size in shape:
         if isinstance(size, (int, np.integer)) and size < 0:
             problem = f"shape: is {tuple(shape)}, expected sizes of at least 0"
@@ -62,7 +71,10 @@ def _extents(shape: Sequence[int]) -> Any:
 
 
 def _type_and_order(dtype: npt.DTypeLike) -> tuple[int, int]:
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype: is {memory.shown(dtype)}, expected a type of NumPy") from None
     big = kind.byteorder == ">" or (kind.byteorder == "=" and np.dtype("=u2") == np.dtype(">u2"))
     return memory.dtype_number(kind.newbyteorder("=")), c.BIG_ENDIAN if big else c.LITTLE_ENDIAN
 
@@ -74,7 +86,7 @@ class BlockRelay:
     """
 
     def __init__(self, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
-        self._ndim = len(shape)
+        self._ndim = _axes(shape)
         self._dtype = np.dtype(dtype).newbyteorder("=")
         self._caught: BaseException | None = None
         self.pointer = BLOCK(self._call)
@@ -192,7 +204,7 @@ class Source(_End):
             offset,
             number,
             order,
-            len(shape),
+            _axes(shape),
             _extents(shape),
             ctypes.byref(made),
         )
@@ -255,7 +267,7 @@ class Source(_End):
         status = lib.purlin_source_from_callback(
             context.handle,
             memory.dtype_number(dtype),
-            len(shape),
+            _axes(shape),
             _extents(shape),
             relay.pointer,
             None,
@@ -317,7 +329,7 @@ class Sink(_End):
             offset,
             number,
             order,
-            len(shape),
+            _axes(shape),
             _extents(shape),
             ctypes.byref(made),
         )
@@ -340,7 +352,7 @@ class Sink(_End):
         def numbers(name: str, values: Sequence[float] | None) -> Any:
             if values is None:
                 return None
-            if len(values) != len(shape):
+            if len(values) != _axes(shape):
                 raise ValueError(f"{name}: has {len(values)} elements, expected {len(shape)}")
             given = [real(f"{name}: element {k}", value) for k, value in enumerate(values)]
             for k, value in enumerate(given):
@@ -355,7 +367,7 @@ class Sink(_End):
             context.handle,
             memory.path_bytes(path),
             memory.dtype_number(dtype),
-            len(shape),
+            _axes(shape),
             _extents(shape),
             numbers("spacing", spacing),
             numbers("origin", origin),
@@ -369,7 +381,7 @@ class Sink(_End):
     ) -> Sink:
         """One TIFF file of `shape[0]` pages."""
         context = context or default_context()
-        if len(shape) != 3:
+        if _axes(shape) != 3:
             raise ValueError(f"shape: has {len(shape)} axes, expected 3 (pages, height, width)")
         pages, height, width = shape
         made = c_void_p()
@@ -395,7 +407,7 @@ class Sink(_End):
         status = lib.purlin_sink_to_callback(
             context.handle,
             memory.dtype_number(dtype),
-            len(shape),
+            _axes(shape),
             _extents(shape),
             relay.pointer,
             None,
