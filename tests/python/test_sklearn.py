@@ -254,7 +254,11 @@ def test_fractions_and_estimates_of_the_number_of_components() -> None:
             # scikit-learn refuses scores without columns.
             wanted_samples = peer.inverse_transform(peer.transform(x)) if wanted != 0 else np.tile(x.mean(axis=0), (300, 1))
             np.testing.assert_allclose(ours.inverse_transform(scores), wanted_samples, atol=1e-9)
-    assert PCA("mle").fit(x[:, 12:13]).n_components_ == 1
+    for data in (x[:, 12:13], np.ones((30, 1)), np.ones((30, 3))):
+        ours, peer = (kind("mle").fit(data) for kind in (PCA, decomposition.PCA))
+        assert ours.n_components_ == peer.n_components_ == 0 and ours.noise_variance_ == pytest.approx(peer.noise_variance_)
+    with pytest.raises(ValueError, match="^n_components='mle' is only supported if n_samples >= n_features$"):
+        PCA("mle").fit(x[:20])
     for solver in ("arpack", "randomized"):
         with pytest.raises(ValueError, match="n_components=0.5 must be between 1 and"):
             PCA(0.5, svd_solver=solver).fit(x)

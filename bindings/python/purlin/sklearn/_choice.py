@@ -84,8 +84,9 @@ def minka(variances: Array, samples: int) -> int:
     equation 30, as scikit-learn evaluates it."""
     features = len(variances)
     spectrum = variances.astype(np.float64)
-    scores = [_evidence(spectrum, rank, samples) for rank in range(1, features)]
-    return 1 + int(np.argmax(scores)) if scores else 1
+    # scikit-learn gives no components no evidence, which is also the answer of one feature.
+    scores = [-np.inf, *(_evidence(spectrum, rank, samples) for rank in range(1, features))]
+    return int(np.argmax(scores))
 
 
 def _evidence(spectrum: Array, rank: int, samples: int) -> float:
