@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gzip
 import io
 import json
@@ -363,6 +364,21 @@ def test_a_hidden_component_leaves_smaller_ones(cpu: purlin.Context, hidden: int
         np.testing.assert_allclose(scores[:, 1], np.sqrt(39 / 40) * np.sign(x[:, 1 - hidden]), rtol=1e-9)
     for each in (model, copied):
         np.testing.assert_allclose(each.inverse_transform(fitted)[:, 1 - hidden], x[:, 1 - hidden], rtol=1e-9)
+
+
+@pytest.mark.parametrize("backend, zero", [("cpu", False), ("cuda", True)])
+def test_copies_know_how_the_fit_rounded_means(monkeypatch: Any, cpu: purlin.Context, backend: str, zero: bool) -> None:
+    """A GPU subtracts the means of a sparse matrix in its own precision, so that they hide more of a component."""
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.full((40, 1), 1000.0, np.float32) + np.where(np.arange(40) % 2, -2.0**-9, 2.0**-9).astype(np.float32)[:, None]
+    found = dataclasses.replace(cpu.properties, backend=backend)
+    monkeypatch.setattr(purlin.Context, "properties", found)
+    model = PCA(1, whiten=True, context=cpu).fit(sparse.csr_array(x))
+    for one in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert (one.transform(x) == 0).all() == zero
+    # Of an array the differences are exact enough on both.
+    copied = copy.deepcopy(PCA(1, whiten=True, context=cpu).fit(x))
+    np.testing.assert_allclose(copied.transform(x)[:, 0] ** 2, 39 / 40, rtol=1e-3)
 
 
 def test_wrong_adjoints_are_refused(cpu: purlin.Context) -> None:

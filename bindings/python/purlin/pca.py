@@ -86,6 +86,7 @@ class PCA:
     singular_values_: Array
     _values: Array  # `singular_values_` in double precision
     _rounding: float  # values up to this are rounding errors
+    _mean_epsilon: float = float(np.finfo(np.float64).eps)  # rounding of means in products of the fit, relative to them
     explained_variance_: Array
     explained_variance_ratio_: Array
     total_variance_: float
@@ -246,7 +247,7 @@ class PCA:
         # Along a component the means of the features that have weight in it may hide more than `_rounding`.
         with np.errstate(over="ignore"):
             along = np.abs(self.components_).astype(np.float64) @ (np.abs(self._mean) / self._divisor)
-        hidden = 64 * np.finfo(np.float64).eps * np.sqrt(self.n_samples_ - 1) * along
+        hidden = 64 * self._mean_epsilon * np.sqrt(self.n_samples_ - 1) * along
         stretch = self._values / np.sqrt(self.n_samples_ - 1)
         return np.where(self._values > np.maximum(hidden, self._rounding), stretch, 0)
 
@@ -315,6 +316,9 @@ class PCA:
         model = self._owner(made.value)
         try:
             found = self._read(model.handle, info)
+            # A GPU subtracts means from products of sparse matrices after it has rounded these to the type.
+            is_rounded_first = matrix.storage == "csr" and self.context.properties.backend == "cuda"
+            found["_mean_epsilon"] = float(np.finfo(info.dtype if is_rounded_first else np.float64).eps)
         except BaseException:
             model.close()
             raise
