@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import _thread
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import dwi, graph, rpca, rsvd, sshopm
+from purlin import dwi, fdk, graph, lanczos, pca, rpca, rsvd, sshopm, tt
 from purlin.blocks import Source
 
 TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
@@ -39,6 +41,66 @@ def test_progress_is_reported_to_the_end(cpu: purlin.Context) -> None:
     steps = [step for step, _, _ in calls]
     assert steps == sorted(steps)
     assert calls[-1][0] == calls[-1][1]
+
+
+def calls_with_a_line(cpu: purlin.Context) -> dict[str, Any]:
+    """One call of each family that takes `progress`."""
+    rng = np.random.default_rng(3)
+    dense, graph_ = rng.standard_normal((60, 40)), np.ones((30, 30)) - np.eye(30)
+    train = [rng.standard_normal(shape) for shape in ((1, 2, 3), (3, 2, 1))]
+    geometry = fdk.Geometry(24, 20, 2.0, 2.0, 80.0, 120.0, angles=2 * np.pi / 24 * np.arange(24))
+    grid = fdk.Grid.centred((12, 12, 12), (2.0, 2.0, 2.0))
+    views = np.ones((24, 20, 24), np.float32)
+    signals = np.exp(-np.ones((50, 41)))
+    bvals, bvecs = np.r_[0.0, np.full(40, 1000.0)], np.vstack([np.zeros(3), sshopm.starts(40, context=cpu)])
+
+    def fitted(progress: Any) -> None:
+        with pca.PCA(3, progress=progress, context=cpu) as model:
+            model.fit(dense)
+            assert model.get_params()["progress"] is progress
+
+    return {
+        "sshopm": lambda p: sshopm.solve(TENSORS[:9], progress=p, context=cpu),
+        "dwi": lambda p: dwi.fit(signals, bvals, bvecs, 4, progress=p, context=cpu),
+        "fdk": lambda p: fdk.reconstruct(views, geometry, grid, progress=p, context=cpu),
+        "rsvd": lambda p: rsvd.compute(dense, 3, progress=p, context=cpu),
+        "pca": fitted,
+        "rpca": lambda p: rpca.compute(dense, progress=p, context=cpu),
+        "lanczos": lambda p: lanczos.solve(graph_, 2, progress=p, context=cpu),
+        "graph": lambda p: graph.embed(graph_, 2, progress=p, context=cpu),
+        "tt": lambda p: tt.Contraction(progress=p, context=cpu).inner(train, train),
+    }
+
+
+@pytest.mark.parametrize("family", ["sshopm", "dwi", "fdk", "rsvd", "pca", "rpca", "lanczos", "graph", "tt"])
+def test_true_prints_one_line(cpu: purlin.Context, capsys: pytest.CaptureFixture[str], family: str) -> None:
+    call = calls_with_a_line(cpu)[family]
+    for silent in (False, None):
+        call(silent)
+        assert capsys.readouterr() == ("", "")
+    call(True)
+    out, err = capsys.readouterr()
+    assert not out and err.count("\n") == 1 and err.endswith("\n")
+    begin, *written = err.rstrip("\n").split("\r")
+    assert not begin and written
+    for text in written:
+        assert re.fullmatch(r"purlin: step \d+ of \d+(, \S+)? *", text), text
+
+
+def test_a_line_that_cannot_be_written_ends_nothing(cpu: purlin.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert rsvd.compute(np.eye(5), 2, progress=True, context=cpu).s.shape == (2,)
+
+
+def test_a_solver_takes_no_other_progress(cpu: purlin.Context) -> None:
+    weights = np.ones((9, 9)) - np.eye(9)
+    with lanczos.Lanczos(2, context=cpu) as solver:
+        assert graph.embed(weights, solver=solver, progress=False).values.shape == (2,)
+        with pytest.raises(TypeError, match="solver: is given"):
+            graph.embed(weights, solver=solver, progress=True)
 
 
 def calls_with_progress(cpu: purlin.Context) -> list[Any]:
@@ -359,7 +421,7 @@ def test_a_session_works_in_the_main_thread_and_then_in_another(cpu: purlin.Cont
     np.testing.assert_array_equal(found[0], want)
 
 
-@pytest.mark.parametrize("wrong", [1, False, "text", []])
+@pytest.mark.parametrize("wrong", [1, "text", []])
 def test_a_progress_that_is_no_function_is_refused_by_name(wrong: Any) -> None:
     w = np.diag(np.ones(19), 1) + np.diag(np.ones(19), -1)
     a = np.ones((6, 5))
@@ -380,5 +442,5 @@ def test_a_progress_that_is_no_function_is_refused_by_name(wrong: Any) -> None:
         lambda: purlin.graph.cluster(w, 2, progress=wrong),
     ]
     for call in calls:
-        with pytest.raises(TypeError, match="^progress: is .*, expected a function or None$"):
+        with pytest.raises(TypeError, match="^progress: is .*, expected a function, True, False or None$"):
             call()

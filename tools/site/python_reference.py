@@ -18,6 +18,7 @@ from typing import Any
 from texts import Entry, interface, meanings, prose
 
 import purlin
+from purlin._help import HEADER
 
 MODULES = "fdk sshopm symmetric dwi rsvd pca rpca lanczos graph sparse spmv tt blocks sklearn".split()
 STRUCTS = {"graph": "lanczos", "tt": "tt_contraction", "pca": "rsvd"}
@@ -114,7 +115,8 @@ def signature(name: str, thing: Any) -> list[str]:
 
 
 def documentation(thing: Any) -> str:
-    return prose(inspect.getdoc(thing) or "")
+    # The options of a call have tables of their own here.
+    return prose((inspect.getdoc(thing) or "").partition(HEADER)[0].rstrip())
 
 
 def members(thing: type, name: str, title: str) -> list[str]:

@@ -44,9 +44,13 @@ from ._error import (
     OutOfMemory,
     status_name,
 )
+from ._help import describe as _describe
 from ._lib import lib as _library
 from ._matrix import Matrix
 from ._tensor import Tensor
+
+# The keyword options of functions, for `help`.
+_describe(blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt)
 
 del Final  # type: ignore[name-defined]  # noqa: F821  (the constants' module imports it)
 

@@ -7,27 +7,56 @@ the call has returned.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Union
 
 from ._error import Wording, check
 from ._lib import lib
 from ._structs import LOG, PROGRESS
 
-Progress = Callable[[int, int, float], object]
+ProgressFunction = Callable[[int, int, float], object]
 """Called with step, number of steps and a measure; a true result cancels the call."""
+
+Progress = Union[ProgressFunction, bool]
+"""A function, or True for a line on stderr with the step, the number of steps and the measure."""
 
 LogFunction = Callable[[int, str], object]
 """Called with a level and one line of text, from any thread."""
 
 
-def expect_function(name: str, given: object) -> None:
-    """Refuses a value that is neither a function nor None."""
-    if given is not None and not callable(given):
-        raise TypeError(f"{name}: is {given!r}, expected a function or None")
+def expect_progress(given: object) -> None:
+    """Refuses a value that is no `Progress`."""
+    if given is not None and not isinstance(given, bool) and not callable(given):
+        raise TypeError(f"progress: is {given!r}, expected a function, True, False or None")
+
+
+class ProgressLine:
+    """The line of one call on stderr, which each report writes anew."""
+
+    def __init__(self) -> None:
+        self._length = 0
+
+    def __call__(self, step: int, steps: int, measure: float) -> None:
+        text = f"purlin: step {step} of {steps}" + (f", {measure:.3g}" if measure else "")
+        self._write("\r" + text.ljust(self._length))
+        self._length = len(text)
+
+    def finish(self) -> None:
+        """Ends the line, if there is one."""
+        if self._length:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        # A stream that is closed or full ends no computation.
+        with contextlib.suppress(OSError, ValueError):
+            if sys.stderr is not None:
+                sys.stderr.write(text)
+                sys.stderr.flush()
 
 
 # Longest wait for the calls of other threads when the program ends, in seconds.
@@ -92,7 +121,7 @@ class ProgressRelay:
     """
 
     def __init__(self, function: Progress | None, options: Any) -> None:
-        expect_function("progress", function)
+        expect_progress(function)
         self.function = function
         self._running: list[ProgressCall] = []
         self._pointer = PROGRESS(self._report)
@@ -121,7 +150,8 @@ class ProgressCall:
     """
 
     def __init__(self, relay: ProgressRelay, running: list[ProgressCall]) -> None:
-        self._relay = relay
+        self._function = None if isinstance(relay.function, bool) else relay.function
+        self._line = ProgressLine() if relay.function is True else None
         self._running = running
         self.thread = threading.get_ident()
         self._is_main = threading.current_thread() is threading.main_thread()
@@ -143,6 +173,8 @@ class ProgressCall:
 
     def __exit__(self, *_: object) -> None:
         self._running.remove(self)
+        if self._line is not None:
+            self._line.finish()
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
         if not self._is_main:
@@ -153,7 +185,7 @@ class ProgressCall:
 
     def report(self, step: int, steps: int, measure: float) -> int:
         """Calls the function; 1 cancels the call."""
-        function = self._relay.function
+        function = self._function if self._line is None else self._line
         try:
             stop = function is not None and function(step, steps, measure)
             return 1 if stop or self._interrupted or (_calls.ending and not self._is_main) else 0

@@ -12,7 +12,7 @@ from ._context import _word, choice
 T = TypeVar("T")
 
 # Options that are not numbers, flags or words: the families set them.
-_OTHERS = {"dtype", "group", "restart_path"}
+OTHERS = {"dtype", "group", "restart_path"}
 
 
 # Earlier names of options.
@@ -32,13 +32,19 @@ class Known(frozenset[str]):
     """Options that `apply` sets, by their names in C. `written` are all options of a call, as a caller writes them."""
 
     written: list[str]
+    struct: str
 
 
-def known(options: type, *others: str) -> Known:
-    """The options of a class, and others."""
+# By classes of options: the C struct `purlin_<..>` that has them.
+STRUCTS: dict[type, str] = {}
+
+
+def known(options: type, struct: str, *others: str) -> Known:
+    """The options of a class, and others, which are fields of the C struct `purlin_<struct>`."""
+    STRUCTS[options] = struct
     written = [*options.__annotations__, *others]
-    names = Known({name.rstrip("_") for name in written} - _OTHERS)
-    names.written = sorted(written)
+    names = Known({name.rstrip("_") for name in written} - OTHERS)
+    names.written, names.struct = sorted(written), struct
     return names
 
 
@@ -51,10 +57,10 @@ def refuse_unknown(names: Known, given: Any) -> None:
             raise TypeError(f"{name!r} is not an option; there are {', '.join(names.written)}")
 
 
-def apply(raw: Any, struct: str, names: Known, given: Any) -> None:
-    """Writes keyword options into the C struct `purlin_<struct>`."""
+def apply(raw: Any, names: Known, given: Any) -> None:
+    """Writes keyword options into their C struct."""
     refuse_unknown(names, given)
-    words = _options.WORDS[struct]
+    words = _options.WORDS[names.struct]
     for name, value in given.items():
         setattr(raw, name, choice(name, value, words[name]) if name in words else value)
 

@@ -28,7 +28,7 @@ Kind = w.LanczosKindOption
 Options = _options.LanczosOptions
 Info = _reports.LanczosInfo
 THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
-_OPTIONS = known(Options)
+_OPTIONS = known(Options, "lanczos_options")
 
 # SciPy's words, and their names here.
 _SCIPY_WHICH = {
@@ -140,7 +140,7 @@ class Call:
             self.options.group = self.group.handle
         _refuse_scipy_words(which, given)
         self.options.which = choice("which", which, w.LANCZOS_WHICH)
-        apply(self.options, "lanczos_options", _OPTIONS, given)
+        apply(self.options, _OPTIONS, given)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(LanczosInfo, "lanczos_info")
 

@@ -22,7 +22,7 @@ from ._numbers import element
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 
-_OPTIONS = known(_options.SpmvOptions)
+_OPTIONS = known(_options.SpmvOptions, "spmv_options")
 
 
 class Multiplied(Protocol):
@@ -74,7 +74,7 @@ class Products(Handle):
 
     def __init__(self, matrix: Multiplied, block: Callable[..., Any], options: Mapping[str, Any]) -> None:
         raw = initialised(SpmvOptions, "spmv_options")
-        apply(raw, "spmv_options", _OPTIONS, options)
+        apply(raw, _OPTIONS, options)
         # Asked for before the call, whose message another one would take away.
         (rows, cols), dtype = matrix.shape, matrix.dtype
         made = c_void_p()

@@ -44,8 +44,8 @@ FitOptions = _options.FitOptions
 CsaOptions = _options.CsaOptions
 PeaksOptions = _options.PeaksOptions
 Options = _options.DwiOptions
-_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions), known(CsaOptions), known(PeaksOptions, "basis")
-_OPTIONS = known(Options)
+_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions, "dwi_options"), known(CsaOptions, "dwi_options"), known(PeaksOptions, "dwi_options", "basis")
+_OPTIONS = known(Options, "dwi_options")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Dwi(PairSolver):
     ) -> None:
         """Options that a call does not use are refused by that call."""
         raw = initialised(DwiOptions, "dwi_options")
-        apply(raw, "dwi_options", _OPTIONS, options)
+        apply(raw, _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
         super().__init__(raw, progress, context)

@@ -41,7 +41,7 @@ Projections = Union[Source, Tensor, object]
 
 
 Options = _options.FdkOptions
-_OPTIONS = known(Options)
+_OPTIONS = known(Options, "fdk_options")
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Reconstruction(Solver[Info]):
             raw_grid.dx, raw_grid.dy, raw_grid.dz = (real(f"spacing[{k}]", step) for k, step in enumerate(grid.spacing))
             raw_grid.x0, raw_grid.y0, raw_grid.z0 = (real(f"origin[{k}]", at) for k, at in enumerate(grid.origin))
         raw_options = initialised(FdkOptions, "fdk_options")
-        apply(raw_options, "fdk_options", _OPTIONS, given)
+        apply(raw_options, _OPTIONS, given)
         if group is not None:
             raw_options.group = group.handle
         structs = ctypes.byref(raw_geometry), ctypes.byref(raw_grid), ctypes.byref(raw_options)

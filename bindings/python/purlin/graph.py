@@ -138,7 +138,7 @@ def _solver(
     """The caller's solver, or one for this call."""
     if given is None:
         return Lanczos(k, progress=progress, context=graph.context, **options)
-    if progress is not None or options:
+    if (progress is not None and progress is not False) or options:
         raise TypeError("solver: is given, and has options and progress of its own")
     return nullcontext(given)
 

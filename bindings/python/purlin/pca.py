@@ -18,10 +18,11 @@ import numpy as np
 
 from . import _constants as c
 from . import _pca_copy as copies
-from ._callback import Progress, expect_function
+from ._callback import Progress, expect_progress
 from ._checked import how_many
 from ._context import Context, Handle, Stream, default_context, home, initialised
 from ._error import check, renaming
+from ._keywords import known
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 Samples = Literal["rows", "columns"]
 
+
+_OPTIONS = known(CommonOptions, "rsvd_options")
 
 # Arguments that the library calls otherwise.
 _NAMES = renaming(x="X", rank="n_components")
@@ -107,7 +110,7 @@ class PCA:
     ) -> None:
         if samples not in ("rows", "columns"):
             raise ValueError(f"samples: is {samples!r}, expected 'rows' or 'columns'")
-        expect_function("progress", progress)
+        expect_progress(progress)
         self._parameters: dict[str, Any] = {
             "n_components": n_components,
             "center": center,
@@ -147,8 +150,8 @@ class PCA:
     def set_params(self, **params: Any) -> PCA:
         """Changes arguments of the constructor, options included. The model then has to be fitted again."""
         for name in params:
-            if name not in self._parameters and name not in CommonOptions.__annotations__:
-                names = sorted({*self._parameters, *CommonOptions.__annotations__})
+            if name not in self._parameters and name not in _OPTIONS.written:
+                names = sorted({*self._parameters, *_OPTIONS.written})
                 raise ValueError(f"{name!r} is not a parameter; there are {', '.join(names)}")
         if params:
             changed = type(self)(**{**self._parameters, **params})

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Options = _options.RpcaOptions
 Info = _reports.RpcaInfo
-_OPTIONS = known(Options)
+_OPTIONS = known(Options, "rpca_options")
 
 
 class Parts(NamedTuple):
@@ -76,7 +76,7 @@ class Rpca(Solver[Info]):
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
             given["lambda"] = real("lambda_", given.pop("lambda_"))
-        apply(raw, "rpca_options", _OPTIONS, given)
+        apply(raw, _OPTIONS, given)
         if dtype is not None:
             raw.dtype = memory.computing_number(dtype)
         self._dtype = dtype

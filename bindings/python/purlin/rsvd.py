@@ -41,7 +41,7 @@ Method = w.RsvdMethod
 CommonOptions = _options.CommonOptions
 Options = _options.RsvdOptions
 Info = _reports.RsvdInfo
-_OPTIONS = known(Options)
+_OPTIONS = known(Options, "rsvd_options")
 # Factors of `error` and `residuals`.
 _NAMES = renaming(u="U", v="Vt")
 
@@ -82,7 +82,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     text = ctypes.create_string_buffer(memory.path_bytes(path, "restart_path")) if path is not None else None
     if text is not None:
         raw.restart_path = ctypes.addressof(text)
-    apply(raw, "rsvd_options", _OPTIONS, given)
+    apply(raw, _OPTIONS, given)
     return raw, text
 
 

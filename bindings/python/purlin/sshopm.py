@@ -44,7 +44,7 @@ from ._tensor import Tensor
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SOLVE_OPTIONS, _ALL_OPTIONS, _OPTIONS = known(Options), known(AllOptions), known(SolverOptions)
+_SOLVE_OPTIONS, _ALL_OPTIONS, _OPTIONS = known(Options, "sshopm_options"), known(AllOptions, "sshopm_options"), known(SolverOptions, "sshopm_options")
 
 
 class Sshopm(PairSolver):
@@ -60,7 +60,7 @@ class Sshopm(PairSolver):
         raw = initialised(SshopmOptions, "sshopm_options")
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
-        apply(raw, "sshopm_options", _OPTIONS, options)
+        apply(raw, _OPTIONS, options)
         super().__init__(raw, progress, context)
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:

@@ -61,7 +61,7 @@ from ._train_options import Info, Options, Scaled, ScaledArray, Side, info_of, r
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_OPTIONS = known(Options)
+_OPTIONS = known(Options, "tt_contraction_options")
 _Parts = c_double * 2
 # Of one list with itself, or of a quotient of one train, there is no argument y.
 _ONE_LIST = renaming(y="x")
@@ -73,7 +73,7 @@ def _raw_options(context: Context | None, options: Options) -> tuple[Context, An
     group: Group | None = given.pop("group", None)
     at = home(context, group)
     raw = initialised(TtContractionOptions, "tt_contraction_options")
-    set_options(raw, "tt_contraction_options", _OPTIONS, given)
+    set_options(raw, _OPTIONS, given)
     if group is not None:
         raw.group = group.handle
     return at, raw, group
@@ -100,7 +100,7 @@ class Contraction(Handle):
     ) -> None:
         self.context, raw, group = _raw_options(context, options)
         # Without a function C gets none: a call of one costs more than a small contraction.
-        self._relay = ProgressRelay(progress, raw) if progress is not None else None
+        self._relay = None if progress is None or progress is False else ProgressRelay(progress, raw)
         made = c_void_p()
         status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, group, self._relay)
