@@ -11,15 +11,17 @@ static const double *doubles(const char *name, const mxArray *array) {
   return mxGetData(array);
 }
 
-static void read_triple(const mxArray *grid, const char *name, double *x, double *y, double *z) {
-  const mxArray *given = option(grid, name);
+/* The field of the grid behind the dot in `name`; 1 if it is there. */
+static int read_triple(const mxArray *grid, const char *name, double *x, double *y, double *z) {
+  const mxArray *given = option(grid, strchr(name, '.') + 1);
   const double *values;
-  if (!given) return;
+  if (!given) return 0;
   values = doubles(name, given);
   if (mxGetNumberOfElements(given) != 3) fail("invalidArgument", "%s: is not three numbers, x y z", name);
   *x = values[0];
   *y = values[1];
   *z = values[2];
+  return 1;
 }
 
 static purlin_fdk_geometry geometry_of(const mxArray *given) {
@@ -55,18 +57,22 @@ static purlin_fdk_grid grid_of(const mxArray *given) {
   purlin_fdk_grid g;
   double nx = 0, ny = 0, nz = 0;
   int64_t ignored;
+  int has_size, has_spacing;
   check(purlin_fdk_grid_init(&g, sizeof g));
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) name_argument(names[k][0], names[k][1]);
-  read_triple(given, "size", &nx, &ny, &nz);
-  if (option(given, "size")) (void)integers_argument("size", option(given, "size"), 1, 0, &ignored);
+  has_size = read_triple(given, "grid.size", &nx, &ny, &nz);
+  if (has_size) (void)integers_argument("grid.size", option(given, "size"), 1, 0, &ignored);
   g.nx = (int64_t)nx;
   g.ny = (int64_t)ny;
   g.nz = (int64_t)nz;
-  read_triple(given, "spacing", &g.dx, &g.dy, &g.dz);
+  has_spacing = read_triple(given, "grid.spacing", &g.dx, &g.dy, &g.dz);
   g.x0 = -(nx - 1) / 2 * g.dx;
   g.y0 = -(ny - 1) / 2 * g.dy;
   g.z0 = -(nz - 1) / 2 * g.dz;
-  read_triple(given, "origin", &g.x0, &g.y0, &g.z0);
+  if (read_triple(given, "grid.origin", &g.x0, &g.y0, &g.z0) && !has_size)
+    fail("invalidArgument", "grid.origin: is given, but grid.size is not");
+  if (has_spacing && !has_size) fail("invalidArgument", "grid.spacing: is given, but grid.size is not");
+  if (has_size && !has_spacing) fail("invalidArgument", "grid.spacing: is not given, but grid.size is");
   return g;
 }
 
