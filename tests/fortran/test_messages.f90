@@ -14,6 +14,7 @@ program test_messages
   call eigenpairs()
   call views()
   call sections()
+  call sections_of_families()
   call context%destroy()
   call check_none_live()
 
@@ -110,6 +111,28 @@ contains
     geometry%views = 20
     call plan%create(context, geometry, angles=angles)
     call plan%destroy()
+  end subroutine
+
+  !> The name of the caller's argument, where it is not `array`.
+  subroutine sections_of_families()
+    character(*), parameter :: problem = ': its columns are not contiguous and ascending'
+    real(real64), target :: a(8, 5), apart(16, 5)
+    integer(int64) :: labels(8)
+    type(purlin_matrix) :: graph
+    call random_number(a)
+    call random_number(apart)
+    call purlin_rpca_compute_once(context, apart(::2, :), low_rank=a, stat=stat, errmsg=text)
+    call refused('m' // problem)
+    call purlin_rpca_compute_once(context, a, low_rank=apart(::2, :), stat=stat, errmsg=text)
+    call refused('low_rank' // problem)
+    call purlin_rpca_compute_once(context, a, sparse=apart(::2, :), stat=stat, errmsg=text)
+    call refused('sparse' // problem)
+    call purlin_graph_k_means(context, apart(::2, :), 2_int64, labels, stat=stat, errmsg=text)
+    call refused('points' // problem)
+    call purlin_graph_pivoted_qr(context, apart(::2, :), labels, stat=stat, errmsg=text)
+    call refused('points' // problem)
+    call purlin_graph_of_image(context, apart(::2, :), graph, 1.0_real64, 0.1_real64, stat=stat, errmsg=text)
+    call refused('image' // problem)
   end subroutine
 
   !> Sections, and sizes of arrays without elements.
