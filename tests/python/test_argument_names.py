@@ -9,6 +9,7 @@ import numpy as np
 import purlin
 import pytest
 from purlin import dwi, fdk, sparse, sshopm, symmetric, tt
+from purlin.blocks import Source
 
 TENSORS = np.random.default_rng(3).standard_normal((5, 15))
 CORES = [np.ones((1 if k == 0 else 2, 3, 1 if k == 3 else 2)) for k in range(4)]
@@ -101,3 +102,21 @@ def test_a_batch_of_the_library_takes_vectors_of_its_own_size_alone() -> None:
     assert sshopm.product(batch, np.ones((5, 4, 3)), 3).shape == (5, 4, 3)
     with pytest.raises(ValueError, match=r"^vectors: has shape \(4, 4, 3\), expected \(5,\) first, as tensors"):
         sshopm.product(batch, np.ones((4, 4, 3)), 3)
+
+
+def test_sources_of_one_axis_are_named_as_the_argument(cpu: purlin.Context, tmp_path: Any) -> None:
+    line = Source.from_array(np.arange(5.0), context=cpu)
+    file = tmp_path / "line.npy"
+    np.save(file, np.arange(5.0))
+    for given in (line, file):
+        for name, call in (
+            ("a", lambda: purlin.rsvd.compute(given, 1, context=cpu)),
+            ("m", lambda: purlin.rpca.compute(given, context=cpu)),
+            ("mask", lambda: purlin.rpca.compute(np.eye(5), mask=given, context=cpu)),
+            ("X", lambda: purlin.pca.PCA(1, context=cpu).fit(given)),
+        ):
+            with pytest.raises(purlin.InvalidArgument) as caught:
+                call()
+            assert str(caught.value) == f"{name}: has dimensions (5,), at least two are needed"
+    with pytest.raises(purlin.InvalidArgument, match="^source: has dimensions"):
+        purlin.Matrix.from_source(line)

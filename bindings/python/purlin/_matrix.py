@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
-from ._error import Wording, check
+from ._error import Wording, check, in_numpy_order, renaming
 from ._lib import lib
 from ._memory import Array
 from ._numbers import real_type
@@ -325,11 +325,18 @@ class Matrix(Handle):
     ) -> Matrix:
         """A source of two axes or more, read in blocks. All axes but the first count as one: a stack of images is a matrix
         with an image a row, or with order "F" a column."""
+        return cls._from_source(source, "source", order, context)
+
+    @classmethod
+    def _from_source(
+        cls, source: Source, name: str, order: Literal["C", "F"] | None, context: Context | None
+    ) -> Matrix:
+        """As `from_source`, with the name of the argument in messages."""
         context = context or source.context
         if source.fortran_order and order is None and len(source.info.shape) > 2:
             # Another matrix than the same array in C order: its last axis counts the columns.
             raise ValueError(
-                f"source: has {len(source.info.shape)} axes in Fortran order, of which all but the last would be the rows: "
+                f"{name}: has {len(source.info.shape)} axes in Fortran order, of which all but the last would be the rows: "
                 'save the array in C order, or say order="F" for that matrix'
             )
         order = order or ("F" if source.fortran_order else "C")
@@ -338,7 +345,8 @@ class Matrix(Handle):
         status = lib.purlin_matrix_from_source(context.handle, source.handle, flags, ctypes.byref(made))
         owner = cls(made.value, context, source)
         owner._relay = source._relay
-        context.finish(status)
+        own = renaming(source=name)
+        context.finish(status, wording=lambda text: own(in_numpy_order(text)))
         return owner
 
     @classmethod
@@ -416,9 +424,9 @@ class Matrix(Handle):
             return value
         context = context or default_context()
         if isinstance(value, Source):
-            return cls.from_source(value, context=context)
+            return cls._from_source(value, name, None, context)
         if isinstance(value, (str, os.PathLike)):
-            return cls.from_source(Source.from_npy(value, context=context), context=context)
+            return cls._from_source(Source.from_npy(value, context=context), name, None, context)
         if isinstance(value, Iterator):
             value = gathered(value, name)
         if hasattr(value, "tocsr"):
