@@ -71,7 +71,7 @@ classdef Fdk < handle
       known = {'detector_columns', 'detector_rows', 'column_pitch', 'row_pitch', 'source_to_axis', ...
                'source_to_detector', 'angles', ...
                'matrices', 'column_offset', 'row_offset', 'allow_inside_panel'};
-      geometry = purlin.internal.options(known, {geometry});
+      geometry = purlin.internal.options(known, {geometry}, cell(0, 2), 'geometry');
       names = [purlin.internal.option_names('fdk'), {'grid', 'devices', 'progress'}];
       opts = purlin.internal.options(names, varargin);
       grid = struct();
@@ -79,7 +79,7 @@ classdef Fdk < handle
         if ~isstruct(opts.grid) || numel(opts.grid) ~= 1
           error('purlin:invalidArgument', 'grid: is not a struct');
         end
-        grid = purlin.internal.options({'size', 'spacing', 'origin'}, {opts.grid});
+        grid = purlin.internal.options({'size', 'spacing', 'origin'}, {opts.grid}, cell(0, 2), 'grid');
       end
       obj.key = purlin_mex('fdk_create', geometry, grid, opts);
       obj.geometry = geometry;

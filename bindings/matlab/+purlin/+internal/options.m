@@ -1,8 +1,9 @@
-function opts = options(names, given, other)
+function opts = options(names, given, other, argument)
 %OPTIONS  Name/value pairs, or one struct, as a struct with known fields only.
 %   opts = purlin.internal.options(names, given) reads the cell GIVEN: empty, {struct}, or {name, value, ...}. A
 %   progress function is wrapped so that its errors are returned and not raised. Each row of the cell OTHER is another
-%   package's name of an option and the name here, for the message; earlier names of purlin's own are known.
+%   package's name of an option and the name here, for the message; earlier names of purlin's own are known. ARGUMENT is the
+%   name of the struct in messages (default 'options').
 %   For every option an empty numeric or logical array stands for the default, and a text is one row of characters that is
 %   not empty.
   opts = struct();
@@ -21,6 +22,9 @@ function opts = options(names, given, other)
   if nargin < 3
     other = cell(0, 2);
   end
+  if nargin < 4
+    argument = 'options';
+  end
   earlier = {'algorithm', 'method'; 'class', 'dtype'; 'norm_way', 'norm_method'; 'order', 'ordering'; ...
              'orthogonality', 'orthogonalization'; 'precision', 'dtype'; 'remainder', 'sparse'; 'restart', 'restart_path'};
   other = [other; earlier(ismember(earlier(:, 2), names), :)];
@@ -35,9 +39,9 @@ function opts = options(names, given, other)
         here = other(strcmpi(name, other(:, 1)), 2);
       end
       if ~isempty(here)
-        error('purlin:invalidArgument', 'options: there is no %s; it is %s here', name, here{1});
+        error('purlin:invalidArgument', '%s: there is no %s; it is %s here', argument, name, here{1});
       end
-      error('purlin:invalidArgument', 'options: there is no %s; known are %s', name, strjoin(names, ', '));
+      error('purlin:invalidArgument', '%s: there is no %s; known are %s', argument, name, strjoin(names, ', '));
     end
     value = values{k};
     if ischar(value) && (size(value, 1) ~= 1 || numel(value) ~= size(value, 2)) && ~isempty(value)
