@@ -49,7 +49,8 @@ impl<'a> Site<'a> {
     fn numbers(&self, measurements: &[usize]) -> Result<DeviceMemory> {
         let mut numbers = alloc::with_capacity("measurements", measurements.len())?;
         for m in measurements {
-            numbers.push(i32::try_from(*m).map_err(|_| Error::NotSupported(format!("signals: {m} measurements")))?);
+            let problem = || Error::NotSupported(format!("signals: measurement {m}, at most {} on a GPU", i32::MAX));
+            numbers.push(i32::try_from(*m).map_err(|_| problem())?);
         }
         self.gpu.upload_numbers(self.queue, "measurements", &numbers)
     }

@@ -17,10 +17,8 @@ const MOST: i64 = i64::MAX / 64;
 
 /// A caller's number of cores.
 fn length_of(length: i64) -> Result<usize> {
-    if !(1..=MOST).contains(&length) {
-        return Err(Error::invalid("length", format!("is {length}, outside 1 to {MOST}")));
-    }
-    usize::try_from(length).map_err(|_| Error::invalid("length", format!("is {length}")))
+    let found = usize::try_from(length).ok().filter(|_| (1..=MOST).contains(&length));
+    found.ok_or_else(|| Error::invalid("length", format!("is {length}, outside 1 to {MOST}")))
 }
 
 /// `length + more` sizes of a caller's array.

@@ -166,9 +166,8 @@ pub(super) fn k_means_until(
         )));
     }
     if !best.inertia.is_finite() {
-        return Err(Error::Numerical(
-            "the sum of squared distances overflows: divide the points by a power of two".into(),
-        ));
+        let problem = "points: the sum of squared distances to the centres overflows, a finite sum is needed";
+        return Err(Error::Numerical(problem.into()));
     }
     Ok(best)
 }

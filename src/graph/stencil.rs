@@ -118,7 +118,10 @@ impl<T: Scalar> DevicePairs<T> {
         for (k, ((dy, dx), of)) in pairs.iter().enumerate() {
             gpu.store_numbers(stream, of, &mut weights, k * each * size_of::<T::Part>())?;
             for offset in [i32::try_from(*dy), i32::try_from(*dx)] {
-                offsets.push(offset.map_err(|_| Error::NotSupported("radius: is above 2^31 on a GPU".into()))?);
+                offsets.push(
+                    offset
+                        .map_err(|_| Error::NotSupported("radius: is 2^31 or more, less is needed on a GPU".into()))?,
+                );
             }
         }
         let mut there = gpu.allocate_uninitialised(WHAT, size_of_val(offsets.as_slice()))?;

@@ -321,7 +321,7 @@ impl Options {
             return Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", dtype.name())));
         }
         if self.tolerance > 0.0 && self.restart_path.is_some() {
-            return Err(Error::NotSupported("restart_path: with a tolerance".into()));
+            return Err(Error::NotSupported("restart_path: is set, tolerance = 0 is needed".into()));
         }
         Ok(())
     }
@@ -389,7 +389,10 @@ impl Options {
         }
         let is_seen_once = matches!(method, Method::Direct | Method::OnePass) || self.one_pass;
         if self.restart_path.is_some() && is_seen_once {
-            return Err(Error::NotSupported(format!("restart_path: of method {} in one pass", word(method))));
+            return Err(Error::NotSupported(format!(
+                "restart_path: is set, {} in one pass has no restart file",
+                word(method)
+            )));
         }
         if self.one_pass && self.error.is_probed() {
             let error = word(self.error);

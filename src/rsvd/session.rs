@@ -14,6 +14,7 @@ use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::backend::Backend;
 use crate::blocks::source::io_error;
+use crate::choice::word;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -240,9 +241,10 @@ impl Rsvd {
         self.refuse_restart("a basis of the range")?;
         self.options.expect_used_by_range()?;
         if self.options.tolerance > 0.0 {
-            return Err(Error::NotSupported(
-                "tolerance: of a basis of the range, whose columns say how large it is".into(),
-            ));
+            let tolerance = self.options.tolerance;
+            return Err(Error::NotSupported(format!(
+                "tolerance: is {tolerance}, 0 is needed for a basis of the range"
+            )));
         }
         let width = q.cols();
         let plan = self.planned(a, Goal::Basis(width))?;
@@ -277,8 +279,16 @@ impl Rsvd {
             return Err(Error::invalid("a", format!("is {} x {}, not square", a.rows(), a.cols())));
         }
         self.refuse_restart("a symmetric decomposition")?;
-        if self.options.tolerance > 0.0 || self.options.center != Centering::None {
-            return Err(Error::NotSupported("symmetric decompositions with a tolerance or centring".into()));
+        let Options { tolerance, center, .. } = self.options;
+        if tolerance > 0.0 {
+            let problem = format!("tolerance: is {tolerance}, 0 is needed for a symmetric decomposition");
+            return Err(Error::NotSupported(problem));
+        }
+        if center != Centering::None {
+            let center = word(center);
+            return Err(Error::NotSupported(format!(
+                "center: is {center}, NONE is needed for a symmetric decomposition"
+            )));
         }
         let plan = self.planned(a, Goal::Symmetric)?;
         if let Some(lambda) = &lambda {
@@ -364,7 +374,7 @@ impl Rsvd {
     /// Refuses a restart file for `goal`, which does not support one.
     fn refuse_restart(&self, goal: &str) -> Result<()> {
         match &self.options.restart_path {
-            Some(_) => Err(Error::NotSupported(format!("restart_path: of {goal}"))),
+            Some(_) => Err(Error::NotSupported(format!("restart_path: is set, {goal} has no restart file"))),
             None => Ok(()),
         }
     }
@@ -444,7 +454,8 @@ impl Rsvd {
             return Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"));
         }
         if !matches!(m.storage(), Storage::Dense { .. }) {
-            return Err(Error::NotSupported(format!("{argument}: is not dense")));
+            let found = m.storage().name();
+            return Err(Error::NotSupported(format!("{argument}: is {found}, a dense matrix is needed")));
         }
         m.expect_size(argument, rows, columns)?;
         m.expect_dtype(argument, dtype)

@@ -36,7 +36,7 @@ impl Options {
             return Err(Error::NotSupported(problem));
         }
         if self.ordering.is_some() {
-            return Err(Error::NotSupported("ordering: of an operator, which has no rows to put in order".into()));
+            return Err(Error::NotSupported("ordering: is set, a sparse matrix is needed, not an operator".into()));
         }
         if self.op == Op::Transpose && !self.symmetric && dtype.is_complex() {
             return Err(Error::NotSupported(

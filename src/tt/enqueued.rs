@@ -185,7 +185,7 @@ fn place<'r>(context: &Arc<Context>, result: Option<&'r mut Tensor>) -> Result<O
     result.expect_dims("result", &[RESULT])?;
     result.check_writable("result")?;
     if !result.layout().is_packed(Order::ColumnMajor) {
-        return Err(Error::NotSupported("result: has strides".into()));
+        return Err(Error::NotSupported("result: has strides, packed memory is needed".into()));
     }
     Ok(Some(result.memory_mut("result")?.device("result")?.whole()))
 }

@@ -465,10 +465,10 @@ def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
 def test_restart_files_are_refused_where_none_is_written(cpu: purlin.Context, tmp_path: Path) -> None:
     path = str(tmp_path / "state")
     x = numbers(60, 20)
-    with pytest.raises(purlin.NotSupported, match="restart_path: of principal components"):
+    with pytest.raises(purlin.NotSupported, match="restart_path: is set, principal components"):
         PCA(3, restart_path=path, context=cpu).fit(x)
     with rsvd.Rsvd(3, restart_path=path, context=cpu) as session:
-        with pytest.raises(purlin.NotSupported, match="restart_path: of a basis of the range"):
+        with pytest.raises(purlin.NotSupported, match="restart_path: is set, a basis of the range"):
             session.qb(x, 5)
 
 

@@ -73,7 +73,8 @@ fn prepare(site: &Site<'_>, plan: &Plan, views: &[usize]) -> Result<Prepared> {
     let tables = Tables::new(site.context, site.gpu, site.queue, plan, None)?;
     let mut numbers = alloc::with_capacity("numbers of views", views.len())?;
     for view in views {
-        let number = i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view} on the GPU")));
+        let number =
+            i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view}, at most 2^31 - 1")));
         numbers.push(number?);
     }
     Ok(Prepared { tables, index: site.gpu.upload_numbers(site.queue, "numbers of views", &numbers)? })

@@ -73,7 +73,7 @@ pub(super) fn numbers(views: &[usize]) -> Result<Vec<u8>> {
     let mut bytes = alloc::with_capacity("numbers of views", 4 * views.len())?;
     for view in views {
         let number =
-            i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view} on the GPU")))?;
+            i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view}, at most 2^31 - 1")))?;
         bytes.extend(number.to_ne_bytes());
     }
     Ok(bytes)

@@ -37,9 +37,9 @@ pub fn put<K: Cycles + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -
     krylov.write(&scaled, column)
 }
 
-/// The error of products of which `what` says how small they are.
-pub fn underflow(what: &str) -> Error {
-    Error::Numerical(format!("{what}: squares of residuals underflow. Multiply the matrix by a power of two"))
+/// The error of an operator that is so small that squares of residuals underflow; `size` is a clause about its products.
+pub fn underflow(size: &str) -> Error {
+    Error::Numerical(format!("a: {size}: squares of residuals underflow"))
 }
 
 /// Refuses a product of a vector of norm 1 that is not 0, but so small that squares of residuals underflow; after a
@@ -54,7 +54,7 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
     if size == 0.0 || size >= least {
         return Ok(());
     }
-    Err(underflow(&format!("products with vectors of norm 1 are as small as {size:e}")))
+    Err(underflow(&format!("products with vectors of norm 1 are as small as {size:e}, at least {least:.1e} is needed")))
 }
 
 /// Refuses an operator whose norm, as estimated by the solve, is too small, unless the operator is 0. Overwrites

@@ -33,7 +33,7 @@ pub(in crate::lanczos) fn check<T: Scalar>(
     }
     match a.storage() {
         Storage::Operator(_) if ordering.is_some() => {
-            return Err(Error::NotSupported("ordering: of an operator, which has no rows to put in order".into()));
+            return Err(Error::NotSupported("ordering: is set, a sparse matrix is needed, not an operator".into()));
         }
         Storage::Operator(_) | Storage::Csr(_) => {}
         other => return Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),
@@ -63,7 +63,10 @@ pub(super) fn check_terms(kind: Kind, shape: (usize, usize), shift: f64) -> Resu
     }
     range::finite("shift", shift)?;
     if kind.order(shape) == 0 {
-        return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
+        return Err(Error::invalid(
+            "a",
+            format!("is {} x {}, an operator of order 1 or more is needed", shape.0, shape.1),
+        ));
     }
     Ok(())
 }

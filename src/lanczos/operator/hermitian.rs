@@ -159,7 +159,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds whose matrix need not be square.
     pub fn of_graph(context: &Arc<Context>, graph: Box<dyn Adjacency<T> + 'a>, kind: Kind, shift: f64) -> Result<Self> {
         if !kind.is_of_square() {
-            return Err(Error::NotSupported(format!("kind: {} of a graph, which is symmetric", word(kind))));
+            return Err(Error::NotSupported(format!(
+                "kind: is {}, a kind of a square matrix is needed for a graph",
+                word(kind)
+            )));
         }
         let (n, degrees) = (graph.order(), graph.degrees()?);
         let mut made = Self::bare(context, Products::Graph(graph), kind, (n, n), shift)?;

@@ -32,7 +32,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         degrees: Option<&[f64]>,
     ) -> Result<Self> {
         if !kind.is_of_square() || kind == Kind::Modularity {
-            return Err(Error::NotSupported(format!("kind: {} by rows of several contexts", word(kind))));
+            return Err(Error::NotSupported(format!("kind: is {}, a single context is needed for it", word(kind))));
         }
         let plan = Plan::cached(context, a, ProductOptions::default())?;
         let products = Products::Sparse { matrix: a, plan, adjoint: None };

@@ -14,7 +14,7 @@ pub(in crate::lanczos) fn expect_rows(a: &Matrix) -> Result<&Csr> {
         return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
     }
     if rows == 0 {
-        return Err(Error::invalid("a", "is 0 x 0, no matrix to speak of"));
+        return Err(Error::invalid("a", "is 0 x 0, an operator of order 1 or more is needed"));
     }
     match a.storage() {
         Storage::Csr(csr) => Ok(csr),

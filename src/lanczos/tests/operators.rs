@@ -154,7 +154,7 @@ fn operators_refuse_what_they_are_not_for() {
     let none = symmetric::<f64>(&c, 3, &[]);
     assert_eq!(refused(&none, Kind::Modularity), "a: has entries of sum 0: no modularity");
     let empty = symmetric::<f64>(&c, 0, &[]);
-    assert_eq!(refused(&empty, Kind::Matrix), "a: is 0 x 0, no matrix to speak of");
+    assert_eq!(refused(&empty, Kind::Matrix), "a: is 0 x 0, an operator of order 1 or more is needed");
     assert!(refused(&rectangular::<f64>(&c, 5, 5, 3), Kind::Matrix).contains("symmetric"));
     let square = symmetric::<f64>(&c, 3, &[(0, 1, 1.0)]);
     assert!(

@@ -54,10 +54,10 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         progress: &'a Progress<'a>,
     ) -> Result<Self> {
         if setting.scale && matches!(problem.data, Data::Operator(_)) {
-            return Err(Error::NotSupported("scale: of a matrix that is known by its products alone".into()));
+            return Err(Error::NotSupported("scale: is set, a matrix other than an operator is needed".into()));
         }
         if setting.scale && setting.center == Center::Rows {
-            return Err(Error::NotSupported("scale: of columns whose rows are centred".into()));
+            return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
         }
         let mut ops = Self {
             context,

@@ -43,7 +43,7 @@ pub(super) struct BlockConversion {
 impl BlockConversion {
     pub(super) fn new(setting: &Setting) -> Result<Self> {
         if setting.scale && setting.center == Center::Rows {
-            return Err(Error::NotSupported("scale: needs the means of columns, rows are centred".into()));
+            return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
         }
         Ok(Self {
             center: setting.center,

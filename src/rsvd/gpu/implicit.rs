@@ -59,7 +59,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
     /// An operator, which is not called before [`Implicit::prepare`].
     pub(super) fn operator(operator: &'a mut (dyn Operator<T> + 'a), setting: &Setting) -> Result<Self> {
         if setting.scale {
-            return Err(Error::NotSupported("scale: an operator has no columns to be measured".into()));
+            return Err(Error::NotSupported("scale: is set, a matrix other than an operator is needed".into()));
         }
         Ok(Self::new(operator.shape(), Product::Operator(Mutex::new(operator))))
     }

@@ -251,7 +251,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let row_major = match &self.matrix {
             Matrix::Dense(input) => input.row_major,
             Matrix::Implicit(_) => {
-                return Err(Error::NotSupported("method: the Gram matrix of a sparse matrix or an operator".into()));
+                return Err(Error::NotSupported("method: forms a Gram matrix, a dense matrix is needed".into()));
             }
         };
         let bytes = bytes::<T::Wide>(n, n)?;

@@ -305,7 +305,7 @@ pub(super) fn survey<T: Scalar>(
     setting: &Setting,
 ) -> Result<Survey> {
     if setting.scale && setting.center == Center::Rows {
-        return Err(Error::NotSupported("scale: needs the means of columns, rows are centred".into()));
+        return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
     }
     let by_rows = setting.center == Center::Rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };

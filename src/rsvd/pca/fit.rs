@@ -103,9 +103,10 @@ impl Rsvd {
         let (rank, degrees) = (values.len(), (count - 1) as f64);
         let is_number = total_variance == 0.0 || (f64::MIN_POSITIVE..=f64::MAX).contains(&total_variance);
         if !is_number || (total_variance == 0.0 && values.iter().any(|s| *s > 0.0)) {
-            let problem = format!("samples with singular values of {:e} and less have the total variance", values[0]);
+            let problem =
+                format!("x: samples with singular values of {:e} and less have the total variance", values[0]);
             let problem = format!("{problem} {total_variance:e}, beyond the normal numbers of double precision");
-            return Err(Error::Numerical(format!("{problem}. Multiply the samples by a power of two")));
+            return Err(Error::Numerical(problem));
         }
         let mut explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
         if explained.is_infinite() {

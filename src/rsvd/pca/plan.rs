@@ -121,13 +121,19 @@ impl Rsvd {
         self.options().expect_used_by_components()?;
         let mut own = self.options().clone();
         if own.restart_path.is_some() {
-            return Err(Error::NotSupported("restart_path: of principal components".into()));
+            return Err(Error::NotSupported("restart_path: is set, principal components have no restart file".into()));
         }
         if self.given.is_some() {
-            return Err(Error::NotSupported("omega: a given sketch, of principal components".into()));
+            return Err(Error::NotSupported("omega: is set, principal components take no sketch".into()));
         }
-        if own.tolerance > 0.0 || own.one_pass {
-            return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
+        if own.tolerance > 0.0 {
+            let tolerance = own.tolerance;
+            return Err(Error::NotSupported(format!(
+                "tolerance: is {tolerance}, 0 is needed for principal components"
+            )));
+        }
+        if own.one_pass {
+            return Err(Error::NotSupported("one_pass: is 1, 0 is needed for principal components".into()));
         }
         own.center = match (options.center, by_columns) {
             (false, _) => Centering::None,

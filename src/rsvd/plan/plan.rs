@@ -57,7 +57,7 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
             // A source of whole columns can only be read in blocks of columns.
             let by_columns = streamed.order() == Order::ColumnMajor;
             if by_columns && options.scale {
-                return Err(Error::NotSupported("scale: of a matrix that is read by columns".into()));
+                return Err(Error::NotSupported("scale: is set, a source that is read by rows is needed".into()));
             }
             Ok(by_columns && goal != Goal::Symmetric && !given)
         }
@@ -68,10 +68,10 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
 /// A plan refuses what its run does not scale.
 fn expect_scalable(matrix: &Matrix, center: Center) -> Result<()> {
     if matches!(matrix.storage(), Storage::Operator(_)) {
-        return Err(Error::NotSupported("scale: of a matrix that is known by its products alone".into()));
+        return Err(Error::NotSupported("scale: is set, a matrix other than an operator is needed".into()));
     }
     if center == Center::Rows {
-        return Err(Error::NotSupported("scale: of columns whose rows are centred".into()));
+        return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
     }
     Ok(())
 }
@@ -204,7 +204,8 @@ fn sketch_width(
         return Ok(width);
     }
     if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge | Method::Direct) {
-        return Err(Error::NotSupported("omega: a given sketch with a tolerance, BRSVD, MERGE or DIRECT".into()));
+        let problem = "omega: is set, tolerance = 0 and a method other than BRSVD, MERGE and DIRECT are needed";
+        return Err(Error::NotSupported(problem.into()));
     }
     if given.rows() != n || given.cols() < width {
         let found = format!("{} x {}", given.rows(), given.cols());

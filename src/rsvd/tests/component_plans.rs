@@ -173,8 +173,18 @@ fn a_plan_refuses_what_the_fit_refuses() {
     expect(&x, base.clone(), PcaOptions { center: false, scale: true, ..own }, "scale: is set without center");
     expect(&x, with(&|o| o.sign = Sign::UMax), own, "sign: is U_MAX");
     expect(&x, with(&|o| o.center = Centering::Columns), own, "center: is COLUMNS");
-    expect(&x, with(&|o| (o.rank, o.oversampling, o.tolerance) = (0, None, 0.1)), own, "by tolerance");
-    expect(&x, with(&|o| o.restart_path = Some("purlin-none".into())), own, "restart_path: of principal components");
+    expect(
+        &x,
+        with(&|o| (o.rank, o.oversampling, o.tolerance) = (0, None, 0.1)),
+        own,
+        "tolerance: is 0.1, 0 is needed",
+    );
+    expect(
+        &x,
+        with(&|o| o.restart_path = Some("purlin-none".into())),
+        own,
+        "restart_path: is set, principal components",
+    );
     expect(&x, with(&|o| o.rank = 21), own, "rank: is 21, more than min(m, n) = 20");
     expect(&x, Options { merge_width: 3, ..options(Method::Merge) }, own, "merge_width: is 3");
     expect(&x, with(&|o| o.read_rate = 1e9), own, "read_rate: ");
@@ -185,7 +195,7 @@ fn a_plan_refuses_what_the_fit_refuses() {
     expect(&rows, with(&|o| o.block_rows = 7), own, "block_rows: is 7");
     let known = Matrix::from_operator::<f64>(&free, Box::new(Unread));
     let scaled = PcaOptions { scale: true, ..own };
-    expect(&known, base.clone(), scaled, "scale: of a matrix that is known by its products alone");
+    expect(&known, base.clone(), scaled, "scale: is set, a matrix other than an operator is needed");
     let nystrom = Options { rank: 4, method: Method::Nystrom, ..Options::default() };
     expect(&source, nystrom, own, "method: is NYSTROM");
 }
@@ -200,7 +210,7 @@ fn a_plan_refuses_a_given_sketch() {
     let mut session = Rsvd::new(&context, options(Method::Fused)).unwrap();
     session.set_sketch(Some(&omega)).unwrap();
     let planned = session.plan_pca(&x, &PcaOptions::default(), true).unwrap_err();
-    assert!(planned.to_string().contains("omega: a given sketch, of principal components"), "{planned}");
+    assert!(planned.to_string().contains("omega: is set, principal components take no sketch"), "{planned}");
     let done = session.fit_pca(None, &x, &PcaOptions::default(), None, None).map(|_| ()).unwrap_err();
     assert_eq!(done, planned);
 }

@@ -165,7 +165,7 @@ fn check_form<T: Scalar>(
         let below = (-1022.001 - right.total.log2()).div_euclid(2.0) as i32;
         for power in [last + 1, below] {
             let Err(Error::Numerical(text)) = of(power) else { panic!("{what}: variances of 2^{power} are held") };
-            assert!(text.starts_with("samples with singular values of "), "{what}: {text}");
+            assert!(text.starts_with("x: samples with singular values of "), "{what}: {text}");
             assert!(text.contains(" beyond the normal numbers of double precision"), "{what}: {text}");
         }
     }

@@ -42,12 +42,12 @@ pub(super) struct CutSizes {
 
 /// Two fields of 32 bits, the lower first.
 fn pair(low: usize, high: i32) -> Result<i64> {
-    let low = i32::try_from(low).map_err(|_| Error::NotSupported(format!("{low} rows or pieces on a GPU")))?;
-    Ok(i64::from(low.cast_unsigned()) | i64::from(high) << 32)
+    Ok(i64::from(number(low)?.cast_unsigned()) | i64::from(high) << 32)
 }
 
 fn number(value: usize) -> Result<i32> {
-    i32::try_from(value).map_err(|_| Error::NotSupported(format!("{value} pieces of rows on a GPU")))
+    let problem = || Error::NotSupported(format!("a: {value} rows or pieces of rows, at most {} on a GPU", i32::MAX));
+    i32::try_from(value).map_err(|_| problem())
 }
 
 impl Cut {

@@ -31,7 +31,8 @@ where
     let mut numbers = alloc::with_capacity(WHAT, count)?;
     for k in 0..count {
         let index = I::try_from(from.at(k) - base);
-        numbers.push(index.map_err(|_| Error::NotSupported(format!("index {} of 32 bits on a GPU", from.at(k))))?);
+        let problem = || Error::NotSupported(format!("a: index {}, beyond the 32 bits of the device copy", from.at(k)));
+        numbers.push(index.map_err(|_| problem())?);
     }
     gpu.upload_numbers(stream, WHAT, &numbers)
 }

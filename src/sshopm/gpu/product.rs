@@ -31,7 +31,9 @@ impl Site<'_> {
     fn tables<T: Real>(&self) -> Result<Tables> {
         let Symmetric { order, dimension } = self.shape;
         if order > kernels::MAX_ORDER || dimension > kernels::MAX_DIMENSION {
-            return Err(Error::NotSupported(format!("tensors: order {order}, dimension {dimension} on the GPU")));
+            let (found, most) = (format!("order {order}, dimension {dimension}"), kernels::MAX_ORDER);
+            let problem = format!("tensors: {found}, at most {most} and {} on a GPU", kernels::MAX_DIMENSION);
+            return Err(Error::NotSupported(problem));
         }
         let (multinomials, _) = Plan::<T>::tables(self.shape)?;
         Tables::new::<T>(self.gpu, self.queue, self.shape, &multinomials, &[])

@@ -12,7 +12,7 @@ pub(super) fn length(plan: &Plan) -> Result<usize> {
     usize::try_from(plan.sites())
         .ok()
         .filter(|&n| n <= i32::MAX.unsigned_abs() as usize)
-        .ok_or_else(|| Error::NotSupported(format!("repeat: {} sites on a GPU", plan.sites())))
+        .ok_or_else(|| Error::NotSupported(format!("repeat: {} sites, at most {} on a GPU", plan.sites(), i32::MAX)))
 }
 
 /// Shapes of the cores of both trains, from the cut on.

@@ -203,7 +203,7 @@ impl Gather {
 fn term(slot: usize, column: usize, value: Complex<f64>) -> Result<Term> {
     match (u32::try_from(slot), u32::try_from(column)) {
         (Ok(slot), Ok(column)) => Ok(Term { slot, column, value }),
-        _ => Err(Error::NotSupported(format!("h: {slot} slots or mode size {column} of 2^32 or more"))),
+        _ => Err(Error::NotSupported(format!("h: {slot} slots and mode size {column}, at most 2^32 - 1"))),
     }
 }
 

@@ -326,7 +326,7 @@ fn run_as_given<S: Sums>(
 fn expect_norm(norm: Scaled, x: &TensorTrain) -> Result<Scaled> {
     let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {
-        return Err(Error::Numerical("division by <x|x>, which is 0".into()));
+        return Err(Error::Numerical("x: has <x|x> = 0, more than 0 is needed".into()));
     }
     Ok(norm)
 }

@@ -149,7 +149,7 @@ pub(super) fn quotient(numerator: Scaled, denominator: Scaled) -> Result<Scaled>
     if !numerator.is_finite() || !denominator.is_finite() {
         return Ok(Scaled::new(Complex::new(f64::NAN, 0.0), 0));
     }
-    numerator.over(denominator).ok_or_else(|| Error::Numerical("division by <x|x>, which is 0".into()))
+    numerator.over(denominator).ok_or_else(|| Error::Numerical("x: has <x|x> = 0, more than 0 is needed".into()))
 }
 
 /// <y|H|x> and, if `identity`, <y|x>; the report.

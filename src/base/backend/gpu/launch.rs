@@ -35,8 +35,9 @@ impl Grid {
     /// As many blocks as give every item of `items` a thread; an error where the driver's limit is passed.
     pub(super) fn covering(items: usize, threads: u32) -> Result<Self> {
         let per_block = usize::try_from(threads.max(1)).unwrap_or(1);
-        let blocks = i32::try_from(items.div_ceil(per_block))
-            .map_err(|_| Error::NotSupported(format!("{items} items are more than one launch can take")))?;
+        let blocks = i32::try_from(items.div_ceil(per_block)).map_err(|_| {
+            Error::NotSupported(format!("a launch: {items} items, at most {} blocks of {per_block}", i32::MAX))
+        })?;
         Ok(Self::row(blocks.unsigned_abs(), threads, 0))
     }
 }

@@ -167,7 +167,10 @@ fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
         return Err(lines.bad("is no Matrix Market file: it does not begin with %%MatrixMarket matrix"));
     }
     if format == "array" {
-        return Err(Error::NotSupported(format!("{}: a dense array", lines.path().display())));
+        return Err(Error::NotSupported(format!(
+            "{}: is a dense array, the format coordinate is needed",
+            lines.path().display()
+        )));
     }
     let field = match field {
         "pattern" => Field::Pattern,

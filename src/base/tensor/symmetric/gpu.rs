@@ -22,7 +22,7 @@ pub(super) struct Site<'a> {
 
 /// The number of a place or of an entry as the device's 32-bit integer.
 fn number(value: usize) -> Result<i32> {
-    i32::try_from(value).map_err(|_| Error::NotSupported(format!("full: element {value} on the GPU")))
+    i32::try_from(value).map_err(|_| Error::NotSupported(format!("full: element {value}, at most 2^31 - 1 on a GPU")))
 }
 
 /// A batch for a kernel.

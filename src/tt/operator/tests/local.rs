@@ -212,7 +212,7 @@ fn what_cannot_be_expected_is_refused() {
         expect_local(&context, &options, &zero, &[one; 4], &[0]).unwrap_err(),
         correlation(&context, &options, &zero, &[one; 4], &[one; 4]).unwrap_err(),
     ] {
-        assert_eq!(e, Error::Numerical("division by <x|x>, which is 0".into()));
+        assert_eq!(e, Error::Numerical("x: has <x|x> = 0, more than 0 is needed".into()));
     }
     assert!(expect_local(&context, &options, &x, &[], &[]).unwrap().is_empty());
     // <x|x> is not 0, but all of it underflows if an environment has one exponent.

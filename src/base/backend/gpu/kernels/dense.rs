@@ -172,7 +172,9 @@ pub struct Draw {
 pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Draw) -> Result<()> {
     let last = u64::from(draw.first_column).checked_add(to_u64(matrix.cols));
     if last.is_none_or(|l| l > u64::from(u32::MAX)) {
-        return Err(Error::NotSupported(format!("a random matrix with {} columns", matrix.cols)));
+        let problem =
+            format!("rank: a random matrix has {} columns, at most {} with those before it", matrix.cols, u32::MAX);
+        return Err(Error::NotSupported(problem));
     }
     let parameters = DenseFillParams {
         matrix: matrix.address_of(dtype, "matrix")?,

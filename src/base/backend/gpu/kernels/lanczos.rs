@@ -69,7 +69,8 @@ pub fn pass(dtype: DType, gpu: &Gpu, stream: &GpuStream, pass: Pass<'_>) -> Resu
 }
 
 fn blocks(count: usize) -> Result<u32> {
-    u32::try_from(count).map_err(|_| Error::NotSupported(format!("{count} blocks of rows on a GPU")))
+    let problem = || Error::NotSupported(format!("a: {count} blocks of rows in a launch, at most {}", u32::MAX));
+    u32::try_from(count).map_err(|_| problem())
 }
 
 /// Adds the pieces of `numbers` numbers in their order, times `factor`.

@@ -39,7 +39,7 @@ fn number(dtype: DType) -> Result<i32> {
         DType::F64 => c::FDK_F64,
         DType::CF32 => c::RSVD_CF32,
         DType::CF64 => c::RSVD_CF64,
-        DType::I64 => return Err(Error::NotSupported("I64 entries on a GPU".into())),
+        DType::I64 => return Err(Error::NotSupported("a: is I64, at most 32 bits are possible on a GPU".into())),
     })
 }
 
@@ -315,7 +315,9 @@ pub fn mirror(
     let kernel = gpu.kernel("rsvd", &name(dtype, "mirror")?)?;
     let columns = small("order", order)?.unsigned_abs();
     if columns > MOST_BLOCKS_Y {
-        return Err(Error::NotSupported(format!("a Gram matrix of order {order} on a GPU")));
+        return Err(Error::NotSupported(format!(
+            "a: has a Gram matrix of order {order}, at most {MOST_BLOCKS_Y} on a GPU"
+        )));
     }
     let across = Grid::covering(order, c::RSVD_THREADS.unsigned_abs())?.blocks[0].min(8);
     let grid = Grid { blocks: [across, columns, 1], threads: c::RSVD_THREADS.unsigned_abs(), shared: 0 };

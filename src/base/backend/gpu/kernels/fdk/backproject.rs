@@ -85,7 +85,8 @@ impl Backprojection<'_> {
         }
         let samples = product("filtered", &[l.samples(), self.batch])?;
         if l.samples() > 1 << 30 {
-            return Err(Error::NotSupported(format!("detector: images of {} samples on the GPU", l.samples())));
+            let problem = format!("detector: images of {} samples, at most 2^30 on a GPU", l.samples());
+            return Err(Error::NotSupported(problem));
         }
         let volume = |s: &Slab<'_>| {
             if s.first + s.slices > nz {
@@ -138,7 +139,7 @@ impl Backprojection<'_> {
             u32::try_from(n)
                 .ok()
                 .filter(|n| *n <= limit)
-                .ok_or_else(|| Error::NotSupported(format!("volume: {n} tiles along an axis in one launch")))
+                .ok_or_else(|| Error::NotSupported(format!("volume: {n} tiles along an axis, at most {limit}")))
         };
         let grid = Grid {
             blocks: [

@@ -190,7 +190,11 @@ impl Filter<'_> {
             largest: self.largest,
             reserved: 0,
         };
-        let blocks = |n: usize| u32::try_from(n).map_err(|_| Error::NotSupported(format!("{n} rows in one launch")));
+        let blocks = |n: usize| {
+            let problem =
+                || Error::NotSupported(format!("projections: {n} rows or views in a launch, at most {}", u32::MAX));
+            u32::try_from(n).map_err(|_| problem())
+        };
         let (pairs, views) = (l.height.div_ceil(2), blocks(self.batch)?);
         let (name, grid) = if length == 0 {
             let grid = Grid { blocks: [blocks(pairs)?, views, 1], threads: c::FDK_THREADS.unsigned_abs(), shared: 0 };

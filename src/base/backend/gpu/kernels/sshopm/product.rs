@@ -159,7 +159,8 @@ pub struct Draw {
 /// Draws unit vectors: real [n, V, T].
 pub fn draw_starts<T: Real>(gpu: &Gpu, stream: &GpuStream, draw: &Draw, output: Region<'_>) -> Result<()> {
     if draw.dimension > MAX_DIMENSION {
-        return Err(Error::NotSupported(format!("starts: dimension {} on the GPU", draw.dimension)));
+        let problem = format!("starts: dimension {}, at most {MAX_DIMENSION} on a GPU", draw.dimension);
+        return Err(Error::NotSupported(problem));
     }
     let cells = product("starts", &[draw.starts, draw.tensors])?;
     let parameters = StartsParams {
