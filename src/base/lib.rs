@@ -17,6 +17,8 @@
 //! | [`error`], [`message`], [`log`], [`progress`] | errors and their texts; log and progress of a run |
 //! | [`dtype`], [`real`], [`scalar`], [`shape`], [`range`], [`choice`], [`rng`] | number types, checked sizes and ranges, choices by number, random numbers |
 //! | [`erased`] | values whose type only their backend knows |
+//! | `fault` | fault injection for tests, with the feature `fault-injection` |
+//! | `testing` | fixtures for the tests of several families, with the feature `testing` |
 //! | [`instances`] | generic functions that are compiled once for each number type |
 
 #![deny(unsafe_code)]

@@ -14,7 +14,6 @@
 //! | `call` | norms and distances |
 //! | `examination` | examination of trains on the host while a device contracts them |
 //! | `wider` | contractions that lost digits below the range of their type, repeated on the host |
-//! | `rings` | products of rings whose numbers hide others that count |
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | choice of the contraction, its operation counts, the boundary pairs that it sums |
@@ -22,6 +21,7 @@
 //! | `balance` | bonds whose values differ by many orders of magnitude |
 //! | [`peaks`] | magnitudes of the cores, which show whether library products may lose digits |
 //! | `rings` | products of rings in which entries that contribute may underflow |
+//! | `finite` | examination of cores for numbers that are not finite |
 //! | [`ops`] | trait that each backend implements |
 //! | `algorithm` | contractions for any backend |
 //! | [`cpu`], [`gpu`] | implementations for the CPU and the GPU |

@@ -25,7 +25,8 @@ use crate::scalar::Scalar;
 /// Steps of the recurrence that estimates the norm of a matrix, after an iteration with its inverse.
 const NORM_STEPS: usize = 8;
 
-/// A residual beyond this part of the norm is that of no inverse of A - sigma I, however large its rounding errors are.
+/// Largest residual, as a fraction of ||A||, that rounding can explain. Above it, the caller's solve is not an inverse
+/// of A - sigma I.
 const FAR: f64 = 0.1;
 
 /// Refinements of a solve with an inverse that may follow each other without a smaller residual.

@@ -259,7 +259,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
 }
 
 /// The groups of a panel.
-#[allow(clippy::too_many_arguments, reason = "what a panel is")]
+#[allow(clippy::too_many_arguments, reason = "the arrays and sizes of a panel")]
 fn panel_pass<T: Elementwise>(
     context: &Context,
     job: &Job<T>,

@@ -64,7 +64,7 @@ pub(super) struct Sending {
 }
 
 /// Copies a panel's entries, packed, to `memory` at `offset`.
-#[allow(clippy::too_many_arguments, reason = "what a copy is")]
+#[allow(clippy::too_many_arguments, reason = "source, destination and sizes of a copy")]
 fn send(
     context: &Context,
     stream: &GpuStream,

@@ -44,9 +44,9 @@ pub(super) struct Roundings {
     pub all: f64,
 }
 
-/// The largest singular values of `count` samples that count as 0: at most the roundings of the largest one in the type of the
-/// computation, or those of the means along the component, to which a feature without weight in the component, as a
-/// constant one, adds nothing. `components` are features-by-rank, on the host.
+/// Thresholds below which a singular value of `count` samples counts as 0: the larger of the rounding error of the
+/// largest value and that of the means projected on the component. A feature with weight 0 adds nothing. `components`
+/// are features-by-rank, on the host.
 pub(super) fn roundings_of(
     values: &[f64],
     components: &Matrix,

@@ -18,7 +18,7 @@ use crate::shape::to_u64;
 
 impl Feed {
     /// A pass over data in host memory: this thread enqueues the copies and the work, which overlap.
-    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
+    #[allow(clippy::too_many_arguments, reason = "the arguments that the three ways of copying share")]
     pub(super) fn copied<T: Scalar>(
         &mut self,
         site: &mut Site,
@@ -56,7 +56,7 @@ impl Feed {
     }
 
     /// A pass over a source: a separate thread reads the blocks ahead.
-    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
+    #[allow(clippy::too_many_arguments, reason = "the arguments that the three ways of copying share")]
     pub(super) fn read<T: Scalar>(
         &mut self,
         site: &mut Site,

@@ -122,7 +122,7 @@ pub fn collect_shared(dtype: DType, blocks: usize, capacity: usize) -> usize {
 }
 
 /// The two sweeps: products by columns, with `units` of them; then `finish` of their sums.
-#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
+#[expect(clippy::too_many_arguments, reason = "the inputs of two kernels")]
 pub fn sweep(
     dtype: DType,
     gpu: &Gpu,

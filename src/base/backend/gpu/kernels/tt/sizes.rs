@@ -2,15 +2,15 @@
 
 use super::super::{constants as c, size};
 
-/// Bytes of what a contraction leaves beside its environment; the first 16 are the factor for a library's next product.
+/// Size of `purlin_tt_state` in bytes; its first 16 hold the factor of the next library product.
 pub const STATE_BYTES: usize = size(c::TT_STATE_BYTES);
 /// Words of 64 bits of a result: real and imaginary part, exponent, and whether there is doubt.
 pub const RESULT_WORDS: usize = size(c::TT_RESULT_BYTES) / 8;
-/// Threads of a block of those that go over a list.
+/// Threads per block of the kernels that sum lists.
 pub const SUM_THREADS: usize = size(c::TT_SUM_THREADS);
-/// Shared memory of those that sum: two numbers a warp.
+/// Shared memory of these kernels in bytes: two numbers a warp.
 pub(super) const SUM_SHARED: usize = SUM_THREADS / 32 * 16;
-/// Most blocks of those that go over a list.
+/// Most blocks of these kernels.
 const SUM_BLOCKS: usize = 512;
 
 /// Blocks that sum `count` numbers, and so partial results.
