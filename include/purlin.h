@@ -2398,10 +2398,10 @@ typedef struct purlin_fdk_options {
    */
   int32_t allow_short_arc;
   /**
-   * 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
-   * that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
-   * They are counted either way, and the log has one warning a run. So do pixels that are too large for the sums of the
-   * precision; the warning says how large they may be, far more than any line integral is.
+   * 1: pixels that are not finite become 0. Default 0: such a pixel makes its filtered row NaN; a GPU filters rows in
+   * pairs, so there both. Voxels that these rows reach are NaN (0 in integer volumes). Such pixels are counted either
+   * way, and the log has one warning a run. The same holds for pixels that are too large for the sums of the precision;
+   * the warning says how large they may be, far more than any line integral is.
    */
   int32_t sanitize;
   /**
@@ -4372,7 +4372,8 @@ purlin_status purlin_tensor_create(const struct purlin_context *context,
  * @param[in]  strides  `ndim` strides in elements, not negative; NULL for packed storage.
  * @param[in]  data     the first element, aligned as its component type.
  * @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
+ * negative or too large size, negative stride, a NULL or misaligned pointer).
  *
  * @pre `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.
  */
@@ -4863,12 +4864,13 @@ purlin_status purlin_symmetric_count(int64_t order,
                                      int64_t *count);
 
 /**
- * Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order.
+ * Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order. O(m U).
  *
  * @param      order      number of indices m, at least 2.
  * @param      dimension  range n of each index, at least 1.
  * @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
+ * over 2^31 - 1).
  *
  * @pre `indices` is NULL or valid for m * U initialised elements.
  */
@@ -4878,12 +4880,12 @@ purlin_status purlin_symmetric_indices(int64_t order,
                                        int64_t *indices);
 
 /**
- * Exponents of the packed entries' monomials: how often each index stands in the tuple.
+ * Exponents of the packed entries' monomials: how often each index stands in the tuple. O((m + n) U).
  *
  * @param      order      number of indices m, at least 2.
  * @param      dimension  range n of each index, at least 1.
  * @param[out] exponents  host, n x U, column-major.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
  *
  * @pre `exponents` is NULL or valid for n * U initialised elements.
  */
@@ -4893,7 +4895,7 @@ purlin_status purlin_symmetric_exponents(int64_t order,
                                          int64_t *exponents);
 
 /**
- * Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for.
+ * Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for. O(m U).
  *
  * @param      order         number of indices m, at least 2.
  * @param      dimension     range n of each index, at least 1.
@@ -4908,8 +4910,8 @@ purlin_status purlin_symmetric_multinomials(int64_t order,
                                             int64_t *multinomials);
 
 /**
- * Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it. On the device the result
- * is complete in stream order.
+ * Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it. O(m U + T U). On the
+ * device the result is complete in stream order.
  *
  * @param      context              the context of both tensors.
  * @param      stream               NULL for the context's own.
@@ -4917,8 +4919,9 @@ purlin_status purlin_symmetric_multinomials(int64_t order,
  * @param      source_packing       PURLIN_PACKING_ENTRIES or PURLIN_PACKING_POLYNOMIAL.
  * @param      destination          symmetric batch of the same order, dimension and count, F32 or F64, where `source` is.
  * @param      destination_packing  as `source_packing`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another order, dimension
+ * or count, a tensor that is not symmetric or is read-only, type, `source_packing` or `destination_packing`, another
+ * context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_convert(const struct purlin_context *context,
@@ -4929,8 +4932,8 @@ purlin_status purlin_symmetric_convert(const struct purlin_context *context,
                                        int32_t destination_packing);
 
 /**
- * Packs dense tensors. On the device the result is complete in stream order if `symmetrize` is 1; else the call waits
- * for the outcome of the check, which is the same as on the host.
+ * Packs dense tensors. O(m n^m T). On the device the result is complete in stream order if `symmetrize` is 1; else
+ * the call waits for the outcome of the check, which is the same as on the host.
  *
  * @param      context          the context of both tensors.
  * @param      stream           NULL for the context's own.
@@ -4953,15 +4956,15 @@ purlin_status purlin_symmetric_from_full(const struct purlin_context *context,
                                          struct purlin_tensor *packed);
 
 /**
- * Unpacks symmetric tensors into dense ones. On the device the result is complete in stream order.
+ * Unpacks symmetric tensors into dense ones. O(m n^m T). On the device the result is complete in stream order.
  *
  * @param      context  the context of both tensors.
  * @param      stream   NULL for the context's own.
  * @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
  * @param      full     dense, n x .. x n x T, or without the T if it is 1; where `packed` is, of its element type.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a tensor of 2^31 elements
- * or more).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, a read-only
+ * `full`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or
+ * on the device a tensor of 2^31 elements or more).
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
@@ -4970,15 +4973,17 @@ purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
                                        struct purlin_tensor *full);
 
 /**
- * Norms of symmetric tensors, over all n^m entries. On the device the result is complete in stream order.
+ * Norms of symmetric tensors, over all n^m entries. O(m U + T U). On the device the result is complete in stream
+ * order.
  *
  * @param      context  the context of both tensors.
  * @param      stream   NULL for the context's own.
  * @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
  * @param      kind     PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE or PURLIN_NORM_MAX.
  * @param      norms    dense, T elements, where `packed` is, of its element type.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`kind`, sizes, types,
+ * read-only `norms`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the
+ * device).
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_norm(const struct purlin_context *context,
@@ -5051,8 +5056,9 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
  * @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalized.
  * @param      power     m, m - 1 or m - 2: how many indices are contracted.
  * @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`power`, sizes, types,
+ * read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_product(const struct purlin_context *context,
@@ -5063,7 +5069,7 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
                                     struct purlin_tensor *products);
 
 /**
- * Start vectors, unit and the same on every backend.
+ * Start vectors, unit and the same on every backend. O(n V).
  *
  * @param      context  the context of the result.
  * @param      stream   NULL for the context's own.
@@ -5071,7 +5077,8 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
  *                      are those of the first tensor of a solve with the same seed.
  * @param      seed     seed of random vectors; 0 for other kinds.
  * @param      starts   n x V, F32 or F64, on the host or the device.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (AUTO or an unknown
+ * `kind`, a kind that has no points for n or V, a seed that is not used, sizes, type, read-only, another context),
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
@@ -5084,7 +5091,8 @@ purlin_status purlin_sshopm_starts(const struct purlin_context *context,
 /**
  * Residuals, projected Hessians and classes of given pairs.
  *
- * The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at x.
+ * The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at
+ * x. One product A x^(m-2) and O(n^3) operations a pair.
  *
  * @param      context               the context of all tensors.
  * @param      stream                NULL for the context's own.
@@ -5095,8 +5103,9 @@ purlin_status purlin_sshopm_starts(const struct purlin_context *context,
  * @param      residuals             V x T; may be NULL.
  * @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
  * @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
+ * `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_classify(const struct purlin_context *context,
@@ -5238,8 +5247,9 @@ purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
                                        struct purlin_sshopm_info *info);
 
 /**
- * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
- * (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
+ * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random
+ * starts (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness. A step of a
+ * start costs one product A x^(m-2), O(U), and O(n^3) operations.
  *
  * For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
  * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
@@ -5317,14 +5327,16 @@ purlin_status purlin_dwi_options_init(struct purlin_dwi_options *options,
                                       size_t size);
 
 /**
- * Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.
+ * Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics. O(U^2) a
+ * voxel.
  *
  * @param      context  the context of both tensors.
  * @param      stream   NULL for the context's own.
  * @param      sh       U x T coefficients of even degree L, U = (L + 1)(L + 2) / 2; F32 or F64.
  * @param      basis    their basis, one of PURLIN_SH_*; there is no default.
  * @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`basis`, an order that is
+ * odd or above 16, a dimension other than 3, sizes, types, read-only `tensors`, another context, overlap),
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
@@ -5425,7 +5437,8 @@ purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
 /**
  * Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
  * diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
- * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
+ * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003). With U coefficients,
+ * O(U N) a voxel; O(U^2 N) with weights, and where signals are left out.
  *
  * Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
  * m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
@@ -5504,7 +5517,7 @@ purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
 /**
  * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
  * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
- * is that of dipy's CsaOdfModel.
+ * is that of dipy's CsaOdfModel. O(U N) a voxel.
  *
  * The arithmetic is the host's in any context; arrays on the device are copied from and to it.
  *
@@ -5568,7 +5581,8 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
 
 /**
  * Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
- * `min_separation` from every higher one. Signs are such that z >= 0.
+ * `min_separation` from every higher one. Signs are such that z >= 0. O(U) a step of each start, as
+ * purlin_sshopm_solve; coefficients of spherical harmonics take O(U^2) a voxel more.
  *
  * Host arrays in a context on a GPU are streamed through it in chunks, copies overlapping the work. A voxel with bad
  * values gets a status and harms no other.
@@ -5583,9 +5597,10 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
  * @param      count    I32, T: peaks of each voxel; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
  * @param[out] info     report of the call; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
- * `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an order
+ * that is odd or above 16, a dimension other than 3, a basis that is missing or not needed, sizes, types, read-only
+ * outputs, another context, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6088,7 +6103,7 @@ purlin_status purlin_fdk_last_info(const struct purlin_fdk *fdk,
                                    struct purlin_fdk_info *info);
 
 /**
- * The weights that a scan is reconstructed with, in f64.
+ * The weights that a scan is reconstructed with, in f64. O(columns views).
  *
  * Where the reconstruction scales the angular weights of a short scan, because it exceeds 180 degrees by less than a
  * step of its views, `angular` has the scaled ones: `angular` times `redundancy`, summed over the views, is pi on the
@@ -6141,8 +6156,9 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
 /**
  * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
  * is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
- * A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views
- * times voxels updates in all; with several slabs about 1.3 times the scan is read.
+ * A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. O(views
+ * voxels) for the back-projection and O(log columns) a pixel for the filter; with several slabs about 1.3 times the
+ * scan is read.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
@@ -6170,7 +6186,7 @@ purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
 
 /**
  * The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device
- * tensors in the order of the stream.
+ * tensors in the order of the stream. It costs the same.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
@@ -6231,10 +6247,10 @@ purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
                                const struct purlin_stream *stream);
 
 /**
- * Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels are
- * copied; the call returns before the device is done with them, and waits only while all its buffers are in use. Views
- * are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
- * purlin_fdk_reconstruct_to_sink; in another order it differs by rounding.
+ * Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels
+ * are copied; the call returns before the device is done with them, and waits only while all its buffers are in use.
+ * Views are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
+ * purlin_fdk_reconstruct_to_sink; in another order it differs by rounding. O(voxels) a view.
  *
  * @param     fdk          the reconstruction, after purlin_fdk_begin.
  * @param     count        number of views, not negative.
@@ -6309,11 +6325,11 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
 
 /**
  * Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
- * epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
- * count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
- * and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
- * differences or quotient are out of the range of F32 are converted in double precision: every finite count has a finite
- * line integral.
+ * epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line
+ * integral. A count that is not finite, of either sign, gives NaN, and the log has one warning with the number of
+ * them. Counts of U32, I32 and F64, and counts beside an image that F32 does not hold exactly, are subtracted in
+ * double precision. Counts whose differences or quotient are out of the range of F32 are converted in double
+ * precision: every finite count has a finite line integral. O(1) a pixel.
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.
@@ -6346,7 +6362,7 @@ purlin_status purlin_fdk_log_transform(const struct purlin_context *context,
 /**
  * Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
  * the weight of rays that are measured twice. A pixel that is not finite becomes NaN. It is not counted here:
- * purlin_fdk_filter counts it.
+ * purlin_fdk_filter counts it. O(1) a pixel.
  *
  * @param     fdk          the reconstruction.
  * @param     stream       NULL for the context's own.
@@ -6371,7 +6387,8 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
 
 /**
  * The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's
- * rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
+ * rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info. By fast Fourier
+ * transforms, O(log columns) a pixel.
  *
  * Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
  * mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32, makes
@@ -6400,7 +6417,7 @@ purlin_status purlin_fdk_filter(const struct purlin_fdk *fdk,
 
 /**
  * Back-projection: adds to every voxel its value in each filtered view, interpolated where the voxel projects, times
- * the distance and angular weight of that view. The volume is not scaled.
+ * the distance and angular weight of that view. The volume is not scaled. O(voxels) a view.
  *
  * @param     fdk       the reconstruction.
  * @param     stream    NULL for the context's own.
@@ -6422,7 +6439,7 @@ purlin_status purlin_fdk_backproject(const struct purlin_fdk *fdk,
 
 /**
  * Exact line integrals of ellipsoids at the centre of every pixel of every view: projections of a test object whose
- * reconstruction is known.
+ * reconstruction is known. O(E) a pixel.
  *
  * @param fdk          the reconstruction.
  * @param stream       NULL for the context's own.
@@ -6646,7 +6663,7 @@ purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
 
 /**
  * Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j)
- * is the same for every matrix with more than i columns.
+ * is the same for every matrix with more than i columns. O(1) an entry.
  *
  * @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
  * @param      stream  NULL for the context's own.
@@ -6732,7 +6749,8 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
 /**
  * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
  * Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is
- * `right`.
+ * `right`. The passes over A are those of the method, each with 2 m n l operations, or 4 where A and A^H are both
+ * applied.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -6758,7 +6776,8 @@ purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
  * Computes the k eigenvalues of largest modulus of a Hermitian matrix, and their eigenvectors: A close to V
  * diag(lambda) V^H. Nystroem's method (PURLIN_RSVD_METHOD_NYSTROM) is the more accurate one for positive semidefinite
  * matrices, and for these alone. Only products with A are used. Its projection on the basis has to be Hermitian, to
- * rounding; of an operator to the next lower precision, 2^-17 in double precision.
+ * rounding; of an operator to the next lower precision, 2^-17 in double precision. q + 1 passes over A, 2 with q = 0
+ * and a method other than NYSTROM; each multiplies by l = k + oversampling columns, 2 n^2 l operations.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -6889,8 +6908,9 @@ purlin_status purlin_pca_plan(const struct purlin_rsvd *rsvd,
                               struct purlin_rsvd_info *info);
 
 /**
- * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
- * less its mean, which is never formed; a sparse matrix stays sparse.
+ * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the
+ * matrix less its mean, which is never formed; a sparse matrix stays sparse. It costs as purlin_rsvd_compute, and one
+ * more pass for the means and deviations where the method needs them beforehand.
  *
  * Rank, method, seed, the computing type and the estimate of the error are the session's options. Centring and scaling
  * are options of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
@@ -7050,7 +7070,7 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
 
 /**
  * Brings scores back to samples: the inverse of purlin_pca_transform within the components' span. May be called from
- * several threads at a time.
+ * several threads at a time. 2 count features rank operations.
  *
  * @param pca     the analysis.
  * @param stream  NULL for the context's own.
@@ -7860,7 +7880,8 @@ purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
 
 /**
  * Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
- * PURLIN_TT_CONJ_NONE.
+ * PURLIN_TT_CONJ_NONE. O(n r s (r + s)) a site of open trains with ranks r and s; in a ring that for each pair of
+ * boundary indices, where no cheaper method is chosen. purlin_tt_plan_inner counts the operations.
  *
  * The trains have the same mode sizes and precision; each may be open or cyclic, real or complex. Trains in host memory
  * are copied to a GPU for the call.
@@ -7937,7 +7958,8 @@ purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
                                      struct purlin_tt_contraction_info *info);
 
 /**
- * Norm: the square root of the inner product of a train with itself.
+ * Norm: the square root of the inner product of a train with itself. O(n r^3) a site of an open train, as
+ * purlin_tt_inner of `x` with itself.
  *
  * @param      contraction  the contraction; `norm_method` says how, and nothing but the bra is ever conjugated.
  * @param      stream       NULL for the context's own.
@@ -7998,7 +8020,7 @@ purlin_status purlin_tt_norm_scaled(struct purlin_tt_contraction *contraction,
 
 /**
  * Distance: the norm of x - y, by QR factors of the difference, so that it keeps its digits where the trains nearly
- * agree. From inner products, half of them would be lost.
+ * agree. From inner products, half of them would be lost. O(n (r + s)^3) a site of open trains.
  *
  * @param      contraction  the contraction.
  * @param      stream       NULL for the context's own.
@@ -8279,7 +8301,8 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
                              struct purlin_tt_contraction_info *info);
 
 /**
- * An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
+ * An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j]. O(n w r s (r + s) + z r s) a
+ * site of open trains with ranks r and s, where the operator has ranks w and z numbers other than 0 in its core.
  *
  * The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. It is
  * computed where the trains are, on a GPU if one of them is there, in the order of `stream`; the operator lies on the host.
@@ -8331,7 +8354,8 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
                                         struct purlin_tt_contraction_info *info);
 
 /**
- * Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type.
+ * Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type. O(n
+ * w r^3 + z r^2) a site, as purlin_tt_sandwich.
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
  * @param      stream       NULL for the context's own.
@@ -8358,7 +8382,8 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
                                  struct purlin_tt_contraction_info *info);
 
 /**
- * Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end.
+ * Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end. O(n r^3) a
+ * site of an open train, and O(n r^3 + n^2 r^2) for each of `sites`.
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich; of its options `scaling`, `cut` and
  *                          `workspace_limit` count.
@@ -8387,8 +8412,8 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
                                      struct purlin_tt_contraction_info *info);
 
 /**
- * Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at the
- * site.
+ * Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at
+ * the site. O(d^2 (n r^3 + n^2 r^2)) for an open train.
  *
  * @param      contraction  the contraction, as for purlin_tt_expect_local.
  * @param      stream       NULL for the context's own.
@@ -8543,7 +8568,8 @@ purlin_status purlin_tt_environments_create(struct purlin_tt_contraction *contra
                                             struct purlin_tt_environments **environments);
 
 /**
- * Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
+ * Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a
+ * sweep. Each of them costs a site of purlin_tt_sandwich.
  *
  * Calls of the same environments may be given different streams: each begins after those before it, without waiting
  * for them on the host. This one waits for the exponents of its steps.
@@ -8569,7 +8595,8 @@ purlin_status purlin_tt_environments_build(struct purlin_tt_environments *enviro
  *
  * @param environments  the environments.
  * @param k             the core, 0 to d - 1.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_BUSY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`k` out of range),
+ * `PURLIN_ERROR_BUSY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_update_core(struct purlin_tt_environments *environments,
@@ -8641,7 +8668,8 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
 
 /**
  * Applies the effective operator of 0, 1 or 2 sites from k on to a vector: the product of a local eigensolver.
- * Environments that are missing are built.
+ * Environments that are missing are built. With one site O(n w r s (r + s) + z r s), as for purlin_tt_sandwich; with
+ * two O(n^2 w r s (r + s) + n (z + z') r s).
  *
  * With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
  *
@@ -8675,7 +8703,8 @@ purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *enviro
                                            int64_t *exponent);
 
 /**
- * <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.
+ * <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing. O(w r s), with
+ * those at hand.
  *
  * @param      environments  the environments.
  * @param      stream        NULL for the context's own.
@@ -8693,7 +8722,8 @@ purlin_status purlin_tt_environments_value(struct purlin_tt_environments *enviro
                                            struct purlin_tt_scaled *result);
 
 /**
- * <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site.
+ * <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site, O(n r s (r + s)
+ * + n^2 r s).
  *
  * @param      environments  the environments, made with a NULL operator.
  * @param      stream        NULL for the context's own.
@@ -8722,8 +8752,8 @@ purlin_status purlin_tt_environments_local(struct purlin_tt_environments *enviro
 purlin_status purlin_tt_environments_destroy(struct purlin_tt_environments *environments);
 
 /**
- * alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends of open trains. The
- * factors go into the first core.
+ * alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends of open trains. The factors
+ * go into the first core. O(n (r + s)^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8749,7 +8779,7 @@ purlin_status purlin_tt_add(const struct purlin_context *context,
                             struct purlin_tt **tt);
 
 /**
- * factor 2^exponent x, for factors that may lie beyond the range of the type.
+ * factor 2^exponent x, for factors that may lie beyond the range of the type. O(n r^2) a site.
  *
  * @param      context   the context of the trains.
  * @param      stream    NULL for the context's own.
@@ -8772,7 +8802,7 @@ purlin_status purlin_tt_scale(const struct purlin_context *context,
                               struct purlin_tt **tt);
 
 /**
- * The complex conjugate.
+ * The complex conjugate. O(n r^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8789,7 +8819,7 @@ purlin_status purlin_tt_conj(const struct purlin_context *context,
                              struct purlin_tt **tt);
 
 /**
- * The product entry by entry: ranks multiply.
+ * The product entry by entry: ranks multiply. O(n r^2 s^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8808,7 +8838,7 @@ purlin_status purlin_tt_hadamard(const struct purlin_context *context,
                                  struct purlin_tt **tt);
 
 /**
- * H x: ranks multiply.
+ * H x: ranks multiply. O(n^2 w^2 r^2) a site, where `h` has the ranks w.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8827,7 +8857,7 @@ purlin_status purlin_tt_apply(const struct purlin_context *context,
                               struct purlin_tt **tt);
 
 /**
- * The train read backwards: entry (i, j, ..) is that of x at (.., j, i).
+ * The train read backwards: entry (i, j, ..) is that of x at (.., j, i). O(n r^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8844,7 +8874,7 @@ purlin_status purlin_tt_reverse(const struct purlin_context *context,
                                 struct purlin_tt **tt);
 
 /**
- * The ring that begins with another core. Of an open train that is a ring too.
+ * The ring that begins with another core. Of an open train that is a ring too. O(n r^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8863,7 +8893,8 @@ purlin_status purlin_tt_rotate(const struct purlin_context *context,
                                struct purlin_tt **tt);
 
 /**
- * The open train of a ring, exactly: the boundary index is carried along, so that ranks multiply by r_0.
+ * The open train of a ring, exactly: the boundary index is carried along, so that ranks multiply by r_0. O(n r^2
+ * r_0^2) a site.
  *
  * @param      context  the context of the trains.
  * @param      stream   NULL for the context's own.
@@ -8880,7 +8911,7 @@ purlin_status purlin_tt_to_open(const struct purlin_context *context,
                                 struct purlin_tt **tt);
 
 /**
- * A copy of another type: of another precision, or complex for a real train.
+ * A copy of another type: of another precision, or complex for a real train. O(n r^2) a site.
  *
  * Where single precision does not hold the largest number of a core, all cores get equal powers of two.
  *
@@ -8901,9 +8932,9 @@ purlin_status purlin_tt_cast(const struct purlin_context *context,
                              struct purlin_tt **tt);
 
 /**
- * The train with orthonormal cores but for one: left of it they have orthonormal columns as (r n) x s matrices, right of it
- * orthonormal rows as r x (n s) ones, and the norm is that of the centre. Triangular factors have diagonals that are not
- * negative, so that the form is unique. Open trains alone.
+ * The train with orthonormal cores but for one: left of it they have orthonormal columns as (r n) x s matrices, right
+ * of it orthonormal rows as r x (n s) ones, and the norm is that of the centre. Triangular factors have diagonals
+ * that are not negative, so that the form is unique. Open trains alone. O(n r^3) a site.
  *
  * @param      context   the context of the trains.
  * @param      stream    NULL for the context's own.
@@ -8951,7 +8982,7 @@ purlin_status purlin_tt_round_info_init(struct purlin_tt_round_info *info,
 
 /**
  * The train of smallest ranks within an error of a given one: orthonormal from the right, truncated from the left
- * (Oseledets, SIAM J. Sci. Comput. 33, 2295, 2011).
+ * (Oseledets, SIAM J. Sci. Comput. 33, 2295, 2011). O(n r^3) a site.
  *
  * @param      context    the context of the train.
  * @param      stream     NULL for the context's own.
@@ -8976,8 +9007,8 @@ purlin_status purlin_tt_round(const struct purlin_context *context,
                               struct purlin_tt_round_info *info);
 
 /**
- * The product entry by entry, truncated without its cores together in memory.
- * Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
+ * The product entry by entry, truncated without its cores together in memory. Where its numbers are so far apart that
+ * its bonds must be balanced, its cores are in memory together. O(n r^3 s^3) a site.
  *
  * @param      context  the context of both.
  * @param      stream   NULL for the context's own.
@@ -9000,8 +9031,8 @@ purlin_status purlin_tt_hadamard_round(const struct purlin_context *context,
                                        struct purlin_tt_round_info *info);
 
 /**
- * H x, truncated without its cores together in memory.
- * Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
+ * H x, truncated without its cores together in memory. Where its numbers are so far apart that its bonds must be
+ * balanced, its cores are in memory together. O(n w^3 r^3 + n^2 w^2 r^2) a site, where `h` has the ranks w.
  *
  * @param      context  the context of both.
  * @param      stream   NULL for the context's own.
@@ -9024,7 +9055,8 @@ purlin_status purlin_tt_apply_round(const struct purlin_context *context,
                                     struct purlin_tt_round_info *info);
 
 /**
- * The train of a dense tensor, of the smallest ranks that the options allow.
+ * The train of a dense tensor, of the smallest ranks that the options allow. Bond k costs O(r n) operations for each
+ * element that is left there: all elements at the first bond, r/n of the last bond's at each later one.
  *
  * @param      context    the context of the tensor.
  * @param      stream     NULL for the context's own.
@@ -9052,8 +9084,8 @@ purlin_status purlin_tt_svd(const struct purlin_context *context,
                             struct purlin_tt_round_info *info);
 
 /**
- * A train of given mode sizes and ranks with normally distributed cores, such that the squared norm is 1 in the mean. The
- * same seed gives the same train on every backend.
+ * A train of given mode sizes and ranks with normally distributed cores, such that the squared norm is 1 in the mean.
+ * The same seed gives the same train on every backend. O(n r^2) a site.
  *
  * @param      context   the context it belongs to.
  * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
@@ -9140,7 +9172,7 @@ purlin_status purlin_tt_product_state(const struct purlin_context *context,
                                       struct purlin_tt **tt);
 
 /**
- * An entry of the tensor that a train stands for.
+ * An entry of the tensor that a train stands for. O(r^2) a site of an open train.
  *
  * @param      context  the context of the train.
  * @param      stream   NULL for the context's own.
@@ -9160,7 +9192,8 @@ purlin_status purlin_tt_element(const struct purlin_context *context,
                                 double *result);
 
 /**
- * Entries of the tensor that a train stands for. Tuples that begin alike share that part of the work.
+ * Entries of the tensor that a train stands for. Tuples that begin alike share that part of the work. O(r^2) a site
+ * of each, in an open train, without such beginnings.
  *
  * @param      context  the context of the train.
  * @param      stream   NULL for the context's own.
@@ -9182,8 +9215,9 @@ purlin_status purlin_tt_elements(const struct purlin_context *context,
                                  struct purlin_tensor *values);
 
 /**
- * The dense tensor that a train stands for. Entries whose ratio to the largest one is below the range of the type may be 0:
- * purlin_tt_elements has an exponent for each entry.
+ * The dense tensor that a train stands for. O(N r) for N elements, where r is the rank in the middle of an open
+ * train. Entries whose ratio to the largest one is below the range of the type may be 0: purlin_tt_elements has an
+ * exponent for each entry.
  *
  * @param context  the context of both.
  * @param stream   NULL for the context's own.
@@ -9435,7 +9469,7 @@ purlin_status purlin_matrix_select(const struct purlin_matrix *a,
 
 /**
  * Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for those that
- * purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used.
+ * purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used. O(nnz).
  *
  * @param matrix  sparse, not borrowed, with values.
  * @param values  as many elements as there are stored entries, in their order, of the matrix's type, on the host.
@@ -9447,9 +9481,9 @@ purlin_status purlin_matrix_set_values(struct purlin_matrix *matrix,
                                        const struct purlin_tensor *values);
 
 /**
- * A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at
- * one place count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1.
- * Zero-based. O(rows + nnz).
+ * A copy without entries of modulus at most `threshold`; 0 drops stored zeros only. Entries at one place count by
+ * their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows +
+ * nnz).
  *
  * @param      a          sparse, on the host.
  * @param      threshold  not negative.
@@ -9507,8 +9541,8 @@ purlin_status purlin_matrix_read_market(const struct purlin_context *context,
                                         struct purlin_matrix **matrix);
 
 /**
- * Writes a sparse matrix to a Matrix Market file, its values with all their digits. Nothing stands under the file's name
- * until all of it does.
+ * Writes a sparse matrix to a Matrix Market file, its values with all their digits. The file gets its name once it is
+ * complete.
  *
  * @param     a          sparse, on the host.
  * @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -9555,7 +9589,7 @@ purlin_status purlin_matrix_read_edges(const struct purlin_context *context,
 
 /**
  * Writes the stored entries of a real sparse matrix as edges: row, column, both from 0, and the value unless it is a
- * pattern. Nothing stands under the file's name until all of it does.
+ * pattern. The file gets its name once it is complete.
  *
  * @param     a          sparse, real, on the host.
  * @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -9759,10 +9793,9 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
                                  struct purlin_spmv **plan);
 
 /**
- * Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose, one in another order or one of
- * other units. Other
- * plans need no update. CUDA graphs of its products that were captured before must not be launched any more: memory that they
- * read may be gone.
+ * Updates a plan to new values if it stores row sums or a copy of the matrix: transposed, reordered or rescaled, or
+ * on a GPU that of values in host memory. O(nnz). Other plans read the matrix itself and need no update. CUDA graphs
+ * of its products that were captured before must not be launched any more: memory that they read may be gone.
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.
@@ -9815,9 +9848,9 @@ purlin_status purlin_spmv_apply(const struct purlin_spmv *plan,
                                 struct purlin_tensor *y);
 
 /**
- * Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
- * their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for 2 to 16 columns.
- * Column-major ones, of any leading dimension, take a product a column.
+ * Y = alpha op(A) X + beta Y for the columns of dense matrices. O((nnz + rows) b). Row-major ones without gaps are
+ * read once for all of their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for
+ * 2 to 16 columns. Column-major ones, of any leading dimension, take a product a column.
  *
  * @param      plan    the plan.
  * @param      stream  NULL for the context's own. Outputs in host memory are complete on return.
@@ -10107,7 +10140,8 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  * Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
  * the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
  * Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
- * about eps ||A||, and u and v are orthonormal also where values are 0.
+ * about eps ||A||, and u and v are orthonormal also where values are 0. A step takes one product with A, one with
+ * A^H, and O(basis min(rows, cols)) operations of orthogonalisation, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
  *
  * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
  * that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,
@@ -10186,7 +10220,7 @@ purlin_status purlin_lanczos_singular_once(const struct purlin_context *context,
 /**
  * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
  * are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
- * Three vectors of memory, one product a step.
+ * Three vectors of memory, one product and O(n) operations a step.
  *
  * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
  *                      `progress` of its options are used; others, but for `count`, are refused where they are set.
@@ -10266,8 +10300,9 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
                                              double *last);
 
 /**
- * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
- * eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+ * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k
+ * smallest eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2. It
+ * costs purlin_lanczos_solve for k pairs, and O(n k).
  *
  * @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
  *                          to be set.
@@ -10294,7 +10329,8 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
                                  struct purlin_lanczos_info *info);
 
 /**
- * Clusters of a graph, from an embedding: as many as `count` of the solver's options.
+ * Clusters of a graph, from an embedding: as many as `count` of the solver's options. It costs purlin_graph_embed,
+ * and purlin_graph_k_means or purlin_graph_pivoted_qr.
  *
  * @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
  *                         and `shift` are not to be set; k-means has the same seed.
@@ -10417,9 +10453,10 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
                                   double *normalized_cut);
 
 /**
- * The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016): points
- * and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
- * with the root of `vectors`. One product a step of each vector.
+ * The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016):
+ * points and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error
+ * falls with the root of `vectors`. A step of a vector takes one product and O(n) operations, and a vector
+ * O(steps^2).
  *
  * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
  *                      options are used; others, but for `count`, are refused where they are set.
@@ -10477,8 +10514,8 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
  * no indices, 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with
  * PURLIN_LANCZOS_MATRIX to MODULARITY, and purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed,
  * purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalize take it as a
- * graph; functions that need entries, such as purlin_graph_bisect, do not. Products are formed where the context is.
- * One call at a time uses it.
+ * graph; functions that need entries, such as purlin_graph_bisect, do not. O(pixels radius^2), and so is a product.
+ * Products are formed where the context is. One call at a time uses it.
  *
  * @param      context    the context it belongs to.
  * @param      image      as for purlin_graph_of_image.
@@ -10501,8 +10538,8 @@ purlin_status purlin_graph_operator_of_image(const struct purlin_context *contex
                                              struct purlin_matrix **graph);
 
 /**
- * trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of the
- * density's vectors, and polynomials f of a degree below twice its steps have no other.
+ * trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of
+ * the density's vectors, and polynomials f of a degree below twice its steps have no other. O(`count`).
  *
  * @param      count     number of points, not negative.
  * @param[in]  points    `count` numbers, as purlin_graph_density gives them.
@@ -10528,7 +10565,7 @@ purlin_status purlin_graph_density_trace(int64_t count,
 
 /**
  * Shares of a spectrum in equal parts of an interval, from its density; points below and above the interval count in
- * the first and the last part.
+ * the first and the last part. O(`count` + `bins`).
  *
  * @param      count    number of points, not negative.
  * @param[in]  points   `count` numbers, as purlin_graph_density gives them.

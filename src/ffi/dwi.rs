@@ -38,14 +38,16 @@ pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
     Ok(options)
 }
 
-/// Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.
+/// Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics. O(U^2) a
+/// voxel.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.
 /// @param      sh       U x T coefficients of even degree L, U = (L + 1)(L + 2) / 2; F32 or F64.
 /// @param      basis    their basis, one of PURLIN_SH_*; there is no default.
 /// @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`basis`, an order that is
+/// odd or above 16, a dimension other than 3, sizes, types, read-only `tensors`, another context, overlap),
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -315,7 +315,8 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 
 /// Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
 /// diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
-/// diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
+/// diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003). With U coefficients,
+/// O(U N) a voxel; O(U^2 N) with weights, and where signals are left out.
 ///
 /// Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
 /// m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
@@ -410,7 +411,7 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
 
 /// Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
 /// 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
-/// is that of dipy's CsaOdfModel.
+/// is that of dipy's CsaOdfModel. O(U N) a voxel.
 ///
 /// The arithmetic is the host's in any context; arrays on the device are copied from and to it.
 ///
@@ -490,7 +491,8 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 }
 
 /// Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
-/// `min_separation` from every higher one. Signs are such that z >= 0.
+/// `min_separation` from every higher one. Signs are such that z >= 0. O(U) a step of each start, as
+/// purlin_sshopm_solve; coefficients of spherical harmonics take O(U^2) a voxel more.
 ///
 /// Host arrays in a context on a GPU are streamed through it in chunks, copies overlapping the work. A voxel with bad
 /// values gets a status and harms no other.
@@ -505,9 +507,10 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 /// @param      count    I32, T: peaks of each voxel; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
 /// @param[out] info     report of the call; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
-/// `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an order
+/// that is odd or above 16, a dimension other than 3, a basis that is missing or not needed, sizes, types, read-only
+/// outputs, another context, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.

@@ -213,7 +213,7 @@ unsafe fn write_report(
     unsafe { options::write("info", info, purlin_fdk_info::of(&of(object)?)) }
 }
 
-/// The weights that a scan is reconstructed with, in f64.
+/// The weights that a scan is reconstructed with, in f64. O(columns views).
 ///
 /// Where the reconstruction scales the angular weights of a short scan, because it exceeds 180 degrees by less than a
 /// step of its views, `angular` has the scaled ones: `angular` times `redundancy`, summed over the views, is pi on the

@@ -10,11 +10,11 @@ use crate::fdk::counts::Counts;
 use crate::fdk::pieces;
 
 /// Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
-/// epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
-/// count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them. Counts of U32, I32
-/// and F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
-/// differences or quotient are out of the range of F32 are converted in double precision: every finite count has a finite
-/// line integral.
+/// epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line
+/// integral. A count that is not finite, of either sign, gives NaN, and the log has one warning with the number of
+/// them. Counts of U32, I32 and F64, and counts beside an image that F32 does not hold exactly, are subtracted in
+/// double precision. Counts whose differences or quotient are out of the range of F32 are converted in double
+/// precision: every finite count has a finite line integral. O(1) a pixel.
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
 
 /// Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
 /// the weight of rays that are measured twice. A pixel that is not finite becomes NaN. It is not counted here:
-/// purlin_fdk_filter counts it.
+/// purlin_fdk_filter counts it. O(1) a pixel.
 ///
 /// @param     fdk          the reconstruction.
 /// @param     stream       NULL for the context's own.
@@ -115,7 +115,8 @@ pub unsafe extern "C" fn purlin_fdk_weight(
 }
 
 /// The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's
-/// rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
+/// rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info. By fast Fourier
+/// transforms, O(log columns) a pixel.
 ///
 /// Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
 /// mm, at the panel's column pitch. A number that is not finite, or too large for the sums of F32, makes
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn purlin_fdk_filter(
 }
 
 /// Back-projection: adds to every voxel its value in each filtered view, interpolated where the voxel projects, times
-/// the distance and angular weight of that view. The volume is not scaled.
+/// the distance and angular weight of that view. The volume is not scaled. O(voxels) a view.
 ///
 /// @param     fdk       the reconstruction.
 /// @param     stream    NULL for the context's own.
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn purlin_fdk_backproject(
 }
 
 /// Exact line integrals of ellipsoids at the centre of every pixel of every view: projections of a test object whose
-/// reconstruction is known.
+/// reconstruction is known. O(E) a pixel.
 ///
 /// @param fdk          the reconstruction.
 /// @param stream       NULL for the context's own.

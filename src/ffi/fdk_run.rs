@@ -18,8 +18,9 @@ use crate::fdk::{Fdk, Projections, Volume};
 
 /// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
 /// is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
-/// A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views
-/// times voxels updates in all; with several slabs about 1.3 times the scan is read.
+/// A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. O(views
+/// voxels) for the back-projection and O(log columns) a pixel for the filter; with several slabs about 1.3 times the
+/// scan is read.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
@@ -91,7 +92,7 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
 }
 
 /// The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device
-/// tensors in the order of the stream.
+/// tensors in the order of the stream. It costs the same.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
@@ -197,10 +198,10 @@ pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_s
     })
 }
 
-/// Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels are
-/// copied; the call returns before the device is done with them, and waits only while all its buffers are in use. Views
-/// are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
-/// purlin_fdk_reconstruct_to_sink; in another order it differs by rounding.
+/// Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels
+/// are copied; the call returns before the device is done with them, and waits only while all its buffers are in use.
+/// Views are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
+/// purlin_fdk_reconstruct_to_sink; in another order it differs by rounding. O(voxels) a view.
 ///
 /// @param     fdk          the reconstruction, after purlin_fdk_begin.
 /// @param     count        number of views, not negative.

@@ -161,10 +161,10 @@ pub struct purlin_fdk_options {
     /// 1: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
     /// is complete then; default 0.
     pub allow_short_arc: i32,
-    /// 1: pixels that are not finite become 0. Default 0: they count as NaN and spoil their row, and on a GPU the one
-    /// that is filtered with it, so that the voxels which these contribute to are NaN, and 0 in volumes of integers.
-    /// They are counted either way, and the log has one warning a run. So do pixels that are too large for the sums of the
-    /// precision; the warning says how large they may be, far more than any line integral is.
+    /// 1: pixels that are not finite become 0. Default 0: such a pixel makes its filtered row NaN; a GPU filters rows in
+    /// pairs, so there both. Voxels that these rows reach are NaN (0 in integer volumes). Such pixels are counted either
+    /// way, and the log has one warning a run. The same holds for pixels that are too large for the sums of the precision;
+    /// the warning says how large they may be, far more than any line integral is.
     pub sanitize: i32,
     /// Cut-off of the window as part of the largest frequency, above 0 and at most 1; default 1.
     pub cutoff: f64,

@@ -36,8 +36,9 @@ pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
 /// Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
-/// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
-/// eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+/// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k
+/// smallest eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2. It
+/// costs purlin_lanczos_solve for k pairs, and O(n k).
 ///
 /// @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
 ///                          to be set.
@@ -83,7 +84,8 @@ pub unsafe extern "C" fn purlin_graph_embed(
     })
 }
 
-/// Clusters of a graph, from an embedding: as many as `count` of the solver's options.
+/// Clusters of a graph, from an embedding: as many as `count` of the solver's options. It costs purlin_graph_embed,
+/// and purlin_graph_k_means or purlin_graph_pivoted_qr.
 ///
 /// @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
 ///                         and `shift` are not to be set; k-means has the same seed.
@@ -308,9 +310,10 @@ pub unsafe extern "C" fn purlin_graph_bisect(
     })
 }
 
-/// The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016): points
-/// and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
-/// with the root of `vectors`. One product a step of each vector.
+/// The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016):
+/// points and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error
+/// falls with the root of `vectors`. A step of a vector takes one product and O(n) operations, and a vector
+/// O(steps^2).
 ///
 /// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
 ///                      options are used; others, but for `count`, are refused where they are set.
@@ -415,8 +418,8 @@ unsafe fn of_pixels(
 /// no indices, 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with
 /// PURLIN_LANCZOS_MATRIX to MODULARITY, and purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed,
 /// purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalize take it as a
-/// graph; functions that need entries, such as purlin_graph_bisect, do not. Products are formed where the context is.
-/// One call at a time uses it.
+/// graph; functions that need entries, such as purlin_graph_bisect, do not. O(pixels radius^2), and so is a product.
+/// Products are formed where the context is. One call at a time uses it.
 ///
 /// @param      context    the context it belongs to.
 /// @param      image      as for purlin_graph_of_image.

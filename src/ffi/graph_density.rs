@@ -27,8 +27,8 @@ unsafe fn measure<'a>(count: i64, points: *const f64, weights: *const f64) -> Re
     Ok(measure)
 }
 
-/// trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of the
-/// density's vectors, and polynomials f of a degree below twice its steps have no other.
+/// trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of
+/// the density's vectors, and polynomials f of a degree below twice its steps have no other. O(`count`).
 ///
 /// @param      count     number of points, not negative.
 /// @param[in]  points    `count` numbers, as purlin_graph_density gives them.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
         // SAFETY: the caller promises a function that may be called with its pointer.
         let found = density::trace(points, weights, n, |x| unsafe { function(x, user) });
         if !found.is_finite() {
-            return Err(Error::Numerical(format!("the trace is {found}")));
+            return Err(Error::Numerical(format!("trace: is {found}, a finite sum is needed")));
         }
         *target = found;
         Ok(())
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
 }
 
 /// Shares of a spectrum in equal parts of an interval, from its density; points below and above the interval count in
-/// the first and the last part.
+/// the first and the last part. O(`count` + `bins`).
 ///
 /// @param      count    number of points, not negative.
 /// @param[in]  points   `count` numbers, as purlin_graph_density gives them.

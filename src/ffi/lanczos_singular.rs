@@ -109,7 +109,8 @@ pub unsafe extern "C" fn purlin_lanczos_plan_singular(
 /// Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
 /// the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
 /// Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
-/// about eps ||A||, and u and v are orthonormal also where values are 0.
+/// about eps ||A||, and u and v are orthonormal also where values are 0. A step takes one product with A, one with
+/// A^H, and O(basis min(rows, cols)) operations of orthogonalisation, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
 ///
 /// A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
 /// that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,

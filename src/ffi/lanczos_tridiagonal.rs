@@ -14,7 +14,7 @@ use crate::shape::{self, to_i64};
 
 /// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
 /// are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
-/// Three vectors of memory, one product a step.
+/// Three vectors of memory, one product and O(n) operations a step.
 ///
 /// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
 ///                      `progress` of its options are used; others, but for `count`, are refused where they are set.

@@ -104,8 +104,9 @@ pub unsafe extern "C" fn purlin_pca_plan(
     })
 }
 
-/// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
-/// less its mean, which is never formed; a sparse matrix stays sparse.
+/// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the
+/// matrix less its mean, which is never formed; a sparse matrix stays sparse. It costs as purlin_rsvd_compute, and one
+/// more pass for the means and deviations where the method needs them beforehand.
 ///
 /// Rank, method, seed, the computing type and the estimate of the error are the session's options. Centring and scaling
 /// are options of the fit, and of each component the entry of largest modulus is positive: the session's `center`,
@@ -333,7 +334,7 @@ pub unsafe extern "C" fn purlin_pca_transform(
 }
 
 /// Brings scores back to samples: the inverse of purlin_pca_transform within the components' span. May be called from
-/// several threads at a time.
+/// several threads at a time. 2 count features rank operations.
 ///
 /// @param pca     the analysis.
 /// @param stream  NULL for the context's own.

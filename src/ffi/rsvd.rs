@@ -225,7 +225,7 @@ pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *
 }
 
 /// Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j)
-/// is the same for every matrix with more than i columns.
+/// is the same for every matrix with more than i columns. O(1) an entry.
 ///
 /// @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
 /// @param      stream  NULL for the context's own.

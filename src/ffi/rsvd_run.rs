@@ -152,7 +152,8 @@ unsafe fn decompose(
 
 /// Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
 /// Halko, Martinsson and Tropp). The number of columns is that of `q`: `rank` and `oversampling` are not used, nor is
-/// `right`.
+/// `right`. The passes over A are those of the method, each with 2 m n l operations, or 4 where A and A^H are both
+/// applied.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.
@@ -195,7 +196,8 @@ pub unsafe extern "C" fn purlin_rsvd_range(
 /// Computes the k eigenvalues of largest modulus of a Hermitian matrix, and their eigenvectors: A close to V
 /// diag(lambda) V^H. Nystroem's method (PURLIN_RSVD_METHOD_NYSTROM) is the more accurate one for positive semidefinite
 /// matrices, and for these alone. Only products with A are used. Its projection on the basis has to be Hermitian, to
-/// rounding; of an operator to the next lower precision, 2^-17 in double precision.
+/// rounding; of an operator to the next lower precision, 2^-17 in double precision. q + 1 passes over A, 2 with q = 0
+/// and a method other than NYSTROM; each multiplies by l = k + oversampling columns, 2 n^2 l operations.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.

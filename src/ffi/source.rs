@@ -170,7 +170,7 @@ pub unsafe extern "C" fn purlin_source_from_tensor(
 ///
 /// # Safety
 /// As for purlin_source_from_file.
-#[expect(clippy::too_many_arguments, reason = "the arguments of the C functions, and what opens the file")]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the C functions, and a function that opens the file")]
 unsafe fn raw_file<S: Source + 'static>(
     context: *const purlin_context,
     path: *const c_char,

@@ -474,7 +474,7 @@ pub unsafe extern "C" fn purlin_matrix_select(
 }
 
 /// Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for those that
-/// purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used.
+/// purlin_spmv_update updates. A borrowed matrix takes its values from the caller's array whenever it is used. O(nnz).
 ///
 /// @param matrix  sparse, not borrowed, with values.
 /// @param values  as many elements as there are stored entries, in their order, of the matrix's type, on the host.

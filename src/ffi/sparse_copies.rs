@@ -6,9 +6,9 @@ use super::tensor::{location, purlin_location};
 use super::{guard, purlin_status};
 use crate::matrix::sparse;
 
-/// A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at
-/// one place count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1.
-/// Zero-based. O(rows + nnz).
+/// A copy without entries of modulus at most `threshold`; 0 drops stored zeros only. Entries at one place count by
+/// their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows +
+/// nnz).
 ///
 /// @param      a          sparse, on the host.
 /// @param      threshold  not negative.

@@ -52,8 +52,8 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
     })
 }
 
-/// Writes a sparse matrix to a Matrix Market file, its values with all their digits. Nothing stands under the file's name
-/// until all of it does.
+/// Writes a sparse matrix to a Matrix Market file, its values with all their digits. The file gets its name once it is
+/// complete.
 ///
 /// @param     a          sparse, on the host.
 /// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
 }
 
 /// Writes the stored entries of a real sparse matrix as edges: row, column, both from 0, and the value unless it is a
-/// pattern. Nothing stands under the file's name until all of it does.
+/// pattern. The file gets its name once it is complete.
 ///
 /// @param     a          sparse, real, on the host.
 /// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.

@@ -122,10 +122,9 @@ pub unsafe extern "C" fn purlin_spmv_create(
     })
 }
 
-/// Updates a plan to a matrix's new values, O(nnz), if it keeps row sums, a copy of the transpose, one in another order or one of
-/// other units. Other
-/// plans need no update. CUDA graphs of its products that were captured before must not be launched any more: memory that they
-/// read may be gone.
+/// Updates a plan to new values if it stores row sums or a copy of the matrix: transposed, reordered or rescaled, or
+/// on a GPU that of values in host memory. O(nnz). Other plans read the matrix itself and need no update. CUDA graphs
+/// of its products that were captured before must not be launched any more: memory that they read may be gone.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
@@ -217,9 +216,9 @@ pub unsafe extern "C" fn purlin_spmv_apply(
     })
 }
 
-/// Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
-/// their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for 2 to 16 columns.
-/// Column-major ones, of any leading dimension, take a product a column.
+/// Y = alpha op(A) X + beta Y for the columns of dense matrices. O((nnz + rows) b). Row-major ones without gaps are
+/// read once for all of their columns, and the numbers that an entry of A multiplies are adjacent: the fast layout for
+/// 2 to 16 columns. Column-major ones, of any leading dimension, take a product a column.
 ///
 /// @param      plan    the plan.
 /// @param      stream  NULL for the context's own. Outputs in host memory are complete on return.

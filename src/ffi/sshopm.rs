@@ -144,8 +144,9 @@ pub(super) unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -
 /// @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalized.
 /// @param      power     m, m - 1 or m - 2: how many indices are contracted.
 /// @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`power`, sizes, types,
+/// read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_product(
@@ -170,7 +171,7 @@ pub extern "C" fn purlin_sshopm_product(
     })
 }
 
-/// Start vectors, unit and the same on every backend.
+/// Start vectors, unit and the same on every backend. O(n V).
 ///
 /// @param      context  the context of the result.
 /// @param      stream   NULL for the context's own.
@@ -178,7 +179,8 @@ pub extern "C" fn purlin_sshopm_product(
 ///                      are those of the first tensor of a solve with the same seed.
 /// @param      seed     seed of random vectors; 0 for other kinds.
 /// @param      starts   n x V, F32 or F64, on the host or the device.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (AUTO or an unknown
+/// `kind`, a kind that has no points for n or V, a seed that is not used, sizes, type, read-only, another context),
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -205,7 +207,8 @@ pub extern "C" fn purlin_sshopm_starts(
 
 /// Residuals, projected Hessians and classes of given pairs.
 ///
-/// The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at x.
+/// The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at
+/// x. One product A x^(m-2) and O(n^3) operations a pair.
 ///
 /// @param      context               the context of all tensors.
 /// @param      stream                NULL for the context's own.
@@ -216,8 +219,9 @@ pub extern "C" fn purlin_sshopm_starts(
 /// @param      residuals             V x T; may be NULL.
 /// @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
 /// @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
+/// `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_classify(

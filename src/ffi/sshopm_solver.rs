@@ -291,8 +291,9 @@ pub unsafe extern "C" fn purlin_sshopm_solve_once(
     })
 }
 
-/// All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
-/// (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
+/// All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random
+/// starts (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness. A step of a
+/// start costs one product A x^(m-2), O(U), and O(n^3) operations.
 ///
 /// For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
 /// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even

@@ -108,9 +108,8 @@ impl Bounds {
 }
 
 /// Enlarges the first thread's stack to the size that a call needs: the system does so page by page where a page is
-/// used, and ends the process when it has no memory to do so. `false` if there is as little: a mapping of twice the
-/// size is tried first. Nothing is written, and pages that are there are not touched: below the stack pointer of a
-/// coroutine whose stack is an array of the first thread, they are the host's.
+/// used, and ends the process when it has no memory to do so. Returns `false` if the system refuses a mapping of twice
+/// the size. Reads only pages that are not mapped yet: mapped ones may belong to a coroutine of the host.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn grow(at: usize) -> bool {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);

@@ -63,12 +63,13 @@ unsafe fn table(
     fill(shape, unsafe { std::slice::from_raw_parts_mut(table, count) })
 }
 
-/// Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order.
+/// Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order. O(m U).
 ///
 /// @param      order      number of indices m, at least 2.
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
+/// over 2^31 - 1).
 ///
 /// # Safety
 /// `indices` is NULL or valid for m * U initialised elements.
@@ -79,12 +80,12 @@ pub unsafe extern "C" fn purlin_symmetric_indices(order: i64, dimension: i64, in
     guard::run(|| unsafe { table("indices", order, dimension, indices, |s| s.order, symmetric::indices) })
 }
 
-/// Exponents of the packed entries' monomials: how often each index stands in the tuple.
+/// Exponents of the packed entries' monomials: how often each index stands in the tuple. O((m + n) U).
 ///
 /// @param      order      number of indices m, at least 2.
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] exponents  host, n x U, column-major.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
 ///
 /// # Safety
 /// `exponents` is NULL or valid for n * U initialised elements.
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, 
     guard::run(|| unsafe { table("exponents", order, dimension, exponents, |s| s.dimension, symmetric::exponents) })
 }
 
-/// Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for.
+/// Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for. O(m U).
 ///
 /// @param      order         number of indices m, at least 2.
 /// @param      dimension     range n of each index, at least 1.
@@ -123,8 +124,8 @@ fn packing(argument: &str, code: i32) -> Result<Packing> {
     }
 }
 
-/// Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it. On the device the result
-/// is complete in stream order.
+/// Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it. O(m U + T U). On the
+/// device the result is complete in stream order.
 ///
 /// @param      context              the context of both tensors.
 /// @param      stream               NULL for the context's own.
@@ -132,8 +133,9 @@ fn packing(argument: &str, code: i32) -> Result<Packing> {
 /// @param      source_packing       PURLIN_PACKING_ENTRIES or PURLIN_PACKING_POLYNOMIAL.
 /// @param      destination          symmetric batch of the same order, dimension and count, F32 or F64, where `source` is.
 /// @param      destination_packing  as `source_packing`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another order, dimension
+/// or count, a tensor that is not symmetric or is read-only, type, `source_packing` or `destination_packing`, another
+/// context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_convert(
@@ -156,8 +158,8 @@ pub extern "C" fn purlin_symmetric_convert(
     })
 }
 
-/// Packs dense tensors. On the device the result is complete in stream order if `symmetrize` is 1; else the call waits
-/// for the outcome of the check, which is the same as on the host.
+/// Packs dense tensors. O(m n^m T). On the device the result is complete in stream order if `symmetrize` is 1; else
+/// the call waits for the outcome of the check, which is the same as on the host.
 ///
 /// @param      context          the context of both tensors.
 /// @param      stream           NULL for the context's own.
@@ -191,15 +193,15 @@ pub extern "C" fn purlin_symmetric_from_full(
     })
 }
 
-/// Unpacks symmetric tensors into dense ones. On the device the result is complete in stream order.
+/// Unpacks symmetric tensors into dense ones. O(m n^m T). On the device the result is complete in stream order.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.
 /// @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
 /// @param      full     dense, n x .. x n x T, or without the T if it is 1; where `packed` is, of its element type.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a tensor of 2^31 elements
-/// or more).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, a read-only
+/// `full`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or
+/// on the device a tensor of 2^31 elements or more).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_to_full(
@@ -218,15 +220,17 @@ pub extern "C" fn purlin_symmetric_to_full(
     })
 }
 
-/// Norms of symmetric tensors, over all n^m entries. On the device the result is complete in stream order.
+/// Norms of symmetric tensors, over all n^m entries. O(m U + T U). On the device the result is complete in stream
+/// order.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.
 /// @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
 /// @param      kind     PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE or PURLIN_NORM_MAX.
 /// @param      norms    dense, T elements, where `packed` is, of its element type.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`kind`, sizes, types,
+/// read-only `norms`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the
+/// device).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_norm(

@@ -267,7 +267,8 @@ pub unsafe extern "C" fn purlin_tensor_create(
 /// @param[in]  strides  `ndim` strides in elements, not negative; NULL for packed storage.
 /// @param[in]  data     the first element, aligned as its component type.
 /// @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
+/// negative or too large size, negative stride, a NULL or misaligned pointer).
 ///
 /// # Safety
 /// `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.

@@ -33,8 +33,8 @@ unsafe fn factor(argument: &str, number: *const f64) -> Result<Complex<f64>> {
     Ok(Complex::new(parts[0], parts[1]))
 }
 
-/// alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends of open trains. The
-/// factors go into the first core.
+/// alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends of open trains. The factors
+/// go into the first core. O(n (r + s)^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn purlin_tt_add(
     })
 }
 
-/// factor 2^exponent x, for factors that may lie beyond the range of the type.
+/// factor 2^exponent x, for factors that may lie beyond the range of the type. O(n r^2) a site.
 ///
 /// @param      context   the context of the trains.
 /// @param      stream    NULL for the context's own.
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn purlin_tt_scale(
     })
 }
 
-/// The complex conjugate.
+/// The complex conjugate. O(n r^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_tt_conj(
     })
 }
 
-/// The product entry by entry: ranks multiply.
+/// The product entry by entry: ranks multiply. O(n r^2 s^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard(
     })
 }
 
-/// H x: ranks multiply.
+/// H x: ranks multiply. O(n^2 w^2 r^2) a site, where `h` has the ranks w.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn purlin_tt_apply(
     })
 }
 
-/// The train read backwards: entry (i, j, ..) is that of x at (.., j, i).
+/// The train read backwards: entry (i, j, ..) is that of x at (.., j, i). O(n r^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn purlin_tt_reverse(
     })
 }
 
-/// The ring that begins with another core. Of an open train that is a ring too.
+/// The ring that begins with another core. Of an open train that is a ring too. O(n r^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -257,7 +257,8 @@ pub unsafe extern "C" fn purlin_tt_rotate(
     })
 }
 
-/// The open train of a ring, exactly: the boundary index is carried along, so that ranks multiply by r_0.
+/// The open train of a ring, exactly: the boundary index is carried along, so that ranks multiply by r_0. O(n r^2
+/// r_0^2) a site.
 ///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
@@ -285,7 +286,7 @@ pub unsafe extern "C" fn purlin_tt_to_open(
     })
 }
 
-/// A copy of another type: of another precision, or complex for a real train.
+/// A copy of another type: of another precision, or complex for a real train. O(n r^2) a site.
 ///
 /// Where single precision does not hold the largest number of a core, all cores get equal powers of two.
 ///
@@ -318,9 +319,9 @@ pub unsafe extern "C" fn purlin_tt_cast(
     })
 }
 
-/// The train with orthonormal cores but for one: left of it they have orthonormal columns as (r n) x s matrices, right of it
-/// orthonormal rows as r x (n s) ones, and the norm is that of the centre. Triangular factors have diagonals that are not
-/// negative, so that the form is unique. Open trains alone.
+/// The train with orthonormal cores but for one: left of it they have orthonormal columns as (r n) x s matrices, right
+/// of it orthonormal rows as r x (n s) ones, and the norm is that of the centre. Triangular factors have diagonals
+/// that are not negative, so that the form is unique. Open trains alone. O(n r^3) a site.
 ///
 /// @param      context   the context of the trains.
 /// @param      stream    NULL for the context's own.

@@ -174,7 +174,8 @@ unsafe fn scaled(
 }
 
 /// Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
-/// PURLIN_TT_CONJ_NONE.
+/// PURLIN_TT_CONJ_NONE. O(n r s (r + s)) a site of open trains with ranks r and s; in a ring that for each pair of
+/// boundary indices, where no cheaper method is chosen. purlin_tt_plan_inner counts the operations.
 ///
 /// The trains have the same mode sizes and precision; each may be open or cyclic, real or complex. Trains in host memory
 /// are copied to a GPU for the call.
@@ -275,7 +276,8 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
     })
 }
 
-/// Norm: the square root of the inner product of a train with itself.
+/// Norm: the square root of the inner product of a train with itself. O(n r^3) a site of an open train, as
+/// purlin_tt_inner of `x` with itself.
 ///
 /// @param      contraction  the contraction; `norm_method` says how, and nothing but the bra is ever conjugated.
 /// @param      stream       NULL for the context's own.
@@ -370,7 +372,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
 }
 
 /// Distance: the norm of x - y, by QR factors of the difference, so that it keeps its digits where the trains nearly
-/// agree. From inner products, half of them would be lost.
+/// agree. From inner products, half of them would be lost. O(n (r + s)^3) a site of open trains.
 ///
 /// @param      contraction  the contraction.
 /// @param      stream       NULL for the context's own.

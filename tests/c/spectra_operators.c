@@ -195,7 +195,7 @@ static void densities(void) {
   BAD_ARGUMENT("function: is NULL", purlin_graph_density_trace(4, points, weights, 16, NULL, NULL, &trace));
   BAD_ARGUMENT("trace: is NULL", purlin_graph_density_trace(4, points, weights, 16, power, &two, NULL));
   BAD_ARGUMENT("n: is -1", purlin_graph_density_trace(4, points, weights, -1, power, &two, &trace));
-  FAILS(PURLIN_ERROR_NUMERICAL, "the trace is NaN",
+  FAILS(PURLIN_ERROR_NUMERICAL, "trace: is NaN",
         purlin_graph_density_trace(4, points, weights, 16, nothing, NULL, &trace));
 }
 
