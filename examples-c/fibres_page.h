@@ -8,7 +8,7 @@
 typedef struct fibres {
   int64_t dims[3];
   const float *b0;      /* T: signal without diffusion weighting */
-  const float *gfa;     /* T: generalised fractional anisotropy of the orientation function, 0 to 1 */
+  const float *gfa;     /* T: generalized fractional anisotropy of the orientation function, 0 to 1 */
   int64_t order;        /* of the symmetric tensors */
   int64_t entries;      /* packed entries of a tensor */
   const int64_t *exponents;    /* 3 x entries */

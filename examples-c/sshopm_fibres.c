@@ -69,7 +69,7 @@ static void announce(const purlin_context *context, char *words, size_t size) {
   printf("purlin %d.%d.%d on the %s\n", (int)(version / 10000), (int)(version / 100 % 100), (int)(version % 100), words);
 }
 
-/* Generalised fractional anisotropy: the part of a function's mean square that is not its mean. `sh` is orthonormal. */
+/* Generalized fractional anisotropy: the part of a function's mean square that is not its mean. `sh` is orthonormal. */
 static float anisotropy(const float *sh, int64_t count) {
   double sum = 0.0;
   int64_t k;

@@ -1161,7 +1161,7 @@
 #define PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN 9
 
 /**
- * Thick-restart Lanczos with full reorthogonalisation.
+ * Thick-restart Lanczos with full reorthogonalization.
  */
 #define PURLIN_LANCZOS_METHOD_RESTART 0
 
@@ -2907,7 +2907,7 @@ typedef struct purlin_rsvd_info {
   int64_t bytes_predicted;
   /**
    * Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of
-   * small factorisations and of cuSOLVER, so that runs of a few MiB use less.
+   * small factorizations and of cuSOLVER, so that runs of a few MiB use less.
    */
   int64_t device_bytes;
   /**
@@ -2961,7 +2961,7 @@ typedef struct purlin_rsvd_info {
    */
   double seconds_orthonormalize;
   /**
-   * Seconds of factorisations of small matrices.
+   * Seconds of factorizations of small matrices.
    */
   double seconds_small;
   /**
@@ -3243,7 +3243,7 @@ typedef struct purlin_rpca_info {
    */
   double residual;
   /**
-   * ||L||_* + lambda ||S||_1, which the method minimises.
+   * ||L||_* + lambda ||S||_1, which the method minimizes.
    */
   double objective;
   /**
@@ -4119,11 +4119,11 @@ purlin_status purlin_device_info_init(struct purlin_device_info *info,
  * Properties of a GPU.
  *
  * @param      ordinal  0 to the number of GPUs less 1.
- * @param[out] info     filled in; initialise it with purlin_device_info_init.
+ * @param[out] info     filled in; initialize it with purlin_device_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
  * `PURLIN_ERROR_NO_DEVICE` (no driver, no such GPU), `PURLIN_ERROR_CUDA`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_device_properties(int32_t ordinal,
@@ -4154,7 +4154,7 @@ purlin_status purlin_context_options_init(struct purlin_context_options *options
  * `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
- * @pre `options` is NULL or an initialised struct, `context` is NULL or valid for writing.
+ * @pre `options` is NULL or an initialized struct, `context` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_context_create(const struct purlin_context_options *options,
@@ -4185,11 +4185,11 @@ purlin_status purlin_context_info_init(struct purlin_context_info *info,
  * Backend, device, threads and limits of a context, and the memory that its objects hold.
  *
  * @param      context  the context.
- * @param[out] info     filled in; initialise it with purlin_context_info_init.
+ * @param[out] info     filled in; initialize it with purlin_context_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size), `PURLIN_ERROR_FORKED`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_context_properties(const struct purlin_context *context,
@@ -4318,11 +4318,11 @@ purlin_status purlin_group_info_init(struct purlin_group_info *info,
  * The number of contexts of a group.
  *
  * @param      group  the group.
- * @param[out] info   filled in; initialise it with purlin_group_info_init.
+ * @param[out] info   filled in; initialize it with purlin_group_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
  * `PURLIN_ERROR_FORKED`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_group_properties(const struct purlin_group *group,
@@ -4453,11 +4453,11 @@ purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
  * Properties of a tensor. Its sizes are in purlin_tensor_shape.
  *
  * @param      tensor  the tensor.
- * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
+ * @param[out] info    filled in; initialize it with purlin_tensor_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
@@ -4785,11 +4785,11 @@ purlin_status purlin_matrix_info_init(struct purlin_matrix_info *info,
  * Properties of a matrix.
  *
  * @param      matrix  the matrix.
- * @param[out] info    filled in; initialise it with purlin_matrix_info_init.
+ * @param[out] info    filled in; initialize it with purlin_matrix_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_properties(const struct purlin_matrix *matrix,
@@ -4872,7 +4872,7 @@ purlin_status purlin_symmetric_count(int64_t order,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
  * over 2^31 - 1).
  *
- * @pre `indices` is NULL or valid for m * U initialised elements.
+ * @pre `indices` is NULL or valid for m * U initialized elements.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_indices(int64_t order,
@@ -4887,7 +4887,7 @@ purlin_status purlin_symmetric_indices(int64_t order,
  * @param[out] exponents  host, n x U, column-major.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
  *
- * @pre `exponents` is NULL or valid for n * U initialised elements.
+ * @pre `exponents` is NULL or valid for n * U initialized elements.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_exponents(int64_t order,
@@ -4902,7 +4902,7 @@ purlin_status purlin_symmetric_exponents(int64_t order,
  * @param[out] multinomials  host, U elements.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
  *
- * @pre `multinomials` is NULL or valid for U initialised elements.
+ * @pre `multinomials` is NULL or valid for U initialized elements.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_multinomials(int64_t order,
@@ -5129,7 +5129,7 @@ purlin_status purlin_sshopm_classify(const struct purlin_context *context,
  * unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option
  * that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or an initialised struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
+ * @pre `options` is NULL or an initialized struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
  * its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -5163,12 +5163,12 @@ purlin_status purlin_sshopm_cancel(const struct purlin_sshopm *sshopm);
  *
  * @param      sshopm   the solver.
  * @param      tensors  the batch.
- * @param[out] info     filled in; initialise it with purlin_sshopm_info_init.
+ * @param[out] info     filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of the GPU
  * kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_plan(const struct purlin_sshopm *sshopm,
@@ -5179,11 +5179,11 @@ purlin_status purlin_sshopm_plan(const struct purlin_sshopm *sshopm,
  * The report of the last call of purlin_sshopm_solve or purlin_sshopm_solve_all that succeeded on a solver.
  *
  * @param      sshopm  the solver.
- * @param[out] info    filled in; initialise it with purlin_sshopm_info_init.
+ * @param[out] info    filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
  * call has succeeded yet).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_last_info(const struct purlin_sshopm *sshopm,
@@ -5213,7 +5213,7 @@ purlin_status purlin_sshopm_last_info(const struct purlin_sshopm *sshopm,
  * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
  * do not converge are not an error of the call: see `status` and `start_status`.
  *
- * @pre `results` and `info` are NULL or initialised structs.
+ * @pre `results` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_solve(const struct purlin_sshopm *sshopm,
@@ -5235,7 +5235,7 @@ purlin_status purlin_sshopm_solve(const struct purlin_sshopm *sshopm,
  * @param[out] info     may be NULL.
  * @return as purlin_sshopm_create and purlin_sshopm_solve.
  *
- * @pre `options`, `results` and `info` are NULL or initialised structs.
+ * @pre `options`, `results` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
@@ -5277,7 +5277,7 @@ purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
  * @param[out] info            may be NULL.
  * @return as purlin_sshopm_solve.
  *
- * @pre `results` and `info` are NULL or initialised structs.
+ * @pre `results` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_solve_all(const struct purlin_sshopm *sshopm,
@@ -5301,7 +5301,7 @@ purlin_status purlin_sshopm_solve_all(const struct purlin_sshopm *sshopm,
  * @param[out] info            may be NULL.
  * @return as purlin_sshopm_create and purlin_sshopm_solve_all.
  *
- * @pre `options`, `results` and `info` are NULL or initialised structs.
+ * @pre `options`, `results` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_solve_all_once(const struct purlin_context *context,
@@ -5375,7 +5375,7 @@ purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
  * unknown constant, a number outside its domain), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called
+ * @pre `options` is NULL or an initialized struct; `dwi` is NULL or valid for writing; `options->progress` may be called
  * with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -5407,12 +5407,12 @@ purlin_status purlin_dwi_cancel(const struct purlin_dwi *dwi);
  *
  * @param      dwi    the object; its options are those of peaks.
  * @param      input  as purlin_dwi_peaks.
- * @param[out] info   filled in; initialise it with purlin_sshopm_info_init.
+ * @param[out] info   filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
  * space does not fit).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_plan(const struct purlin_dwi *dwi,
@@ -5424,11 +5424,11 @@ purlin_status purlin_dwi_plan(const struct purlin_dwi *dwi,
  * `info` of that call.
  *
  * @param      dwi   the object.
- * @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
+ * @param[out] info  filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
  * call has succeeded yet).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
@@ -5466,7 +5466,7 @@ purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
  * too few distinct axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
@@ -5498,7 +5498,7 @@ purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
  * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_fit.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
@@ -5534,7 +5534,7 @@ purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
  * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_fit.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
@@ -5564,7 +5564,7 @@ purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
  * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_csa.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
@@ -5602,7 +5602,7 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
  * outputs, another context, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_peaks(const struct purlin_dwi *dwi,
@@ -5628,7 +5628,7 @@ purlin_status purlin_dwi_peaks(const struct purlin_dwi *dwi,
  * @param[out] info     report of the call; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_peaks.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_peaks_once(const struct purlin_context *context,
@@ -5817,11 +5817,11 @@ purlin_status purlin_source_from_callback(const struct purlin_context *context,
  * Type, sizes and, where a file says so, the order and the place in space of a source's array.
  *
  * @param      source  the source.
- * @param[out] info    filled in; initialise it with purlin_array_info_init.
+ * @param[out] info    filled in; initialize it with purlin_array_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size), `PURLIN_ERROR_BUSY` (a run reads from it).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_source_info(const struct purlin_source *source,
@@ -6050,7 +6050,7 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
- * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
+ * @pre The structs are NULL or initialized, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
  * valid for writing; `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -6076,11 +6076,11 @@ purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
  * not wait, and gives the plan from before that call.
  *
  * @param      fdk   the reconstruction.
- * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+ * @param[out] info  filled in; initialize it with purlin_fdk_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_plan(const struct purlin_fdk *fdk,
@@ -6092,11 +6092,11 @@ purlin_status purlin_fdk_plan(const struct purlin_fdk *fdk,
  * thread; it waits for nothing.
  *
  * @param      fdk   the reconstruction.
- * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+ * @param[out] info  filled in; initialize it with purlin_fdk_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * no run that ended so).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_last_info(const struct purlin_fdk *fdk,
@@ -6175,7 +6175,7 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
  * (not even the smallest slab fits; the message says how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided
  * device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
@@ -6197,7 +6197,7 @@ purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_fdk_reconstruct_to_sink.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
@@ -6220,7 +6220,7 @@ purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_fdk_create and purlin_fdk_reconstruct.
  *
- * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
+ * @pre The structs are NULL or initialized, the arrays of `geometry` NULL or valid for the sizes in it.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_reconstruct_once(const struct purlin_context *context,
@@ -6288,7 +6288,7 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
  * progress function or by purlin_fdk_cancel since the begin, whether views are missing or not), `PURLIN_ERROR_CUDA`: the
  * scan is dropped.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_finish_to_sink(struct purlin_fdk *fdk,
@@ -6303,7 +6303,7 @@ purlin_status purlin_fdk_finish_to_sink(struct purlin_fdk *fdk,
  * @param[out] info    report of the call; may be NULL.
  * @return as purlin_fdk_finish_to_sink.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
@@ -6582,7 +6582,7 @@ purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
  * `one_pass` without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an
  * option that this library does not know, a restart file with a tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
+ * @pre `options` is NULL or initialized, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
  * writing; `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -6631,12 +6631,12 @@ purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
  * @param      a       the matrix, of any storage.
  * @param      with_u  1 for a run with U, 0 for one without, which may take less memory.
  * @param      with_v  1 for a run with V, 0 for one without.
- * @param[out] info    filled in; initialise it with purlin_rsvd_info_init.
+ * @param[out] info    filled in; initialize it with purlin_rsvd_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
@@ -6651,11 +6651,11 @@ purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
  * May be called from any thread; it does not wait.
  *
  * @param      rsvd  the decomposition.
- * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+ * @param[out] info  filled in; initialize it with purlin_rsvd_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * no run that ended so).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
@@ -6710,7 +6710,7 @@ purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
  * the message says how many bytes are needed), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another
  * call.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
@@ -6734,7 +6734,7 @@ purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
  * @param[out] info     report of the call; may be NULL.
  * @return as purlin_rsvd_create and purlin_rsvd_compute.
  *
- * @pre `options` and `info` are NULL or initialised structs, the `restart_path` of `options` is NULL or a terminated string.
+ * @pre `options` and `info` are NULL or initialized structs, the `restart_path` of `options` is NULL or a terminated string.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
@@ -6762,7 +6762,7 @@ purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
  * `method` other than AUTO and RANGE, `smallest_ratio`, a `sign` other than V_MAX, PROBES and POWER of `error`;
  * `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
@@ -6788,7 +6788,7 @@ purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, and
  * `PURLIN_ERROR_NUMERICAL` for NYSTROM of a matrix that is not positive semidefinite, where that shows.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
@@ -6815,7 +6815,7 @@ purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
  * @param[out] info       report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
  *
- * @pre `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialised struct.
+ * @pre `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_error(struct purlin_rsvd *rsvd,
@@ -6842,7 +6842,7 @@ purlin_status purlin_rsvd_error(struct purlin_rsvd *rsvd,
  * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_residuals(struct purlin_rsvd *rsvd,
@@ -6891,14 +6891,14 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  * @param      options      as for purlin_pca_fit; NULL for the defaults.
  * @param      with_scores  1: of a fit that gives scores, which take memory, and with RANGE and FUSED a pass; 0: of one
  *                          without.
- * @param[out] info         filled in; initialise it with purlin_rsvd_info_init. `host_bytes` contains the components and
+ * @param[out] info         filled in; initialize it with purlin_rsvd_info_init. `host_bytes` contains the components and
  *                          the means on a CPU.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL `info`, struct_size,
  * `with_scores`, the arguments that purlin_pca_fit refuses), `PURLIN_ERROR_NOT_SUPPORTED` as purlin_pca_fit,
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest
  * block fits), `PURLIN_ERROR_CUDA`.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_plan(const struct purlin_rsvd *rsvd,
@@ -6930,7 +6930,7 @@ purlin_status purlin_pca_plan(const struct purlin_rsvd *rsvd,
  * without `center`, or centring, scaling or a sign rule of the session; `PURLIN_ERROR_NOT_SUPPORTED` also for a
  * tolerance or one pass of MERGE.
  *
- * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+ * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_fit(struct purlin_rsvd *rsvd,
@@ -6953,11 +6953,11 @@ purlin_status purlin_pca_destroy(struct purlin_pca *pca);
  * Sizes, options and variances of an analysis.
  *
  * @param      pca   the analysis.
- * @param[out] info  filled in; initialise it with purlin_pca_info_init.
+ * @param[out] info  filled in; initialize it with purlin_pca_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_properties(const struct purlin_pca *pca,
@@ -7059,7 +7059,7 @@ purlin_status purlin_pca_components(const struct purlin_pca *pca,
  * @param[out] info    report of the call; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_transform(struct purlin_pca *pca,
@@ -7125,7 +7125,7 @@ purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
  * option outside its domain, a group on the CPU or that begins with another context),
  * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised; `rpca` is NULL or valid for writing;
+ * @pre `options` is NULL or initialized; `rpca` is NULL or valid for writing;
  * `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -7164,7 +7164,7 @@ purlin_status purlin_rpca_cancel(const struct purlin_rpca *rpca);
  * @return as purlin_rpca_compute; a run that does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_plan(const struct purlin_rpca *rpca,
@@ -7178,11 +7178,11 @@ purlin_status purlin_rpca_plan(const struct purlin_rpca *rpca,
  * it does not wait.
  *
  * @param      rpca  the robust PCA.
- * @param[out] info  filled in; initialise it with purlin_rpca_info_init.
+ * @param[out] info  filled in; initialize it with purlin_rpca_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * no run that ended so).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
@@ -7215,7 +7215,7 @@ purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
  * that all vanish in the precision of the run), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute(struct purlin_rpca *rpca,
@@ -7239,7 +7239,7 @@ purlin_status purlin_rpca_compute(struct purlin_rpca *rpca,
  * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_create and purlin_rpca_compute.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialized structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute_once(const struct purlin_context *context,
@@ -7264,7 +7264,7 @@ purlin_status purlin_rpca_compute_once(const struct purlin_context *context,
  * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
  *
- * @pre `sparse` is NULL or valid for writing, `info` is NULL or an initialised struct.
+ * @pre `sparse` is NULL or valid for writing, `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
@@ -7290,7 +7290,7 @@ purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
  * @param[out] info      report of the call; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute_to_sinks(struct purlin_rpca *rpca,
@@ -7467,11 +7467,11 @@ purlin_status purlin_tt_info_init(struct purlin_tt_info *info,
  * Type, location, number of cores and size of a tensor train. purlin_tt_shape gives its modes and ranks.
  *
  * @param      tt    the train.
- * @param[out] info  filled in; initialise it with purlin_tt_info_init.
+ * @param[out] info  filled in; initialize it with purlin_tt_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_properties(const struct purlin_tt *tt,
@@ -7620,10 +7620,10 @@ purlin_status purlin_tt_matrix_core(const struct purlin_tt_matrix *matrix,
  * Type, location, number of cores and size of a TT-matrix. purlin_tt_matrix_shape gives its modes and ranks.
  *
  * @param      matrix  the TT-matrix.
- * @param[out] info    filled in; initialise it with purlin_tt_info_init.
+ * @param[out] info    filled in; initialize it with purlin_tt_info_init.
  * @return as purlin_tt_properties.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_matrix_properties(const struct purlin_tt_matrix *matrix,
@@ -7701,7 +7701,7 @@ purlin_status purlin_tt_contraction_info_init(struct purlin_tt_contraction_info 
  * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
  * that it has no contractions for), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised; `contraction` is NULL or valid for writing; `options->progress` may be called with
+ * @pre `options` is NULL or initialized; `contraction` is NULL or valid for writing; `options->progress` may be called with
  * its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -7736,11 +7736,11 @@ purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *c
  * nothing.
  *
  * @param      contraction  the contraction.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+ * @param[out] info         filled in; initialize it with purlin_tt_contraction_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * no call that ended so).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_last_info(const struct purlin_tt_contraction *contraction,
@@ -7753,14 +7753,14 @@ purlin_status purlin_tt_contraction_last_info(const struct purlin_tt_contraction
  * @param      contraction  the contraction.
  * @param      x            the bra.
  * @param      y            the ket.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the
+ * @param[out] info         filled in; initialize it with purlin_tt_contraction_info_init. `workspace_bytes` is the
  *                          most that the call will use; on a GPU, copies of cores that lie elsewhere, tables of
  *                          addresses and single results are not counted, nor the workspace of cuBLAS, 32 MiB at most.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * the arguments that purlin_tt_inner refuses, a `workspace_limit` that is too small among them), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
@@ -7776,7 +7776,7 @@ purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` in the cases of purlin_tt_norm.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
@@ -7792,7 +7792,7 @@ purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_norm.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
@@ -7811,7 +7811,7 @@ purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_inner; messages name the pair as in `x[3]`.
  *
- * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
@@ -7831,7 +7831,7 @@ purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_batch.
  *
- * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
@@ -7852,7 +7852,7 @@ purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
  * @return as purlin_tt_plan_inner, with the refusals of purlin_tt_sandwich; `PURLIN_ERROR_NOT_SUPPORTED` (an operator
  * on a device, `repeat`).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
@@ -7870,7 +7870,7 @@ purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
  * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_sandwich.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
@@ -7901,7 +7901,7 @@ purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
- * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
@@ -7924,7 +7924,7 @@ purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
  * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
  *
- * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
+ * @pre `options` and `info` are NULL or initialized structs, `result` is NULL or valid for 2 elements.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_inner_once(const struct purlin_context *context,
@@ -7947,7 +7947,7 @@ purlin_status purlin_tt_inner_once(const struct purlin_context *context,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
@@ -7968,7 +7968,7 @@ purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
@@ -7989,7 +7989,7 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
  * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
  *
- * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+ * @pre `options` and `info` are NULL or initialized structs, `result` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_norm_once(const struct purlin_context *context,
@@ -8009,7 +8009,7 @@ purlin_status purlin_tt_norm_once(const struct purlin_context *context,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_norm_scaled(struct purlin_tt_contraction *contraction,
@@ -8030,7 +8030,7 @@ purlin_status purlin_tt_norm_scaled(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
@@ -8053,7 +8053,7 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
  * @param[out] info     report of the call; may be NULL.
  * @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
  *
- * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+ * @pre `options` and `info` are NULL or initialized structs, `result` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_distance_once(const struct purlin_context *context,
@@ -8075,7 +8075,7 @@ purlin_status purlin_tt_distance_once(const struct purlin_context *context,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contraction,
@@ -8131,7 +8131,7 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
- * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
+ * @pre `info` is NULL or an initialized struct; trains, `result` and workspace stay until the work is done.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
@@ -8259,7 +8259,7 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
  * are rounded as those of purlin_tt_inner are; all the same `values` are written. With `exponents` the call succeeds,
  * the mantissa is NaN and info.outcome NONFINITE.
  *
- * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_inner_batch(struct purlin_tt_contraction *contraction,
@@ -8287,7 +8287,7 @@ purlin_status purlin_tt_inner_batch(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner_batch.
  *
- * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
@@ -8318,7 +8318,7 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
  *
- * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
@@ -8342,7 +8342,7 @@ purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
  *
- * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contraction,
@@ -8369,7 +8369,7 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
  * @return as purlin_tt_sandwich; `PURLIN_ERROR_NUMERICAL` also where <x|x> is 0, and then nothing is written.
  *
  * @pre `quotient` is NULL or valid for 2 elements, `numerator` and `denominator` are NULL or valid for writing, `info` NULL or
- * an initialised struct.
+ * an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
@@ -8399,7 +8399,7 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  * `PURLIN_ERROR_INVALID_ARGUMENT` also for a site out of range and dimensions. A `workspace_limit` below the need of
  * the environments of all bonds is refused with the bytes needed.
  *
- * @pre `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
+ * @pre `sites` is NULL or valid for `count` elements, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
@@ -8424,7 +8424,7 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
  * @param[out] info         report of the call; may be NULL.
  * @return as purlin_tt_expect_local.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
@@ -8995,7 +8995,7 @@ purlin_status purlin_tt_round_info_init(struct purlin_tt_round_info *info,
  * @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
  * range and numbers that are not finite.
  *
- * @pre `options` is NULL or initialised, `tt` is NULL or valid for writing, `info` NULL or an initialised struct.
+ * @pre `options` is NULL or initialized, `tt` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_round(const struct purlin_context *context,
@@ -9785,7 +9785,7 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * method, an order, TRANSPOSE of complex numbers, a kind of graphs if it does not know its row sums),
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
+ * @pre `options` is NULL or initialized; `plan` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_spmv_create(const struct purlin_matrix *a,
@@ -9876,11 +9876,11 @@ purlin_status purlin_spmv_apply_block(const struct purlin_spmv *plan,
  * Properties of a plan.
  *
  * @param      plan  the plan.
- * @param[out] info  filled in; initialise it with purlin_spmv_info_init.
+ * @param[out] info  filled in; initialize it with purlin_spmv_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
  * struct_size).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_spmv_properties(const struct purlin_spmv *plan,
@@ -9931,7 +9931,7 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * unknown constant, an option that is out of range for every matrix, options that exclude each other, a group that begins
  * with another context), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised; `lanczos` is NULL or valid for writing;
+ * @pre `options` is NULL or initialized; `lanczos` is NULL or valid for writing;
  * `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -9966,11 +9966,11 @@ purlin_status purlin_lanczos_cancel(const struct purlin_lanczos *lanczos);
  * thread, also while a call runs, which it does not wait for.
  *
  * @param      lanczos  the solver.
- * @param[out] info     the report; initialise it with purlin_lanczos_info_init.
+ * @param[out] info     the report; initialize it with purlin_lanczos_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size;
  * no run so far).
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
@@ -9991,14 +9991,14 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
  * @param      known    as for purlin_lanczos_solve; NULL for none.
  * @param      solve    as for purlin_lanczos_solve; NULL for none.
  * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
- *                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
+ *                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialize it
  *                      with purlin_lanczos_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * options that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another
  * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
@@ -10011,9 +10011,9 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
  * never formed (`options->kind`).
  *
- * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
+ * Thick-restart Lanczos with full reorthogonalization (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
  * the same pairs as ARPACK with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
- * orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
+ * orthogonalization a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
  * of one vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed
  * from the vectors returned, and a pair for which they contradict the iteration counts as not converged. A sparse
  * matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
@@ -10060,7 +10060,7 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_solve(struct purlin_lanczos *lanczos,
@@ -10090,7 +10090,7 @@ purlin_status purlin_lanczos_solve(struct purlin_lanczos *lanczos,
  * @param[out] info       report of the call; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_solve.
  *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+ * @pre `options` and `info` are NULL or initialized structs; `options->progress` may be called with its user pointer during the
  * call.
  */
 PURLIN_MUST_USE
@@ -10118,13 +10118,13 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
  * @param      a        the matrix, as for purlin_lanczos_singular.
  * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes` and `contexts`, which is 1, are
  *                      filled in, of a sparse matrix also `part_rows`, `part_entries` and `product_bytes`, of a product with
- *                      A and one with A^H; the rest is 0. Initialise it with purlin_lanczos_info_init.
+ *                      A and one with A^H; the rest is 0. Initialize it with purlin_lanczos_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * options that purlin_lanczos_singular does not use or the matrix is too small for, another kind, several contexts, a
  * matrix of another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with PURLIN_LANCZOS_AUGMENTED),
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
@@ -10141,7 +10141,7 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  * the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
  * Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
  * about eps ||A||, and u and v are orthonormal also where values are 0. A step takes one product with A, one with
- * A^H, and O(basis min(rows, cols)) operations of orthogonalisation, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
+ * A^H, and O(basis min(rows, cols)) operations of orthogonalization, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
  *
  * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
  * that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,
@@ -10174,7 +10174,7 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  * precision 3.4e38), `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
@@ -10202,7 +10202,7 @@ purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
  * @param[out] info       report of the call; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_singular.
  *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+ * @pre `options` and `info` are NULL or initialized structs; `options->progress` may be called with its user pointer during the
  * call.
  */
 PURLIN_MUST_USE
@@ -10218,7 +10218,7 @@ purlin_status purlin_lanczos_singular_once(const struct purlin_context *context,
                                            struct purlin_lanczos_info *info);
 
 /**
- * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
+ * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalization: its coefficients
  * are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
  * Three vectors of memory, one product and O(n) operations a step.
  *
@@ -10317,7 +10317,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * @param[out] info         report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve.
  *
- * @pre `info` is NULL or an initialised struct.
+ * @pre `info` is NULL or an initialized struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
@@ -10345,7 +10345,7 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
  * has k pairs, and as they were if not.
  *
- * @pre `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
+ * @pre `info` is NULL or an initialized struct; `inertia` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
@@ -10415,7 +10415,7 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * @param[out] info        report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve.
  *
- * @pre `info` is NULL or an initialised struct; `value` is NULL or valid for writing.
+ * @pre `info` is NULL or an initialized struct; `value` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,

@@ -4,7 +4,7 @@
 /// Objects are move-only owners of the size of a pointer; a default-constructed one owns nothing. A failed call throws
 /// `purlin::error`, which carries the status. Memory of the caller is used in place: any container with `data()` and
 /// `size()` can be borrowed, and has to outlive the object that borrows it. Options are the C structs, already
-/// initialised, with a `std::function` for progress where the C struct has a callback; an exception of a callback
+/// initialized, with a `std::function` for progress where the C struct has a callback; an exception of a callback
 /// cancels the call and is thrown again when the call has returned.
 ///
 /// The calls follow the C names: `purlin_sshopm_solve_once` is `purlin::sshopm::solve`. Where C takes a stream, C++ takes

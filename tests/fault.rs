@@ -326,7 +326,7 @@ fn small_matrices_have_fault_points() {
         let objects = Fixture::on_cpu(7);
         let call = (case.prepare)(&objects);
         let sites = Trial { case: &case, kinds: Kind::HostMemory as u32, allowed: &[], sticky: false }.sites(&call);
-        for name in ["small matrix", "working memory of a factorisation"] {
+        for name in ["small matrix", "working memory of a factorization"] {
             assert!(sites.iter().any(|(_, what)| *what == name), "{}: no {name}", case.name);
         }
         found += 1;

@@ -149,7 +149,7 @@ c_programs() {
         # Limits on the number of threads, which include the driver's own.
         thread_limit) ;;
         # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds
-        # of them, each of which would initialise CUDA. They test files and the host, not a backend.
+        # of them, each of which would initialize CUDA. They test files and the host, not a backend.
         broken_off | host_process | files_limits | files_written) ;;
         *) echo "$name" ;;
         esac

@@ -1,7 +1,7 @@
 !> Contexts, groups of contexts, and streams: where calls run and in which order.
 !>
 !> An object owns its handle: it is destroyed by `destroy`, or when a local variable of the type goes out of scope.
-!> Variables of a main program live until it ends, which is after Fortran finalises; call `destroy` for those.
+!> Variables of a main program live until it ends, which is after Fortran finalizes; call `destroy` for those.
 !> An object is never copied, as both copies would own the same handle: assignment stops the program.
 module purlin_execution
   use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_null_ptr, c_associated, c_int32_t, c_int64_t

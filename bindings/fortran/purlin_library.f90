@@ -1,4 +1,4 @@
-!> Version, errors, devices and the initialisers of the option and info structs.
+!> Version, errors, devices and the initializers of the option and info structs.
 module purlin_library
   use, intrinsic :: iso_c_binding, only: c_ptr, c_char, c_null_char, c_associated, c_f_pointer, c_int32_t, c_int64_t, c_size_t, &
     c_sizeof
@@ -346,7 +346,7 @@ contains
 
   include 'generated/purlin_init.inc'
 
-  !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.
+  !> An initializer fails only when the struct is unknown to the library, which nobody could handle at run time.
   subroutine initialised(status)
     integer(c_int32_t), intent(in) :: status
     type(outcome) :: o

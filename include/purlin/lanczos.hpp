@@ -20,7 +20,7 @@ struct options : purlin_lanczos_options {
   options() : purlin_lanczos_options{} { check(purlin_lanczos_options_init(this, sizeof(purlin_lanczos_options))); }
 };
 
-/// A solve's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
+/// A solve's report, initialized. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
 /// `count` of the outputs are then valid.
 struct info : purlin_lanczos_info {
   info() : purlin_lanczos_info{} { check(purlin_lanczos_info_init(this, sizeof(purlin_lanczos_info))); }

@@ -20,7 +20,7 @@ struct options : purlin_rpca_options {
   options() : purlin_rpca_options{} { check(purlin_rpca_options_init(this, sizeof(purlin_rpca_options))); }
 };
 
-/// A run's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
+/// A run's report, initialized. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
 /// hold the last iterate.
 struct info : purlin_rpca_info {
   info() : purlin_rpca_info{} { check(purlin_rpca_info_init(this, sizeof(purlin_rpca_info))); }

@@ -1,6 +1,6 @@
 //! Starts threads. The system may refuse a thread, and `std::thread::Scope::spawn` would then panic.
 //!
-//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook recognises them.
+//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook recognizes them.
 //! They block the host's signals.
 
 use std::io;

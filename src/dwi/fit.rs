@@ -17,7 +17,7 @@ use crate::sshopm::{Info, TensorStatus};
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
-/// Fits a tensor A of order m to every voxel. It minimises the sum of `w_j (D_j - A g_j^m)^2` over the weighted volumes, with
+/// Fits a tensor A of order m to every voxel. It minimizes the sum of `w_j (D_j - A g_j^m)^2` over the weighted volumes, with
 /// `D_j = -ln(S_j / S0) / b_j` and S0 the mean of the unweighted ones. m = 2 is the diffusion tensor.
 ///
 /// `w_j` is 1, or `(b_j S_j)^2` for [`Weighting::Signal`], or the caller's `weights` if given. One decomposition is used for

@@ -1,7 +1,7 @@
 //! The natural logarithm of many values at once.
 //!
 //! Fits spend most of their time in logarithms, and the system's function takes one value per call. This function is a loop
-//! without branches or calls, which the compiler vectorises.
+//! without branches or calls, which the compiler vectorizes.
 
 use crate::scalar::Real;
 

@@ -145,7 +145,7 @@ pub unsafe extern "C" fn purlin_context_options_init(
 /// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct, `context` is NULL or valid for writing.
+/// `options` is NULL or an initialized struct, `context` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_context_create(
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn purlin_context_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("context", context) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let o = unsafe { options::read("options", options) }?;
         *target = handle::insert::<ContextObject, _>(Context::new(core_options(&o)?)?)?;
         Ok(())
@@ -225,12 +225,12 @@ pub unsafe extern "C" fn purlin_context_info_init(info: *mut purlin_context_info
 /// Backend, device, threads and limits of a context, and the memory that its objects hold.
 ///
 /// @param      context  the context.
-/// @param[out] info     filled in; initialise it with purlin_context_info_init.
+/// @param[out] info     filled in; initialize it with purlin_context_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size), `PURLIN_ERROR_FORKED`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_context_properties(
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn purlin_context_properties(
             device_memory_used: number(context.device_budget().used()),
             device_name: fill_text(name),
         };
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }

@@ -75,12 +75,12 @@ pub unsafe extern "C" fn purlin_device_info_init(info: *mut purlin_device_info, 
 /// Properties of a GPU.
 ///
 /// @param      ordinal  0 to the number of GPUs less 1.
-/// @param[out] info     filled in; initialise it with purlin_device_info_init.
+/// @param[out] info     filled in; initialize it with purlin_device_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
 /// `PURLIN_ERROR_NO_DEVICE` (no driver, no such GPU), `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_device_properties(ordinal: i32, info: *mut purlin_device_info) -> purlin_status {

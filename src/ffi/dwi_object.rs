@@ -100,7 +100,7 @@ struct PeaksHandles {
 
 impl DwiObject {
     /// # Safety
-    /// `options` is NULL or an initialised struct.
+    /// `options` is NULL or an initialized struct.
     unsafe fn new(context: *const purlin_context, options: *const purlin_dwi_options) -> Result<Self> {
         let context = context::get(context)?;
         // SAFETY: as promised above.
@@ -135,7 +135,7 @@ impl DwiObject {
     /// Makes a call of the object that reports its progress, and writes its report.
     ///
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     unsafe fn run(
         &self,
         inputs: &[Range<'_>],
@@ -152,7 +152,7 @@ impl DwiObject {
     }
 
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     unsafe fn fit(&self, scan: &ScanHandles, fit: &FitHandles, info: *mut purlin_sshopm_info) -> Result<()> {
         let locked = scan.lock()?;
         let weights = tensor::input_or_null("weights", fit.weights)?;
@@ -172,7 +172,7 @@ impl DwiObject {
     }
 
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     unsafe fn csa(&self, scan: &ScanHandles, csa: &CsaHandles, info: *mut purlin_sshopm_info) -> Result<()> {
         let locked = scan.lock()?;
         let mut sh = tensor::output("sh", csa.sh)?;
@@ -189,7 +189,7 @@ impl DwiObject {
     }
 
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     unsafe fn peaks(&self, given: &PeaksHandles, info: *mut purlin_sshopm_info) -> Result<()> {
         let stream = stream::get(given.stream)?;
         let input = tensor::input("input", given.input)?;
@@ -221,7 +221,7 @@ impl DwiObject {
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called
+/// `options` is NULL or an initialized struct; `dwi` is NULL or valid for writing; `options->progress` may be called
 /// with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn purlin_dwi_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("dwi", dwi) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         *target = handle::insert(unsafe { DwiObject::new(context, options) }?)?;
         Ok(())
     })
@@ -267,13 +267,13 @@ pub extern "C" fn purlin_dwi_cancel(dwi: *const purlin_dwi) -> purlin_status {
 ///
 /// @param      dwi    the object; its options are those of peaks.
 /// @param      input  as purlin_dwi_peaks.
-/// @param[out] info   filled in; initialise it with purlin_sshopm_info_init.
+/// @param[out] info   filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
 /// space does not fit).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_plan(
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn purlin_dwi_plan(
             object.expect_tensors(&input)?;
             object.dwi.plan(&input)
         };
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { sshopm::report(info, plan) }
     })
 }
@@ -297,18 +297,18 @@ pub unsafe extern "C" fn purlin_dwi_plan(
 /// `info` of that call.
 ///
 /// @param      dwi   the object.
-/// @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
+/// @param[out] info  filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
 /// call has succeeded yet).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut purlin_sshopm_info) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<DwiObject, _>("dwi", dwi)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { sshopm::report(info, || object.dwi.last_info()) }
     })
 }
@@ -345,7 +345,7 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_fit(
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn purlin_dwi_fit(
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { DwiObject::of(dwi)?.fit(&scan, &FitHandles { weights, tensors, s0, status }, info) }
     })
 }
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn purlin_dwi_fit(
 /// @return as purlin_dwi_create and purlin_dwi_fit.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_fit_once(
@@ -404,7 +404,7 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         unsafe { DwiObject::new(context, options)?.fit(&scan, &FitHandles { weights, tensors, s0, status }, info) }
     })
 }
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
 /// @return as purlin_dwi_fit.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_csa(
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn purlin_dwi_csa(
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { DwiObject::of(dwi)?.csa(&scan, &CsaHandles { basis, sh, status }, info) }
     })
 }
@@ -467,7 +467,7 @@ pub unsafe extern "C" fn purlin_dwi_csa(
 /// @return as purlin_dwi_create and purlin_dwi_csa.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_csa_once(
@@ -485,7 +485,7 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         unsafe { DwiObject::new(context, options)?.csa(&scan, &CsaHandles { basis, sh, status }, info) }
     })
 }
@@ -513,7 +513,7 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_peaks(
@@ -528,7 +528,7 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
 ) -> purlin_status {
     guard::run(|| {
         let call = PeaksHandles { stream, input, mask, peaks, count, status };
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { DwiObject::of(dwi)?.peaks(&call, info) }
     })
 }
@@ -547,7 +547,7 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
 /// @return as purlin_dwi_create and purlin_dwi_peaks.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_peaks_once(
@@ -563,7 +563,7 @@ pub unsafe extern "C" fn purlin_dwi_peaks_once(
 ) -> purlin_status {
     guard::run(|| {
         let call = PeaksHandles { stream, input, mask, peaks, count, status };
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         unsafe { DwiObject::new(context, options)?.peaks(&call, info) }
     })
 }

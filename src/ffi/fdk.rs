@@ -62,7 +62,7 @@ impl FdkObject {
 /// The caller's geometry, grid and options on a context, and the progress function in them.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
+/// The structs are NULL or initialized, the arrays of `geometry` NULL or valid for the sizes in it.
 pub(super) unsafe fn made(
     context: *const purlin_context,
     geometry: *const purlin_fdk_geometry,
@@ -73,7 +73,7 @@ pub(super) unsafe fn made(
     if geometry.is_null() {
         return Err(Error::invalid("geometry", "is NULL"));
     }
-    // SAFETY: not null; initialised as promised above.
+    // SAFETY: not null; initialized as promised above.
     let g = unsafe { options::read("geometry", geometry) }?;
     // SAFETY: as promised above.
     let grid = read_grid(&unsafe { options::read("grid", grid) }?)?;
@@ -112,7 +112,7 @@ pub(super) unsafe fn made(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
+/// The structs are NULL or initialized, the arrays of `geometry` NULL or valid for the sizes in it; `fdk` is NULL or
 /// valid for writing; `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn purlin_fdk_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("fdk", fdk) }?;
-        // SAFETY: the caller promises NULL or initialised structs with arrays of the sizes in them.
+        // SAFETY: the caller promises NULL or initialized structs with arrays of the sizes in them.
         let (core, report) = unsafe { made(context, geometry, grid, options) }?;
         let object = FdkObject {
             context: Arc::clone(core.context()),
@@ -157,18 +157,18 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
 /// not wait, and gives the plan from before that call.
 ///
 /// @param      fdk   the reconstruction.
-/// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+/// @param[out] info  filled in; initialize it with purlin_fdk_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_report(&object, info, |object| Ok(object.planned.get())) }
     })
 }
@@ -178,18 +178,18 @@ pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purl
 /// thread; it waits for nothing.
 ///
 /// @param      fdk   the reconstruction.
-/// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+/// @param[out] info  filled in; initialize it with purlin_fdk_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// no run that ended so).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_report(&object, info, |object| object.last.get("fdk")) }
     })
 }
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut
 /// Writes the report that `of` gives of the object.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn write_report(
     object: &FdkObject,
     info: *mut purlin_fdk_info,
@@ -207,7 +207,7 @@ unsafe fn write_report(
     if info.is_null() {
         return Err(Error::invalid("info", "is NULL"));
     }
-    // SAFETY: not null; initialised as promised above.
+    // SAFETY: not null; initialized as promised above.
     unsafe { options::check("info", info) }?;
     // SAFETY: as above.
     unsafe { options::write("info", info, purlin_fdk_info::of(&of(object)?)) }

@@ -38,7 +38,7 @@ use crate::fdk::{Fdk, Projections, Volume};
 /// device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
         let stream = stream::get(stream)?;
         let mut source = handle::exclusive::<SourceObject, _>("projections", projections)?;
         let mut sink = handle::exclusive::<SinkObject, _>("volume", volume)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let context = Arc::clone(fdk.context());
         let (borrowed, mut read);
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
                 object.run(|report| fdk.reconstruct(stream.as_deref(), projections, volume, report))
             })
         })?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
     })
 }
@@ -104,7 +104,7 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
 /// @return as purlin_fdk_reconstruct_to_sink.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_reconstruct(
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut fdk) = FdkObject::exclusive(fdk)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { reconstruct(&mut fdk, &object.report, stream, projections, volume, info) }
     })
 }
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct(
 /// @return as purlin_fdk_create and purlin_fdk_reconstruct.
 ///
 /// # Safety
-/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for the sizes in it.
+/// The structs are NULL or initialized, the arrays of `geometry` NULL or valid for the sizes in it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
@@ -149,9 +149,9 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
     info: *mut purlin_fdk_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or initialised structs with arrays of the sizes in them.
+        // SAFETY: the caller promises NULL or initialized structs with arrays of the sizes in them.
         let (mut fdk, report) = unsafe { made(context, geometry, grid, options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { reconstruct(&mut fdk, &report, stream, projections, volume, info) }
     })
 }
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
 /// A whole scan from a tensor to a tensor. Returns the report.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn reconstruct(
     fdk: &mut Fdk,
     report: &Report,
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn purlin_fdk_push(
 /// scan is dropped.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_finish_to_sink(
@@ -261,13 +261,13 @@ pub unsafe extern "C" fn purlin_fdk_finish_to_sink(
     guard::run(|| {
         let (object, mut fdk) = FdkObject::exclusive(fdk)?;
         let mut sink = handle::exclusive::<SinkObject, _>("volume", volume)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let context = Arc::clone(fdk.context());
         let done = sink.consume("volume", &context, |target| {
             with_volume(target, |volume| object.run(|report| fdk.finish(volume, report)))
         })?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
     })
 }
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn purlin_fdk_finish_to_sink(
 /// @return as purlin_fdk_finish_to_sink.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_finish(
@@ -291,10 +291,10 @@ pub unsafe extern "C" fn purlin_fdk_finish(
     guard::run(|| {
         let (object, mut fdk) = FdkObject::exclusive(fdk)?;
         let mut volume = tensor::output("volume", volume)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let done = object.run(|report| fdk.finish(Volume::Tensor(&mut volume), report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
     })
 }

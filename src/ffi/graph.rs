@@ -54,7 +54,7 @@ pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_embed(
@@ -73,13 +73,13 @@ pub unsafe extern "C" fn purlin_graph_embed(
         let scaling = Scaling::from_code("scaling", scaling)?;
         let mut coordinates = matrix::output("coordinates", coordinates)?;
         let mut values = tensor::output_or_null("values", values)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let outputs = ranges(&[("coordinates", Some(&*coordinates))], &[("values", values.as_deref())]);
         overlap::check(&stored("graph", &graph), &outputs)?;
         let found = object
             .run(|report| session::embed(&lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// has k pairs, and as they were if not.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
+/// `info` is NULL or an initialized struct; `inertia` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_cluster(
@@ -124,13 +124,13 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let mut labels = tensor::output("labels", labels)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         overlap::check(&stored("graph", &graph), &[Range::of("labels", &labels)])?;
         let (found, from) =
             object.run(|report| session::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
         put_number(inertia, found);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
     })
 }
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct; `value` is NULL or valid for writing.
+/// `info` is NULL or an initialized struct; `value` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_fiedler(
@@ -254,12 +254,12 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         let mut vector = tensor::output("vector", vector)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let value = unsafe { super::pointer::output_or_null("value", value) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         overlap::check(&stored("graph", &graph), &[Range::of("vector", &vector)])?;
         let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalized, &mut vector, report))?;
         put_number(value, found);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &from, 1) }
     })
 }

@@ -97,12 +97,12 @@ pub unsafe extern "C" fn purlin_group_info_init(info: *mut purlin_group_info, si
 /// The number of contexts of a group.
 ///
 /// @param      group  the group.
-/// @param[out] info   filled in; initialise it with purlin_group_info_init.
+/// @param[out] info   filled in; initialize it with purlin_group_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
 /// `PURLIN_ERROR_FORKED`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_group_properties(
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn purlin_group_properties(
             return Err(Error::invalid("info", "is NULL"));
         }
         let value = purlin_group_info { struct_size: 0, members: shape::to_i64(group.members().len()) };
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }

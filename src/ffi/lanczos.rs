@@ -62,7 +62,7 @@ impl LanczosObject {
 /// with another context), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised; `lanczos` is NULL or valid for writing;
+/// `options` is NULL or initialized; `lanczos` is NULL or valid for writing;
 /// `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn purlin_lanczos_create(
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("lanczos", lanczos) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let o = unsafe { options::read("options", options) }?;
         let core = session_of(&context, &o)?;
         let object = LanczosObject {
@@ -120,12 +120,12 @@ pub extern "C" fn purlin_lanczos_cancel(lanczos: *const purlin_lanczos) -> purli
 /// thread, also while a call runs, which it does not wait for.
 ///
 /// @param      lanczos  the solver.
-/// @param[out] info     the report; initialise it with purlin_lanczos_info_init.
+/// @param[out] info     the report; initialize it with purlin_lanczos_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size;
 /// no run so far).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_last_info(
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
             return Err(Error::invalid("info", "is NULL"));
         }
         let last = object.last.get("lanczos")?;
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, purlin_lanczos_info::of(&last)) }
     })
 }
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
 /// @param      known    as for purlin_lanczos_solve; NULL for none.
 /// @param      solve    as for purlin_lanczos_solve; NULL for none.
 /// @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
-///                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
+///                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialize it
 ///                      with purlin_lanczos_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// options that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_plan(
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let plan = lanczos.plan(&a, Inputs { start: None, known: known.as_deref(), solve: solve.as_deref() })?;
         // SAFETY: as above.

@@ -69,7 +69,7 @@ impl purlin_lanczos_info {
 /// Writes the report of a solve; an error if fewer than `wanted` pairs have converged.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 pub(super) unsafe fn write_and_check(info: *mut purlin_lanczos_info, found: &Info, wanted: usize) -> Result<()> {
     // SAFETY: as promised above.
     unsafe { options::write("info", info, purlin_lanczos_info::of(found)) }?;

@@ -72,14 +72,14 @@ impl Arguments {
 /// @param      a        the matrix, as for purlin_lanczos_singular.
 /// @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes` and `contexts`, which is 1, are
 ///                      filled in, of a sparse matrix also `part_rows`, `part_entries` and `product_bytes`, of a product with
-///                      A and one with A^H; the rest is 0. Initialise it with purlin_lanczos_info_init.
+///                      A and one with A^H; the rest is 0. Initialize it with purlin_lanczos_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// options that purlin_lanczos_singular does not use or the matrix is too small for, another kind, several contexts, a
 /// matrix of another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with PURLIN_LANCZOS_AUGMENTED),
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_plan_singular(
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan_singular(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let plan = lanczos.plan_singular(&a)?;
         // SAFETY: as above.
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan_singular(
 /// the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
 /// Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
 /// about eps ||A||, and u and v are orthonormal also where values are 0. A step takes one product with A, one with
-/// A^H, and O(basis min(rows, cols)) operations of orthogonalisation, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
+/// A^H, and O(basis min(rows, cols)) operations of orthogonalization, O(basis (rows + cols)) with Golub-Kahan-Lanczos.
 ///
 /// A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where
 /// that is more. Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`,
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan_singular(
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_singular(
@@ -163,11 +163,11 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
         let _stream = stream::before(lanczos.context(), stream)?;
         let a = alive("a", a)?;
         let mut arguments = Arguments::lock(start, (u, v), (values, residuals))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         arguments.check_overlap(&a)?;
         let found = object.run(|report| arguments.run(&lanczos, &a, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
 /// @return as purlin_lanczos_create and purlin_lanczos_singular.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+/// `options` and `info` are NULL or initialized structs; `options->progress` may be called with its user pointer during the
 /// call.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -208,15 +208,15 @@ pub unsafe extern "C" fn purlin_lanczos_singular_once(
         let _stream = stream::before(&context, stream)?;
         let a = alive("a", a)?;
         let mut arguments = Arguments::lock(start, (u, v), (values, residuals))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let lanczos = session_of(&context, &o)?;
         arguments.check_overlap(&a)?;
         let report = callback::progress(o.progress, o.progress_user);
         let found = arguments.run(&lanczos, &a, report.as_ref().map(|f| f as &ProgressFn<'_>))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }

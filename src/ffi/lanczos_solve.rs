@@ -66,9 +66,9 @@ impl Arguments {
 /// Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
 /// never formed (`options->kind`).
 ///
-/// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
+/// Thick-restart Lanczos with full reorthogonalization (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
 /// the same pairs as ARPACK with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
-/// orthogonalisation a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
+/// orthogonalization a restart. A test shows whether copies of multiple eigenvalues are missing, which a Krylov space
 /// of one vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed
 /// from the vectors returned, and a pair for which they contradict the iteration counts as not converged. A sparse
 /// matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random vectors.
@@ -116,7 +116,7 @@ impl Arguments {
 /// `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_solve(
@@ -136,11 +136,11 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
         let _stream = stream::before(lanczos.context(), stream)?;
         let a = alive("a", a)?;
         let mut arguments = Arguments::lock((start, known, solve), (values, vectors, residuals))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         arguments.check_overlap(&a)?;
         let found = object.run(|report| arguments.run(&lanczos, &a, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
 /// @return as purlin_lanczos_create and purlin_lanczos_solve.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+/// `options` and `info` are NULL or initialized structs; `options->progress` may be called with its user pointer during the
 /// call.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -183,15 +183,15 @@ pub unsafe extern "C" fn purlin_lanczos_solve_once(
         let _stream = stream::before(&context, stream)?;
         let a = alive("a", a)?;
         let mut arguments = Arguments::lock((start, known, solve), (values, vectors, residuals))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let lanczos = session_of(&context, &o)?;
         arguments.check_overlap(&a)?;
         let report = callback::progress(o.progress, o.progress_user);
         let found = arguments.run(&lanczos, &a, report.as_ref().map(|f| f as &ProgressFn<'_>))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }

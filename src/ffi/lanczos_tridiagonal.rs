@@ -12,7 +12,7 @@ use crate::lanczos::algorithm::cullum::{Recurrence, filter};
 use crate::lanczos::tridiagonal::ends;
 use crate::shape::{self, to_i64};
 
-/// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients
+/// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalization: its coefficients
 /// are those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices.
 /// Three vectors of memory, one product and O(n) operations a step.
 ///

@@ -43,7 +43,7 @@ pub const PURLIN_LANCZOS_AUGMENTED: i32 = 8;
 /// since it is not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
 pub const PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN: i32 = 9;
 
-/// Thick-restart Lanczos with full reorthogonalisation.
+/// Thick-restart Lanczos with full reorthogonalization.
 pub const PURLIN_LANCZOS_METHOD_RESTART: i32 = 0;
 /// The three-term recurrence, `basis` steps of it, with the test of Cullum and Willoughby; eigenvectors by running it
 /// again. Three vectors of memory beside those returned; sees one copy of each eigenvalue.

@@ -471,12 +471,12 @@ pub unsafe extern "C" fn purlin_matrix_info_init(info: *mut purlin_matrix_info, 
 /// Properties of a matrix.
 ///
 /// @param      matrix  the matrix.
-/// @param[out] info    filled in; initialise it with purlin_matrix_info_init.
+/// @param[out] info    filled in; initialize it with purlin_matrix_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_properties(
@@ -535,7 +535,7 @@ pub unsafe extern "C" fn purlin_matrix_properties(
             }
             Storage::Operator(_) => value.storage = PURLIN_OPERATOR,
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }

@@ -6,7 +6,7 @@
 use crate::choice::FromC as _;
 use crate::error::{Error, Result};
 
-/// Nobody means a struct larger than this; the size was never initialised.
+/// Nobody means a struct larger than this; the size was never initialized.
 const LARGEST: usize = 1024;
 
 /// An options or info struct.

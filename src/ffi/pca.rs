@@ -69,7 +69,7 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 /// @param      options      as for purlin_pca_fit; NULL for the defaults.
 /// @param      with_scores  1: of a fit that gives scores, which take memory, and with RANGE and FUSED a pass; 0: of one
 ///                          without.
-/// @param[out] info         filled in; initialise it with purlin_rsvd_info_init. `host_bytes` contains the components and
+/// @param[out] info         filled in; initialize it with purlin_rsvd_info_init. `host_bytes` contains the components and
 ///                          the means on a CPU.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL `info`, struct_size,
 /// `with_scores`, the arguments that purlin_pca_fit refuses), `PURLIN_ERROR_NOT_SUPPORTED` as purlin_pca_fit,
@@ -77,7 +77,7 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 /// block fits), `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_pca_plan(
@@ -90,13 +90,13 @@ pub unsafe extern "C" fn purlin_pca_plan(
     guard::run(|| {
         let rsvd = RsvdObject::shared(rsvd)?;
         let x = matrix::input("x", x)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let settings = read_options(&unsafe { options::read("options", options) }?)?;
         let with_scores = options::flag("with_scores", with_scores)?;
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let plan = rsvd.plan_pca(&x, &settings, with_scores)?;
         // SAFETY: as above.
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn purlin_pca_plan(
 /// tolerance or one pass of MERGE.
 ///
 /// # Safety
-/// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+/// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_pca_fit(
@@ -146,15 +146,15 @@ pub unsafe extern "C" fn purlin_pca_fit(
         let mut scores = matrix::output_or_null("scores", scores)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("pca", pca) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let settings = read_options(&unsafe { options::read("options", options) }?)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("scores", scores.as_deref())], &[]))?;
         let (made, done) =
             object.run(|report| rsvd.fit_pca(stream.as_deref(), &x, &settings, scores.as_deref_mut(), report))?;
         *target = handle::insert(made)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, rsvd.options()) }
     })
 }
@@ -171,12 +171,12 @@ pub extern "C" fn purlin_pca_destroy(pca: *mut purlin_pca) -> purlin_status {
 /// Sizes, options and variances of an analysis.
 ///
 /// @param      pca   the analysis.
-/// @param[out] info  filled in; initialise it with purlin_pca_info_init.
+/// @param[out] info  filled in; initialize it with purlin_pca_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mut purlin_pca_info) -> purlin_status {
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mu
         }
         let mut value = purlin_pca_info::zeroed();
         value.set(&pca.info());
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }
@@ -308,7 +308,7 @@ pub extern "C" fn purlin_pca_components(
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_NUMERICAL` for a score beyond the range of the type.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_pca_transform(
@@ -324,11 +324,11 @@ pub unsafe extern "C" fn purlin_pca_transform(
         let stream = stream::get(stream)?;
         let x = matrix::input("x", x)?;
         let mut scores = matrix::output("scores", scores)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("scores", Some(&scores))], &[]))?;
         let done = pca.transform(stream.as_deref(), &x, &mut scores, None)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, pca.session_options()) }
     })
 }

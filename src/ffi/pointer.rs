@@ -35,7 +35,7 @@ pub(super) unsafe fn list<'a, T>(argument: &str, count: usize, values: *const T)
 /// A place for a scalar result.
 ///
 /// # Safety
-/// `target` is NULL or valid for writing and initialised.
+/// `target` is NULL or valid for writing and initialized.
 pub(super) unsafe fn output<'a, T>(argument: &str, target: *mut T) -> Result<&'a mut T> {
     // SAFETY: as promised by the caller.
     unsafe { output_or_null(argument, target) }?.ok_or_else(|| is_null(argument))

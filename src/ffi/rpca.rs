@@ -100,7 +100,7 @@ impl purlin_rpca_info {
 /// The caller's options on a context, and the progress function in them.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct.
+/// `options` is NULL or an initialized struct.
 pub(super) unsafe fn made(
     context: *const purlin_context,
     options: *const purlin_rpca_options,
@@ -122,7 +122,7 @@ pub(super) unsafe fn made(
 /// `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised; `rpca` is NULL or valid for writing;
+/// `options` is NULL or initialized; `rpca` is NULL or valid for writing;
 /// `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn purlin_rpca_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("rpca", rpca) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let (core, report) = unsafe { made(context, options) }?;
         let object = RpcaObject {
             cancel: core.cancel_handle(),
@@ -183,7 +183,7 @@ pub extern "C" fn purlin_rpca_cancel(rpca: *const purlin_rpca) -> purlin_status 
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_plan(
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn purlin_rpca_plan(
         let rpca = RpcaObject::shared(rpca)?;
         let m = matrix::input("m", m)?;
         let mask = handle::shared_or_null::<Matrix, _>("mask", mask)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let known = rpca.plan(Observed { m: &m, mask: mask.as_deref() })?;
         // SAFETY: as above.
@@ -209,12 +209,12 @@ pub unsafe extern "C" fn purlin_rpca_plan(
 /// it does not wait.
 ///
 /// @param      rpca  the robust PCA.
-/// @param[out] info  filled in; initialise it with purlin_rpca_info_init.
+/// @param[out] info  filled in; initialize it with purlin_rpca_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// no run that ended so).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_last_info(rpca: *const purlin_rpca, info: *mut purlin_rpca_info) -> purlin_status {
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn purlin_rpca_last_info(rpca: *const purlin_rpca, info: *
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let last = object.last.get("rpca")?;
         // SAFETY: as above.

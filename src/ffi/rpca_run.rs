@@ -23,7 +23,7 @@ use crate::stream::Stream;
 /// Writes the report of a run. Fails with `NoConvergence` if the run did not converge.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn hand_over(info: *mut purlin_rpca_info, done: &Info) -> Result<()> {
     // SAFETY: as promised above.
     unsafe { options::write("info", info, purlin_rpca_info::of(done)) }?;
@@ -41,7 +41,7 @@ impl RunHandles {
     /// Also looks at `info`.
     ///
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     unsafe fn get(
         stream: *const purlin_stream,
         m: *const purlin_matrix,
@@ -107,7 +107,7 @@ impl RunHandles {
 /// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute(
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn purlin_rpca_compute(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let done = handles.compute(&mut rpca, &object.report, low_rank, sparse)?;
         // SAFETY: as above.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn purlin_rpca_compute(
 /// @return as purlin_rpca_create and purlin_rpca_compute.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute_once(
@@ -156,9 +156,9 @@ pub unsafe extern "C" fn purlin_rpca_compute_once(
     info: *mut purlin_rpca_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let (mut rpca, report) = unsafe { made(context, options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let done = handles.compute(&mut rpca, &report, low_rank, sparse)?;
         // SAFETY: as above.
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_once(
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
 ///
 /// # Safety
-/// `sparse` is NULL or valid for writing, `info` is NULL or an initialised struct.
+/// `sparse` is NULL or valid for writing, `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute_csr(
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         // SAFETY: the caller promises NULL or a place for the handle.
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut rpca) = RpcaObject::exclusive(rpca)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let handles = unsafe { RunHandles::get(stream, m, mask, info) }?;
         let mut low_rank = handle::exclusive_or_null::<SinkObject, _>("low_rank", low_rank)?;
         let mut sparse = handle::exclusive_or_null::<SinkObject, _>("sparse", sparse)?;

@@ -109,7 +109,7 @@ pub struct purlin_rpca_info {
     pub frobenius: f64,
     /// ||M - L - S||_F / ||M||_F over the observed entries.
     pub residual: f64,
-    /// ||L||_* + lambda ||S||_1, which the method minimises.
+    /// ||L||_* + lambda ||S||_1, which the method minimizes.
     pub objective: f64,
     /// ||L||_*, the sum of the singular values.
     pub nuclear_norm: f64,

@@ -59,7 +59,7 @@ impl RsvdObject {
 /// The caller's options on a context, and the progress function in them.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct, its `restart_path` NULL or a terminated string.
+/// `options` is NULL or an initialized struct, its `restart_path` NULL or a terminated string.
 pub(super) unsafe fn made(
     context: *const purlin_context,
     options: *const purlin_rsvd_options,
@@ -91,7 +91,7 @@ pub(super) unsafe fn made(
 /// option that this library does not know, a restart file with a tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
+/// `options` is NULL or initialized, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
 /// writing; `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn purlin_rsvd_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("rsvd", rsvd) }?;
-        // SAFETY: the caller promises NULL or an initialised struct with NULL or a terminated string in it.
+        // SAFETY: the caller promises NULL or an initialized struct with NULL or a terminated string in it.
         let (core, report) = unsafe { made(context, options) }?;
         let object = RsvdObject {
             cancel: core.cancel_handle(),
@@ -166,13 +166,13 @@ pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const p
 /// @param      a       the matrix, of any storage.
 /// @param      with_u  1 for a run with U, 0 for one without, which may take less memory.
 /// @param      with_v  1 for a run with V, 0 for one without.
-/// @param[out] info    filled in; initialise it with purlin_rsvd_info_init.
+/// @param[out] info    filled in; initialize it with purlin_rsvd_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// the arguments that purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_plan(
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn purlin_rsvd_plan(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let plan = rsvd.plan_factors(&a, wanted)?;
         // SAFETY: as above.
@@ -202,12 +202,12 @@ pub unsafe extern "C" fn purlin_rsvd_plan(
 /// May be called from any thread; it does not wait.
 ///
 /// @param      rsvd  the decomposition.
-/// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+/// @param[out] info  filled in; initialize it with purlin_rsvd_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// no run that ended so).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *mut purlin_rsvd_info) -> purlin_status {
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let last = object.last.get("rsvd")?;
         // SAFETY: as above.

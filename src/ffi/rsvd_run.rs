@@ -17,7 +17,7 @@ use crate::rsvd::session::Rsvd;
 /// Writes the report of a run. Fails with `NoConvergence` if the run missed its tolerance.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options: &Options) -> Result<()> {
     // SAFETY: as promised above.
     unsafe { options::write("info", info, purlin_rsvd_info::of(done, options)) }?;
@@ -70,7 +70,7 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
 /// call.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_compute(
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn purlin_rsvd_compute(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut rsvd) = RsvdObject::exclusive(rsvd)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { decompose(&mut rsvd, &object.report, stream, a, (u, s, v), info) }
     })
 }
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn purlin_rsvd_compute(
 /// @return as purlin_rsvd_create and purlin_rsvd_compute.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, the `restart_path` of `options` is NULL or a terminated string.
+/// `options` and `info` are NULL or initialized structs, the `restart_path` of `options` is NULL or a terminated string.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_compute_once(
@@ -116,9 +116,9 @@ pub unsafe extern "C" fn purlin_rsvd_compute_once(
     info: *mut purlin_rsvd_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct with NULL or a terminated string in it.
+        // SAFETY: the caller promises NULL or an initialized struct with NULL or a terminated string in it.
         let (mut rsvd, report) = unsafe { made(context, options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { decompose(&mut rsvd, &report, stream, a, (u, s, v), info) }
     })
 }
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn purlin_rsvd_compute_once(
 /// The leading triplets. Returns the report.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn decompose(
     rsvd: &mut Rsvd,
     report: &Report,
@@ -166,7 +166,7 @@ unsafe fn decompose(
 /// `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance and a restart file.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_range(
@@ -183,12 +183,12 @@ pub unsafe extern "C" fn purlin_rsvd_range(
         let a = matrix::input("a", a)?;
         let mut q = matrix::output("q", q)?;
         let mut b = matrix::output_or_null("b", b)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let outputs = ranges(&[("q", Some(&q)), ("b", b.as_deref())], &[]);
         overlap::check(&ranges(&[("a", Some(&a))], &[]), &outputs)?;
         let done = object.run(|report| rsvd.range(stream.as_deref(), &a, &mut q, b.as_deref_mut(), report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, rsvd.options()) }
     })
 }
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn purlin_rsvd_range(
 /// `PURLIN_ERROR_NUMERICAL` for NYSTROM of a matrix that is not positive semidefinite, where that shows.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_symmetric(
@@ -226,13 +226,13 @@ pub unsafe extern "C" fn purlin_rsvd_symmetric(
         let a = matrix::input("a", a)?;
         let mut lambda = tensor::output_or_null("lambda", lambda)?;
         let mut v = matrix::output_or_null("v", v)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let outputs = ranges(&[("v", v.as_deref())], &[("lambda", lambda.as_deref())]);
         overlap::check(&ranges(&[("a", Some(&a))], &[]), &outputs)?;
         let done = object
             .run(|report| rsvd.symmetric(stream.as_deref(), &a, lambda.as_deref_mut(), v.as_deref_mut(), report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, rsvd.options()) }
     })
 }
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn purlin_rsvd_symmetric(
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
 ///
 /// # Safety
-/// `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialised struct.
+/// `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_error(
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn purlin_rsvd_error(
         let frobenius = unsafe { super::pointer::output("frobenius", frobenius) }?;
         // SAFETY: likewise.
         let spectral = unsafe { super::pointer::output_or_null("spectral", spectral) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let factors = (&*u, &*s, &*v);
         let (norm, bound, done) = object.run(|report| rsvd.error(stream.as_deref(), &a, factors, report))?;
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn purlin_rsvd_error(
         if let Some(spectral) = spectral {
             *spectral = bound;
         }
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, rsvd.options()) }
     })
 }
@@ -306,7 +306,7 @@ pub unsafe extern "C" fn purlin_rsvd_error(
 /// @return as purlin_rsvd_compute.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_residuals(
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn purlin_rsvd_residuals(
         let v = matrix::input("v", v)?;
         let mut left = tensor::output("left", left)?;
         let mut right = tensor::output("right", right)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let inputs = ranges(&[("a", Some(&a)), ("u", Some(&u)), ("v", Some(&v))], &[("s", Some(&s))]);
         let outputs = ranges(&[], &[("left", Some(&left)), ("right", Some(&right))]);
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn purlin_rsvd_residuals(
         let factors = (&*u, &*s, &*v);
         let done =
             object.run(|report| rsvd.residuals(stream.as_deref(), &a, factors, &mut left, &mut right, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(info, &done, rsvd.options()) }
     })
 }

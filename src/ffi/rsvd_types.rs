@@ -241,7 +241,7 @@ pub struct purlin_rsvd_info {
     /// used. 0 where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
     pub bytes_predicted: i64,
     /// Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of
-    /// small factorisations and of cuSOLVER, so that runs of a few MiB use less.
+    /// small factorizations and of cuSOLVER, so that runs of a few MiB use less.
     pub device_bytes: i64,
     /// Planned peak of host memory of each context, bytes. On the CPU of a run whose columns stay independent, which
     /// `host_bytes_used` meets within a tenth; rank-deficient data may take more, up to the context's limit.
@@ -269,7 +269,7 @@ pub struct purlin_rsvd_info {
     pub seconds_multiply: f64,
     /// Seconds of making columns orthonormal.
     pub seconds_orthonormalize: f64,
-    /// Seconds of factorisations of small matrices.
+    /// Seconds of factorizations of small matrices.
     pub seconds_small: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,

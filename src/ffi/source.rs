@@ -411,12 +411,12 @@ pub unsafe extern "C" fn purlin_source_from_callback(
 /// Type, sizes and, where a file says so, the order and the place in space of a source's array.
 ///
 /// @param      source  the source.
-/// @param[out] info    filled in; initialise it with purlin_array_info_init.
+/// @param[out] info    filled in; initialize it with purlin_array_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size), `PURLIN_ERROR_BUSY` (a run reads from it).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_source_info(
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn purlin_source_info(
             return Err(Error::invalid("info", "is NULL"));
         }
         let value = purlin_array_info { flags: source.flags, ..purlin_array_info::of(&source.info) };
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }

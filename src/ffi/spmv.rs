@@ -103,7 +103,7 @@ impl purlin_spmv_info {
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised; `plan` is NULL or valid for writing.
+/// `options` is NULL or initialized; `plan` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_spmv_create(
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn purlin_spmv_create(
         let a = alive("a", a)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("plan", plan) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let settings = read_options(&unsafe { options::read("options", options) }?)?;
         *target = handle::insert(Plan::new(a.context(), &a, settings)?)?;
         Ok(())
@@ -262,12 +262,12 @@ pub unsafe extern "C" fn purlin_spmv_apply_block(
 /// Properties of a plan.
 ///
 /// @param      plan  the plan.
-/// @param[out] info  filled in; initialise it with purlin_spmv_info_init.
+/// @param[out] info  filled in; initialize it with purlin_spmv_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_spmv_properties(
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn purlin_spmv_properties(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, purlin_spmv_info::of(&plan)) }
     })
 }

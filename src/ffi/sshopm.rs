@@ -124,7 +124,7 @@ pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
 /// Fills an info struct that has to be there.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 pub(super) unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -> Result<Info>) -> Result<()> {
     if info.is_null() {
         return Err(Error::invalid("info", "is NULL"));

@@ -26,7 +26,7 @@ pub(super) struct SshopmObject {
 
 impl SshopmObject {
     /// # Safety
-    /// `options` is NULL or an initialised struct.
+    /// `options` is NULL or an initialized struct.
     unsafe fn new(context: *const purlin_context, options: *const purlin_sshopm_options) -> Result<Self> {
         let context = context::get(context)?;
         // SAFETY: as promised above.
@@ -80,7 +80,7 @@ impl Inputs {
 /// Reads the caller's results, and refuses an info struct that could not be written to.
 ///
 /// # Safety
-/// `results` and `info` are NULL or initialised structs.
+/// `results` and `info` are NULL or initialized structs.
 unsafe fn outputs(results: *const purlin_sshopm_results, info: *mut purlin_sshopm_info) -> Result<LockedResults> {
     // SAFETY: as promised above.
     let results = unsafe { options::read("results", results) }?;
@@ -115,7 +115,7 @@ struct SolveAllCall {
 /// that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
+/// `options` is NULL or an initialized struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
 /// its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn purlin_sshopm_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("sshopm", sshopm) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         *target = handle::insert(unsafe { SshopmObject::new(context, options) }?)?;
         Ok(())
     })
@@ -163,13 +163,13 @@ pub extern "C" fn purlin_sshopm_cancel(sshopm: *const purlin_sshopm) -> purlin_s
 ///
 /// @param      sshopm   the solver.
 /// @param      tensors  the batch.
-/// @param[out] info     filled in; initialise it with purlin_sshopm_info_init.
+/// @param[out] info     filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of the GPU
 /// kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_plan(
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn purlin_sshopm_plan(
     guard::run(|| {
         let object = SshopmObject::of(sshopm)?;
         let tensors = tensor::input("tensors", tensors)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { report(info, || object.solver.plan(&tensors)) }
     })
 }
@@ -188,12 +188,12 @@ pub unsafe extern "C" fn purlin_sshopm_plan(
 /// The report of the last call of purlin_sshopm_solve or purlin_sshopm_solve_all that succeeded on a solver.
 ///
 /// @param      sshopm  the solver.
-/// @param[out] info    filled in; initialise it with purlin_sshopm_info_init.
+/// @param[out] info    filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
 /// call has succeeded yet).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_last_info(
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn purlin_sshopm_last_info(
 ) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<SshopmObject, _>("sshopm", sshopm)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { report(info, || object.solver.last_info()) }
     })
 }
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn purlin_sshopm_last_info(
 /// do not converge are not an error of the call: see `status` and `start_status`.
 ///
 /// # Safety
-/// `results` and `info` are NULL or initialised structs.
+/// `results` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_solve(
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve(
         let object = SshopmObject::of(sshopm)?;
         let inputs = Inputs::new(stream, tensors)?;
         let starts = tensor::input_or_null("starts", starts)?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let results = unsafe { outputs(results, info) }?;
         let done = object.solve(SolveCall { inputs, starts, results })?;
         // SAFETY: as above.
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve(
 /// @return as purlin_sshopm_create and purlin_sshopm_solve.
 ///
 /// # Safety
-/// `options`, `results` and `info` are NULL or initialised structs.
+/// `options`, `results` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_solve_once(
@@ -279,11 +279,11 @@ pub unsafe extern "C" fn purlin_sshopm_solve_once(
     info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let object = unsafe { SshopmObject::new(context, options) }?;
         let inputs = Inputs::new(stream, tensors)?;
         let starts = tensor::input_or_null("starts", starts)?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let results = unsafe { outputs(results, info) }?;
         let done = object.solve(SolveCall { inputs, starts, results })?;
         // SAFETY: as above.
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve_once(
 /// @return as purlin_sshopm_solve.
 ///
 /// # Safety
-/// `results` and `info` are NULL or initialised structs.
+/// `results` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_solve_all(
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve_all(
     guard::run(|| {
         let object = SshopmObject::of(sshopm)?;
         let inputs = Inputs::new(stream, tensors)?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let results = unsafe { outputs(results, info) }?;
         let morse_sum = tensor::output_or_null("morse_sum", morse_sum)?;
         let morse_expected = tensor::output_or_null("morse_expected", morse_expected)?;
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve_all(
 /// @return as purlin_sshopm_create and purlin_sshopm_solve_all.
 ///
 /// # Safety
-/// `options`, `results` and `info` are NULL or initialised structs.
+/// `options`, `results` and `info` are NULL or initialized structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sshopm_solve_all_once(
@@ -374,10 +374,10 @@ pub unsafe extern "C" fn purlin_sshopm_solve_all_once(
     info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let object = unsafe { SshopmObject::new(context, options) }?;
         let inputs = Inputs::new(stream, tensors)?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let results = unsafe { outputs(results, info) }?;
         let morse_sum = tensor::output_or_null("morse_sum", morse_sum)?;
         let morse_expected = tensor::output_or_null("morse_expected", morse_expected)?;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// Bytes of stack that a call needs: without optimisation several times as many.
+/// Bytes of stack that a call needs: without optimization several times as many.
 const NEEDED: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 384 << 10 };
 
 /// Stack of the threads that calls run on instead.

@@ -72,7 +72,7 @@ unsafe fn table(
 /// over 2^31 - 1).
 ///
 /// # Safety
-/// `indices` is NULL or valid for m * U initialised elements.
+/// `indices` is NULL or valid for m * U initialized elements.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_symmetric_indices(order: i64, dimension: i64, indices: *mut i64) -> purlin_status {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn purlin_symmetric_indices(order: i64, dimension: i64, in
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
 ///
 /// # Safety
-/// `exponents` is NULL or valid for n * U initialised elements.
+/// `exponents` is NULL or valid for n * U initialized elements.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, exponents: *mut i64) -> purlin_status {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, 
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
 ///
 /// # Safety
-/// `multinomials` is NULL or valid for U initialised elements.
+/// `multinomials` is NULL or valid for U initialized elements.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_symmetric_multinomials(

@@ -387,12 +387,12 @@ pub unsafe extern "C" fn purlin_tensor_info_init(info: *mut purlin_tensor_info, 
 /// Properties of a tensor. Its sizes are in purlin_tensor_shape.
 ///
 /// @param      tensor  the tensor.
-/// @param[out] info    filled in; initialise it with purlin_tensor_info_init.
+/// @param[out] info    filled in; initialize it with purlin_tensor_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tensor_properties(
@@ -418,7 +418,7 @@ pub unsafe extern "C" fn purlin_tensor_properties(
             bytes: to_i64(t.layout().extent() * t.dtype().size()),
             data: t.memory().address(),
         };
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, value) }
     })
 }

@@ -338,12 +338,12 @@ pub unsafe extern "C" fn purlin_tt_info_init(info: *mut purlin_tt_info, size: us
 /// Type, location, number of cores and size of a tensor train. purlin_tt_shape gives its modes and ranks.
 ///
 /// @param      tt    the train.
-/// @param[out] info  filled in; initialise it with purlin_tt_info_init.
+/// @param[out] info  filled in; initialize it with purlin_tt_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
 /// struct_size).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_properties(tt: *const purlin_tt, info: *mut purlin_tt_info) -> purlin_status {
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn purlin_tt_properties(tt: *const purlin_tt, info: *mut p
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, describe(&train)) }
     })
 }

@@ -145,7 +145,7 @@ fn write<'a>(
 /// the mantissa is NaN and info.outcome NONFINITE.
 ///
 /// # Safety
-/// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+/// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_inner_batch(
@@ -168,14 +168,14 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
         let mut values = tensor::output("values", values)?;
         let mut exponents = tensor::output_or_null("exponents", exponents)?;
         expect_outputs(&[count], &[&x, &y], &values, exponents.as_deref())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let mut sums = alloc::filled(WHAT, count, Scaled::ZERO)?;
         let (bras, kets) = (references(&x)?, references(&y)?);
         let mut done =
             object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         done.outcome = write(&[count], &sums, |k| (bras[k], kets[k]), &mut values, exponents.as_deref_mut())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
     })
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
 /// @return as purlin_tt_inner_batch.
 ///
 /// # Safety
-/// `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+/// `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_gram(
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let mut values = tensor::output("values", values)?;
         let mut exponents = tensor::output_or_null("exponents", exponents)?;
         expect_outputs(&[rows, cols], &[&x, &y], &values, exponents.as_deref())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let mut sums = alloc::filled(WHAT, shape::product("values", rows, cols)?, Scaled::ZERO)?;
         let bras = references(&x)?;
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         let pair = |k: usize| (bras[k % rows], kets[k / rows]);
         done.outcome = write(&[rows, cols], &sums, pair, &mut values, exponents.as_deref_mut())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
     })

@@ -48,7 +48,7 @@ impl ContractionObject {
     }
 
     /// # Safety
-    /// `options` is NULL or an initialised struct.
+    /// `options` is NULL or an initialized struct.
     pub(super) unsafe fn new(
         context: *const purlin_context,
         options: *const purlin_tt_contraction_options,
@@ -74,7 +74,7 @@ impl ContractionObject {
     /// Keeps the report of a call that has results, and writes it if the caller asks for it.
     ///
     /// # Safety
-    /// `info` is NULL or an initialised struct.
+    /// `info` is NULL or an initialized struct.
     pub(super) unsafe fn store_report(&self, info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
         self.last.set(done.clone());
         // SAFETY: as promised by the caller.
@@ -106,7 +106,7 @@ impl ContractionObject {
 /// that it has no contractions for), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised; `contraction` is NULL or valid for writing; `options->progress` may be called with
+/// `options` is NULL or initialized; `contraction` is NULL or valid for writing; `options->progress` may be called with
 /// its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("contraction", contraction) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         *target = handle::insert(unsafe { ContractionObject::new(context, options) }?)?;
         Ok(())
     })
@@ -155,12 +155,12 @@ pub extern "C" fn purlin_tt_contraction_cancel(contraction: *const purlin_tt_con
 /// nothing.
 ///
 /// @param      contraction  the contraction.
-/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+/// @param[out] info         filled in; initialize it with purlin_tt_contraction_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// no call that ended so).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_contraction_last_info(
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_last_info(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::check("info", info) }?;
         let last = object.last.get("contraction")?;
         // SAFETY: as above.

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 /// The common part of the calls below: checks the result, and writes the plan.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn enqueue(
     object: &ContractionObject,
     workspace: Option<(u64, usize)>,
@@ -110,7 +110,7 @@ unsafe fn enqueue(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
+/// `info` is NULL or an initialized struct; trains, `result` and workspace stay until the work is done.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_inner_enqueue(
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_inner(stream.as_deref(), &x, &y, result);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { enqueue(&object, workspace, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { enqueue(&object, workspace, &[("x", &x)], result, info, run) }
     })
 }
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_distance(stream.as_deref(), &x, &y, result);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { enqueue(&object, workspace, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         let trains = Trains::new(&y, Some(&h), &x);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_sandwich(stream.as_deref(), &trains, result);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { enqueue(&object, workspace, &[("y", &y), ("x", &x)], result, info, run) }
     })
 }
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result);
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { enqueue(&object, workspace, &[("x", &x)], result, info, run) }
     })
 }

@@ -71,7 +71,7 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 /// @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
 ///
 /// # Safety
-/// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for 2 elements, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_sandwich(
@@ -90,12 +90,12 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
         let result = unsafe { number("result", result) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
         let dtype = trains.check(contraction.context())?;
         let (scaled, done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { hand_over(&object, result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
     })
 }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
 /// @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
@@ -132,13 +132,13 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::pointer::output("result", result) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
         let (scaled, mut done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
         *result = scaled.into();
         done.outcome = scaled.outcome();
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { object.store_report(info, &done) }
     })
 }
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
 ///
 /// # Safety
 /// `quotient` is NULL or valid for 2 elements, `numerator` and `denominator` are NULL or valid for writing, `info` NULL or
-/// an initialised struct.
+/// an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_rayleigh(
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
         let quotient = unsafe { number("quotient", quotient) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let dtype = Trains::new(&x, Some(&h), &x).check(contraction.context())?;
         let found = object.run(|report| contraction.rayleigh(stream.as_deref(), &x, &h, report))?;
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
                 unsafe { target.write_unaligned(value.into()) };
             }
         }
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe {
             hand_over(&object, quotient, found.quotient.plain(dtype).0, info, &found.info, "numerator and denominator")
         }
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 /// the environments of all bonds is refused with the bytes needed.
 ///
 /// # Safety
-/// `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
+/// `sites` is NULL or valid for `count` elements, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_expect_local(
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
             }
         }
         values.expect_dims("values", &[count])?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let matrix = read_operator("op", &op)?;
         let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
 /// @return as purlin_tt_expect_local.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_correlation(
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn purlin_tt_correlation(
         overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
         let d = x.shape().len();
         values.expect_dims("values", &[d, d])?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
         let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;

@@ -27,7 +27,7 @@ pub(super) unsafe fn number<'a>(argument: &str, result: *mut f64) -> Result<&'a 
 /// Hands over a plain result with its report, and says if it is not the number.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 pub(super) unsafe fn hand_over(
     object: &ContractionObject,
     result: &mut [f64; 2],
@@ -83,11 +83,11 @@ unsafe fn inner(
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
     // SAFETY: as promised above.
     let result = unsafe { number("result", result) }?;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { options::check("info", info) }?;
     once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x, &y]))?;
     let (value, done) = object.run(|report| contraction.inner(stream.as_deref(), &x, &y, report))?;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { hand_over(object, result, value, info, &done, "purlin_tt_inner_scaled") }
 }
 
@@ -106,12 +106,12 @@ unsafe fn norm(
     let x = tt::input("x", x)?;
     // SAFETY: the caller promises NULL or a place for the result.
     let result = unsafe { super::pointer::output("result", result) }?;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { options::check("info", info) }?;
     once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x]))?;
     let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
     *result = value;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { object.store_report(info, &done) }?;
     check_outcome(done.outcome, "purlin_tt_norm_scaled")
 }
@@ -131,12 +131,12 @@ unsafe fn distance(
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
     // SAFETY: the caller promises NULL or a place for the result.
     let result = unsafe { super::pointer::output("result", result) }?;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { options::check("info", info) }?;
     once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x, &y]))?;
     let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
     *result = value;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { object.store_report(info, &done) }?;
     check_outcome(done.outcome, "purlin_tt_distance_scaled")
 }
@@ -144,7 +144,7 @@ unsafe fn distance(
 /// A scaled result of two trains, with its report.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 unsafe fn scaled(
     contraction: *mut purlin_tt_contraction,
     stream: *const purlin_stream,
@@ -165,11 +165,11 @@ unsafe fn scaled(
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
     // SAFETY: the caller promises NULL or a place for the result.
     let result = unsafe { super::pointer::output("result", result) }?;
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { options::check("info", info) }?;
     let (value, done) = object.run(|report| compute(contraction, stream.as_deref(), &x, &y, report))?;
     *result = value.into();
-    // SAFETY: the caller promises NULL or an initialised struct.
+    // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { object.store_report(info, &done) }
 }
 
@@ -196,7 +196,7 @@ unsafe fn scaled(
 /// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
 /// # Safety
-/// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for 2 elements, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_inner(
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn purlin_tt_inner(
 /// @return as purlin_tt_contraction_create and purlin_tt_inner, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
+/// `options` and `info` are NULL or initialized structs, `result` is NULL or valid for 2 elements.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_inner_once(
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn purlin_tt_inner_once(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
         unsafe { inner(&object, object.lock()?.get(), stream, (x, y), result, info, Some(Once::Inner)) }
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn purlin_tt_inner_once(
 /// @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_inner_scaled(
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
 /// @return as purlin_tt_inner.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_norm(
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn purlin_tt_norm(
 /// @return as purlin_tt_contraction_create and purlin_tt_norm, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+/// `options` and `info` are NULL or initialized structs, `result` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_norm_once(
@@ -328,7 +328,7 @@ pub unsafe extern "C" fn purlin_tt_norm_once(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
         unsafe { norm(&object, object.lock()?.get(), stream, x, result, info, Some(Once::Norm)) }
@@ -345,7 +345,7 @@ pub unsafe extern "C" fn purlin_tt_norm_once(
 /// @return as purlin_tt_inner_scaled.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_norm_scaled(
@@ -362,11 +362,11 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::pointer::output("result", result) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.norm_scaled(stream.as_deref(), &x, report))?;
         *result = value.into();
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { object.store_report(info, &done) }
     })
 }
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
 /// @return as purlin_tt_inner.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_distance(
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn purlin_tt_distance(
 /// @return as purlin_tt_contraction_create and purlin_tt_distance, and INVALID_ARGUMENT for options without effect.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+/// `options` and `info` are NULL or initialized structs, `result` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_distance_once(
@@ -427,7 +427,7 @@ pub unsafe extern "C" fn purlin_tt_distance_once(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct.
+        // SAFETY: the caller promises NULL or an initialized struct.
         let object = unsafe { ContractionObject::new(context, options) }?;
         // SAFETY: as promised above.
         unsafe { distance(&object, object.lock()?.get(), stream, (x, y), result, info, Some(Once::Distance)) }
@@ -445,7 +445,7 @@ pub unsafe extern "C" fn purlin_tt_distance_once(
 /// @return as purlin_tt_inner_scaled.
 ///
 /// # Safety
-/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `result` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_distance_scaled(

@@ -254,11 +254,11 @@ pub extern "C" fn purlin_tt_matrix_core(
 /// Type, location, number of cores and size of a TT-matrix. purlin_tt_matrix_shape gives its modes and ranks.
 ///
 /// @param      matrix  the TT-matrix.
-/// @param[out] info    filled in; initialise it with purlin_tt_info_init.
+/// @param[out] info    filled in; initialize it with purlin_tt_info_init.
 /// @return as purlin_tt_properties.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_matrix_properties(
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_properties(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        // SAFETY: not null; the caller promises an initialised struct.
+        // SAFETY: not null; the caller promises an initialized struct.
         unsafe { options::write("info", info, describe(matrix.train())) }
     })
 }

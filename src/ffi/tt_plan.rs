@@ -16,7 +16,7 @@ use crate::tt::operator::Trains;
 /// Writes the plan of a call.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 unsafe fn foresee(
     contraction: *mut purlin_tt_contraction,
     info: *mut purlin_tt_contraction_info,
@@ -26,7 +26,7 @@ unsafe fn foresee(
     if info.is_null() {
         return Err(Error::invalid("info", "is NULL"));
     }
-    // SAFETY: not null; the caller promises an initialised struct.
+    // SAFETY: not null; the caller promises an initialized struct.
     unsafe { options::check("info", info) }?;
     let plan = plan(held.get())?;
     // SAFETY: as above.
@@ -39,7 +39,7 @@ unsafe fn foresee(
 /// @param      contraction  the contraction.
 /// @param      x            the bra.
 /// @param      y            the ket.
-/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the
+/// @param[out] info         filled in; initialize it with purlin_tt_contraction_info_init. `workspace_bytes` is the
 ///                          most that the call will use; on a GPU, copies of cores that lie elsewhere, tables of
 ///                          addresses and single results are not counted, nor the workspace of cuBLAS, 32 MiB at most.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
@@ -47,7 +47,7 @@ unsafe fn foresee(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_inner(
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn purlin_tt_plan_inner(
 /// @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` in the cases of purlin_tt_norm.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_norm(
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn purlin_tt_plan_norm(
 /// @return as purlin_tt_plan_norm.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_distance(
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn purlin_tt_plan_distance(
 /// @return as purlin_tt_plan_inner; messages name the pair as in `x[3]`.
 ///
 /// # Safety
-/// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+/// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_batch(
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn purlin_tt_plan_batch(
 /// @return as purlin_tt_plan_batch.
 ///
 /// # Safety
-/// `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+/// `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_gram(
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn purlin_tt_plan_gram(
 /// on a device, `repeat`).
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_sandwich(
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn purlin_tt_plan_sandwich(
 /// @return as purlin_tt_plan_sandwich.
 ///
 /// # Safety
-/// `info` is NULL or an initialised struct.
+/// `info` is NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_plan_rayleigh(

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn purlin_tt_round_info_init(info: *mut purlin_tt_round_in
 /// A caller's options.
 ///
 /// # Safety
-/// `options` is NULL or initialised.
+/// `options` is NULL or initialized.
 unsafe fn truncation(options: *const purlin_tt_round_options) -> Result<Truncation<'static>> {
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", options) }?;
@@ -137,7 +137,7 @@ fn report(done: &Truncated, train: &TensorTrain) -> purlin_tt_round_info {
 /// range and numbers that are not finite.
 ///
 /// # Safety
-/// `options` is NULL or initialised, `tt` is NULL or valid for writing, `info` NULL or an initialised struct.
+/// `options` is NULL or initialized, `tt` is NULL or valid for writing, `info` NULL or an initialized struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_round(
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn purlin_tt_round(
         expect_discarded(discarded.as_deref(), x.shape().len())?;
         let outputs = discarded.as_deref().map(|t| Range::of("discarded", t));
         overlap::check_many(&tt::ranges("x", &x)?, outputs.as_slice())?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard_round(
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn purlin_tt_apply_round(
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tt", tt) }?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn purlin_tt_svd(
             length => unsafe { read_sizes("modes", length, 0, modes) }?,
         };
         expect_discarded(discarded.as_deref(), modes.len().max(1))?;
-        // SAFETY: the caller promises NULL or initialised structs.
+        // SAFETY: the caller promises NULL or initialized structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;

@@ -64,7 +64,7 @@ pub trait Cycles: LanczosOps {
         Ok(Vec::new())
     }
 
-    /// Steps `from .. m` of a space without locked columns. Vectors are reorthogonalised when an estimate of their
+    /// Steps `from .. m` of a space without locked columns. Vectors are reorthogonalized when an estimate of their
     /// orthogonality asks for it, as in `partial`. `t` is the projected matrix with `m` rows; its part before step
     /// `from` is known. `None` if the backend leaves these steps to the method. `poll` is called every few steps.
     fn extend_watched(
@@ -124,7 +124,7 @@ pub trait Cycles: LanczosOps {
     }
 }
 
-/// A remainder at most this long, in units of eps ||A||, gets more passes of orthogonalisation.
+/// A remainder at most this long, in units of eps ||A||, gets more passes of orthogonalization.
 const SHORT: f64 = 1e4;
 
 /// The steps of [`Cycles::extend`], one after another.

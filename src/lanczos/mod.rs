@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of symmetric and Hermitian matrices that are known by their products.
 //!
-//! Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which is
+//! Thick-restart Lanczos with full reorthogonalization (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which is
 //! Krylov-Schur for Hermitian matrices (Stewart, SIAM J. Matrix Anal. Appl. 23, 2001), with a check for copies of multiple
 //! eigenvalues that a Krylov space of one vector cannot hold; and the plain three-term recurrence with the test of Cullum
 //! and Willoughby (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985).

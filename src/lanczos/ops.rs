@@ -9,12 +9,12 @@ pub(super) const PIECE: usize = 2048;
 /// Fewest pieces of a vector for a thread, in loops with an operation or two for each element.
 pub(super) const LIGHT: usize = 8;
 
-/// The norms of a vector before and after its orthogonalisation, and one coefficient.
+/// The norms of a vector before and after its orthogonalization, and one coefficient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Projection {
     /// Real part of the component along the last of the vectors before it.
     pub along: f64,
-    /// Norm of the vector before the orthogonalisation.
+    /// Norm of the vector before the orthogonalization.
     pub before: f64,
     /// Norm of the vector after it.
     pub after: f64,
@@ -67,7 +67,7 @@ impl Space {
     }
 }
 
-/// The figures of a step with blocks of b vectors. The products are orthogonalised twice. Each time, the step records
+/// The figures of a step with blocks of b vectors. The products are orthogonalized twice. Each time, the step records
 /// the coefficients along the columns before the new block (column-major), the norms of the remainders, and the
 /// triangle R that makes the block orthonormal in itself.
 pub struct BlockStep<W> {

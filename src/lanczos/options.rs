@@ -43,9 +43,9 @@ pub enum Method {
 pub enum Orthogonalization {
     /// Each vector is made orthogonal to all vectors before it, twice.
     Full = 0,
-    /// Orthogonalization is kept to the square root of the unit roundoff: vectors are reorthogonalised when an estimate
+    /// Orthogonalization is kept to the square root of the unit roundoff: vectors are reorthogonalized when an estimate
     /// asks for it (Simon, Math. Comp. 42, 1984). Each restart makes the space orthogonal. For problems where
-    /// orthogonalisation takes more time than products.
+    /// orthogonalization takes more time than products.
     Partial = 1,
 }
 
@@ -372,7 +372,7 @@ impl Options {
             return refuse("block", "is set, a filter has single vectors");
         }
         if self.block > 1 && self.orthogonalization == Orthogonalization::Partial {
-            return refuse("orthogonalization", "is partial, blocks are orthogonalised in full");
+            return refuse("orthogonalization", "is partial, blocks are orthogonalized in full");
         }
         Ok(())
     }

@@ -18,10 +18,10 @@ use crate::scalar::Scalar;
 
 pub(super) const WHAT: &str = "singular vectors";
 
-/// Order up to which the smallest values come from a bidiagonalisation of the whole matrix, which misses none.
+/// Order up to which the smallest values come from a bidiagonalization of the whole matrix, which misses none.
 const WHOLE: usize = 256;
 
-/// Largest number of elements of the long side's vectors for such a bidiagonalisation.
+/// Largest number of elements of the long side's vectors for such a bidiagonalization.
 const WHOLE_NUMBERS: usize = 1 << 22;
 
 /// The Hermitian operator whose eigenvectors are computed first.

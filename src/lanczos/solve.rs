@@ -46,7 +46,7 @@ impl<T> Default for SolveInputs<'_, T> {
 }
 
 /// k eigenpairs of a Hermitian operator. The default is thick-restart Lanczos: it takes about as many products as
-/// ARPACK, memory for n (m + k) numbers, and 6 n m^2 operations of orthogonalisation a cycle. If not all pairs
+/// ARPACK, memory for n (m + k) numbers, and 6 n m^2 operations of orthogonalization a cycle. If not all pairs
 /// converge, the converged ones come first, and [`super::Info::converged`] is their number. [`super::Method::Plain`]
 /// returns fewer than k pairs if fewer passed its test. Results depend on the seed, not on the number of threads.
 ///
@@ -185,7 +185,7 @@ pub(super) fn run_job<T: Scalar>(
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for
 /// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Needs memory for three vectors.
-/// Vectors are not reorthogonalised, so the coefficients show the loss of orthogonality.
+/// Vectors are not reorthogonalized, so the coefficients show the loss of orthogonality.
 /// # Errors
 /// As [`eigenpairs`].
 pub fn tridiagonalize<T: Scalar>(

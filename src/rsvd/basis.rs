@@ -50,7 +50,7 @@ impl<T: Scalar, O: RsvdOps<T>> Columns<T> for TallColumns<'_, O> {
         self.0.tall_cholesky_step(x, shift, r)
     }
 
-    /// Tall matrices may lie in pieces, so they have no Householder factorisation.
+    /// Tall matrices may lie in pieces, so they have no Householder factorization.
     fn householder(&mut self, _: &mut O::Tall, _: &mut O::Matrix) -> Result<bool> {
         Ok(false)
     }

@@ -1,7 +1,7 @@
 //! The cost model: seconds of each method on a machine, and the choice among them.
 //!
 //! The time of a run is the largest of three times: its bytes over the link, its products with the data, and its bytes
-//! through the device's memory. The orthonormalizations and small factorisations are added, because they do not overlap.
+//! through the device's memory. The orthonormalizations and small factorizations are added, because they do not overlap.
 //!
 //! The figures of a GPU are fitted to whole runs on an H200 (2026-11-22, data on the device, `FUSED` with l = 128 and 500
 //! and `KRYLOV` with l = 128 in both precisions). The predictions are within 10 % of these runs.
@@ -28,7 +28,7 @@ pub struct Machine {
     pub flops: f64,
     /// Columns of a product that reaches half of `flops`.
     pub ramp: f64,
-    /// Operations a second in factorisations of small matrices.
+    /// Operations a second in factorizations of small matrices.
     pub small: f64,
     /// Bytes a second of the memory that products read.
     pub memory: f64,
@@ -100,7 +100,7 @@ impl Machine {
         }
     }
 
-    /// `count` such machines. They share the passes, but not the small factorisations.
+    /// `count` such machines. They share the passes, but not the small factorizations.
     fn times(self, count: f64) -> Self {
         Self { link: count * self.link, flops: count * self.flops, memory: count * self.memory, ..self }
     }

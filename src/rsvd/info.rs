@@ -88,7 +88,7 @@ with_defaults! {
         pub seconds_multiply: f64 = 0.0,
         /// Seconds of making columns orthonormal.
         pub seconds_orthonormalize: f64 = 0.0,
-        /// Seconds of factorisations of small matrices.
+        /// Seconds of factorizations of small matrices.
         pub seconds_small: f64 = 0.0,
         /// Seconds of the whole call.
         pub seconds: f64 = 0.0,

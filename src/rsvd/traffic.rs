@@ -29,7 +29,7 @@ pub struct Traffic {
     pub seconds_multiply: f64,
     /// Seconds of making columns orthonormal.
     pub seconds_orthonormalize: f64,
-    /// Seconds of factorisations of small matrices.
+    /// Seconds of factorizations of small matrices.
     pub seconds_small: f64,
 }
 

@@ -87,7 +87,7 @@ impl Plan {
         }
         self.context().pool().run_here(|| {
             let each = y.iter_mut().zip(&here);
-            // With beta = 0, y is not read: it may be uninitialised.
+            // With beta = 0, y is not read: it may be uninitialized.
             if beta == T::default() {
                 each.for_each(|(y, t)| *y = alpha * *t);
             } else {

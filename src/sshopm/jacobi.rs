@@ -3,7 +3,7 @@
 /// Limit of sweeps over all pairs of rows.
 const SWEEPS: usize = 30;
 
-/// Diagonalises the symmetric n x n matrix `h` by cyclic Jacobi rotations; row k of `vectors` is the eigenvector of the
+/// Diagonalizes the symmetric n x n matrix `h` by cyclic Jacobi rotations; row k of `vectors` is the eigenvector of the
 /// diagonal element k.
 pub(super) fn jacobi(n: usize, h: &mut [f64], vectors: &mut [f64]) {
     for (k, v) in vectors.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn jacobi(n: usize, h: &mut [f64], vectors: &mut [f64]) {
     }
 }
 
-/// Element (i, j) of the matrix P (k B - lambda I) P + `own` x x' that [`jacobi`] diagonalises for the pair (lambda,
+/// Element (i, j) of the matrix P (k B - lambda I) P + `own` x x' that [`jacobi`] diagonalizes for the pair (lambda,
 /// x). Here P = I - x x', B x = y, and x . y and B's element (i, j) are given.
 pub(super) fn projected(
     b: f64,

@@ -55,8 +55,8 @@ static int fails(int error) {
   return 1;
 }
 
-/* Writes and synchronisations of each file and folder, recorded while `watched` is not NULL. After a power failure only the data
-   written before a file's last synchronisation survive, and of a folder only the names synchronised before it. */
+/* Writes and synchronizations of each file and folder, recorded while `watched` is not NULL. After a power failure only the data
+   written before a file's last synchronization survive, and of a folder only the names synchronized before it. */
 struct watched {
   dev_t device;
   ino_t inode;

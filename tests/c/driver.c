@@ -13,7 +13,7 @@ static pid_t owner;
 
 static void enter(const char *name) {
   if (owner == 0 || owner == getpid()) return;
-  fprintf(stderr, "%s is called in a child of the process that initialised the driver\n", name);
+  fprintf(stderr, "%s is called in a child of the process that initialized the driver\n", name);
   abort();
 }
 
@@ -26,7 +26,7 @@ static void *handle(void) {
 static void *memory(uint64_t address) { return (void *)(uintptr_t)address; }
 
 /* Slow, as the real one, if PURLIN_TEST_SLOW_DRIVER is set: a process that forks meanwhile has a child with a partly
-   initialised driver. */
+   initialized driver. */
 unsigned cuInit(unsigned flags) {
   (void)flags;
   enter("cuInit");

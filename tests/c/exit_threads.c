@@ -1,5 +1,5 @@
 /* Programs that end while other threads are in calls: they end by their own status. Each family was called before the
-   threads start: an exit during the very first GPU call of a process finds libraries that are partly initialised, which
+   threads start: an exit during the very first GPU call of a process finds libraries that are partly initialized, which
    docs/architecture.md names. */
 #define _POSIX_C_SOURCE 200809L
 #include "families.h"

@@ -1,5 +1,5 @@
 /* Forks while other threads create, look up and destroy objects, and while a first context is made: a child must never wait for a
-   thread that it does not have. With PURLIN_TEST_BACKEND=cuda the first context begins with the driver's initialisation, and a child
+   thread that it does not have. With PURLIN_TEST_BACKEND=cuda the first context begins with the driver's initialization, and a child
    that was forked in the middle of it has no GPU. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
@@ -69,7 +69,7 @@ static void *first(void *unused) {
   return purlin_context_create(&o, &context) == PURLIN_SUCCESS ? &context : NULL;
 }
 
-/* A process in which nothing is initialised yet forks while a thread makes its first context; `delay` in steps of 20 us, or of 50 ms
+/* A process in which nothing is initialized yet forks while a thread makes its first context; `delay` in steps of 20 us, or of 50 ms
    for a GPU. */
 static int start(int delay) {
   pthread_t thread;
@@ -101,7 +101,7 @@ static int start(int delay) {
 int main(void) {
   pthread_t threads[THREADS];
   int k;
-  /* Each start on a GPU initialises the driver, twice where the child does, too. */
+  /* Each start on a GPU initializes the driver, twice where the child does, too. */
   int64_t n, forks = rounds(FORKS, 3), starts = rounds(is_on_cpu() ? STARTS : STARTS / 5, 2);
   for (n = 0; n < starts && !hung; n++) {
     pid_t pid = fork();

@@ -36,7 +36,7 @@ extern void *__libc_memalign(size_t, size_t);
 /* Requests of this size and more are counted while `armed`; the one numbered `refused_at` is refused, and later ones if `sticky`. */
 static size_t least, most;
 static volatile int armed, sticky;
-/* Whether the first refused request came from an initialiser of one of NVIDIA's libraries. An exception from there must not be
+/* Whether the first refused request came from an initializer of one of NVIDIA's libraries. An exception from there must not be
    caught, because the loader would still hold its lock. */
 static volatile int is_of_loader;
 static volatile int64_t requests, refused_at;
@@ -111,7 +111,7 @@ static void end(int number) {
     if (strstr(found.dli_fname, "libpurlin") && least >= LARGE && !is_of_loader) _exit(OURS);
     if (strstr(found.dli_fname, "libpurlin") || strstr(found.dli_fname, "libcu") || strstr(found.dli_fname, "libnv")) {
       if (getenv("PURLIN_TEST_VERBOSE"))
-        fprintf(stderr, "  signal %d in %s%s\n", number, found.dli_fname, is_of_loader ? ", an initialiser's fault" : "");
+        fprintf(stderr, "  signal %d in %s%s\n", number, found.dli_fname, is_of_loader ? ", an initializer's fault" : "");
       break;
     }
   }
@@ -143,7 +143,7 @@ static int counted(const struct family *family, int64_t unused) {
   return end_of(family, status);
 }
 
-/* The CUDA driver's answer where a request of its own was refused. A driver that failed in its initialisation, or lost its
+/* The CUDA driver's answer where a request of its own was refused. A driver that failed in its initialization, or lost its
    context, may answer so until the process ends. */
 static int is_of_driver(purlin_status status) {
   return test_backend() == PURLIN_BACKEND_CUDA && (status == PURLIN_ERROR_NO_DEVICE || status == PURLIN_ERROR_CUDA ||

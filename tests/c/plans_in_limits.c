@@ -10,7 +10,7 @@ typedef enum kind { STREAMED, SPARSE, OPERATOR, KINDS } kind;
 
 static const char *const kinds[KINDS] = {"", ", sparse", ", operator"};
 
-/* Memory that a plan contains and a run need not take, as docs/rsvd.md says: on a GPU the workspace of small factorisations and of
+/* Memory that a plan contains and a run need not take, as docs/rsvd.md says: on a GPU the workspace of small factorizations and of
    cuSOLVER, and four page-locked buffers on the host. */
 static const double factorisations = 12 * MIB, ring = 16 * MIB;
 

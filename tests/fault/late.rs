@@ -55,7 +55,7 @@ fn a_call_with_a_short_stack_is_refused_without_its_thread() {
                 assert!(text.starts_with(refusal), "{}: {text}", case.name);
                 assert_eq!(call(), purlin_status::PURLIN_SUCCESS, "{}: {}", case.name, fixture::message());
             };
-            // Even without optimisation this file needs little of it.
+            // Even without optimization this file needs little of it.
             Builder::new().stack_size(128 << 10).spawn_scoped(scope, work).unwrap();
         });
     }

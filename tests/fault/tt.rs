@@ -16,7 +16,7 @@ const MODES: [i64; SITES as usize] = [2; SITES as usize];
 const OPEN: [i64; SITES as usize + 1] = [1, 2, 4, 4, 2, 1];
 const RING: [i64; SITES as usize + 1] = [3; SITES as usize + 1];
 
-/// Contractions and factorisations, which run where the context is.
+/// Contractions and factorizations, which run where the context is.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner, norm, distance", allocations: 8, prepare: |f| contract(f, &OPEN) },

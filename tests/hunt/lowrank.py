@@ -341,7 +341,7 @@ def principal_components(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def feasible_objective(matrix: np.ndarray, weight: float) -> float:
-    """An upper bound of the optimum of robust PCA: the least objective of alternating minimisation with a fixed penalty."""
+    """An upper bound of the optimum of robust PCA: the least objective of alternating minimization with a fixed penalty."""
     penalty = 1.25 / np.linalg.norm(matrix, 2)
     multiplier, sparse = np.zeros_like(matrix), np.zeros_like(matrix)
     best = min(np.linalg.norm(matrix, "nuc"), weight * np.abs(matrix).sum())

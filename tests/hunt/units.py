@@ -174,7 +174,7 @@ def check_values(a: np.ndarray, values: np.ndarray, vectors: Any, which: str, do
 
 
 def plain_recurrence(rng: np.random.Generator, bench: Bench) -> None:
-    """The recurrence without reorthogonalisation: values are values, none that is wanted more than the last is skipped."""
+    """The recurrence without reorthogonalization: values are values, none that is wanted more than the last is skipped."""
     kind, dtype = pick(rng, *KINDS, "modularity", "gram", "random"), pick(rng, *REAL)
     double = epsilon(dtype) < 1e-10
     if kind == "random":

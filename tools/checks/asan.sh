@@ -38,7 +38,7 @@ if ! cargo +nightly --version >/dev/null 2>&1 || ! have clang || ! starts clang 
     echo "no nightly toolchain, or no clang with a sanitizer runtime: the library itself is not instrumented"
     exit 0
 fi
-# Dependencies at level 1: optimising them further takes longer than the tests.
+# Dependencies at level 1: optimizing them further takes longer than the tests.
 (cd "$ROOT" && RUSTFLAGS=-Zsanitizer=address PURLIN_CUDA=off \
     cargo +nightly build --locked --lib --config 'profile.dev.package."*".opt-level=1' --target x86_64-unknown-linux-gnu --target-dir "$work/cargo")
 consumers clang -fsanitize=address

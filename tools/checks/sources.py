@@ -129,7 +129,7 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
         path = root / file
         if not path.is_file():
             continue
-        # The library initialises rayon's crossbeam-epoch before its threads start; another copy would not be rayon's.
+        # The library initializes rayon's crossbeam-epoch before its threads start; another copy would not be rayon's.
         if file == "Cargo.lock" and path.read_text().count('name = "crossbeam-epoch"\n') != 1:
             wrong.append("Cargo.lock: crossbeam-epoch is there in several versions, or not at all")
         if EXECUTABLE.fullmatch(file) and file != "tools/environment.sh" and not path.stat().st_mode & 0o100:

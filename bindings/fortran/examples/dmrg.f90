@@ -2,7 +2,7 @@
 !
 !   dmrg [SPINS]
 !
-! Each step minimises <x|H|x> over two neighbouring cores by a few steps of Lanczos, splits the result by a singular value
+! Each step minimizes <x|H|x> over two neighbouring cores by a few steps of Lanczos, splits the result by a singular value
 ! decomposition, and hands the new cores with their new rank to the environments, which keep all that does not depend on
 ! them.
 program dmrg
@@ -12,7 +12,7 @@ program dmrg
   integer, parameter :: krylov = 3, sweeps = 6
   integer, parameter :: largest(sweeps) = [8, 16, 32, 64, 128, 128]
   real(real64), parameter :: truncation = 1e-7_real64
-  ! Of 20 spins, by exact diagonalisation.
+  ! Of 20 spins, by exact diagonalization.
   real(real64), parameter :: exact = -8.682473334398_real64
 
   !> A core a(left rank, spin, right rank).

@@ -1,6 +1,6 @@
 function [L, S, info] = rpca(M, varargin)
 %RPCA  A matrix as the sum of one of low rank and a sparse one: robust principal component analysis.
-%   [L, S] = purlin.rpca(M) minimises the nuclear norm of L plus lambda times the sum of the moduli of S subject to
+%   [L, S] = purlin.rpca(M) minimizes the nuclear norm of L plus lambda times the sum of the moduli of S subject to
 %   L + S = M, by the inexact augmented Lagrangian method: of a video with a frame a column, L is the background and
 %   S the moving foreground.
 %   [L, S, info] = purlin.rpca(M, name, value, ...) also has iterations, rank, residual, objective. Names:

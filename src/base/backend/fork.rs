@@ -1,4 +1,4 @@
-//! Detects `fork()`: the child process has no pool threads and no CUDA. Also delays a fork while another thread initialises
+//! Detects `fork()`: the child process has no pool threads and no CUDA. Also delays a fork while another thread initializes
 //! something once for the process: the child does not have that thread, and would wait for it for ever.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 /// The thread in [`undisturbed`], or that forks; 0 for none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// Whether the owner is a thread that forks, not one that initialises.
+/// Whether the owner is a thread that forks, not one that initializes.
 static IS_FORKS: AtomicBool = AtomicBool::new(false);
 
 /// Attempts of a fork to become the owner, 0.1 ms apart. Attempts are counted and not time: a virtual machine may stand
@@ -44,7 +44,7 @@ extern "C" fn before() {
             IS_FORKS.store(true, Ordering::Relaxed);
             return;
         }
-        // A signal handler may fork in the middle of this thread's own initialisation, which goes on in both processes.
+        // A signal handler may fork in the middle of this thread's own initialization, which goes on in both processes.
         if OWNER.load(Ordering::Relaxed) == me {
             return;
         }
@@ -69,7 +69,7 @@ extern "C" fn after_in_child() {
     }
 }
 
-/// Runs `initialise`, which initialises data of the whole process, while no other thread forks. It must not call the
+/// Runs `initialise`, which initializes data of the whole process, while no other thread forks. It must not call the
 /// host.
 pub fn undisturbed<R>(initialise: impl FnOnce() -> R) -> R {
     struct Owned;

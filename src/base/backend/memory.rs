@@ -68,7 +68,7 @@ impl HostMemory {
     /// The caller's memory.
     ///
     /// # Safety
-    /// `start` is valid for `bytes` bytes, initialised, for as long as this value lives, and changes in no other way
+    /// `start` is valid for `bytes` bytes, initialized, for as long as this value lives, and changes in no other way
     /// while a call uses it.
     pub unsafe fn borrow(start: NonNull<u8>, bytes: usize) -> Self {
         Self { start, bytes, owner: Owner::Caller }
@@ -114,7 +114,7 @@ impl HostMemory {
     /// [`Error::InvalidArgument`] if the memory is not aligned as `T` needs.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         let count = self.count::<T>()?;
-        // SAFETY: aligned (checked), valid and initialised for `bytes` by construction, any bits are a valid `T`;
+        // SAFETY: aligned (checked), valid and initialized for `bytes` by construction, any bits are a valid `T`;
         // `Layout` keeps sizes below isize::MAX.
         Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), count) })
     }

@@ -176,14 +176,14 @@ pub fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Result<(Fil
 
 /// Waits until the entries of `folder` are on the disk.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // A folder may be writable but not readable. It is then not synchronised, and the system writes its entries later.
+    // A folder may be writable but not readable. It is then not synchronized, and the system writes its entries later.
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
     let Ok(open) = open_apart(&options, folder) else {
         return Ok(());
     };
     match open.sync_all() {
-        // Errors of file systems that cannot synchronise folders.
+        // Errors of file systems that cannot synchronize folders.
         Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOTSUP | libc::ENOSYS)) => Ok(()),
         outcome => outcome,
     }

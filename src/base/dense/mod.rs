@@ -10,7 +10,7 @@
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
 //! | `sizes` | [`Algebra`] on sizes instead of matrices, which counts the bytes that the CPU needs |
 //! | `view` | views of matrices in host memory |
-//! | `serial` | products and factorisations by the calling thread; the only user of faer |
+//! | `serial` | products and factorizations by the calling thread; the only user of faer |
 //! | `small` | decompositions of small matrices of `f64` that are made once a call |
 
 mod algebra;

@@ -205,7 +205,7 @@ impl<T: Scalar> Algebra<T> for Sizes<T> {
     }
 
     fn householder(&mut self, x: &mut Blank, _: &mut Blank) -> Result<()> {
-        // A deflation ends with a Householder factorisation, so the failures start again.
+        // A deflation ends with a Householder factorization, so the failures start again.
         (self.failing, self.is_gone) = (self.answers.failures, false);
         self.work(working_bytes::householder::<T::Wide>(x.rows, x.cols))
     }

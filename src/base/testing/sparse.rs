@@ -135,7 +135,7 @@ pub fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
     t
 }
 
-/// A context on a GPU whose free memory holds NaN, so that reads of uninitialised memory are seen.
+/// A context on a GPU whose free memory holds NaN, so that reads of uninitialized memory are seen.
 pub fn gpu() -> Arc<Context> {
     let backend = BackendChoice::Cuda;
     let context = Context::new(context::Options { backend, threads: 2, ..context::Options::default() }).unwrap();

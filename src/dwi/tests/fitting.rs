@@ -104,7 +104,7 @@ fn known_tensors_of_every_order_are_recovered_by_every_weighting() {
     }
 }
 
-/// Minimises `sum w (y - row x)^2` by its normal equations, written from the definition.
+/// Minimizes `sum w (y - row x)^2` by its normal equations, written from the definition.
 fn reference(rows: &[Vec<f64>], y: &[f64], w: &[f64]) -> Vec<f64> {
     let u = rows[0].len();
     let sum = |f: &dyn Fn(usize) -> f64| (0..rows.len()).map(f).sum::<f64>();

@@ -20,7 +20,7 @@ use crate::error::Result;
 /// Voxels of a column that are computed for all views before the next ones, so that a tile of them stays in the L2 cache.
 pub(super) const DEPTH: usize = 256;
 
-/// Largest step of rows between voxels for the vectorised path. A table of two vectors then holds all rows of a vector of
+/// Largest step of rows between voxels for the vectorized path. A table of two vectors then holds all rows of a vector of
 /// voxels, 1 + (LEN - 1) 1.9 < 2 LEN - 1, and [`PAD`] covers the rows beyond the panel's ends.
 pub(super) const WIDEST_STEP: f64 = 1.9;
 

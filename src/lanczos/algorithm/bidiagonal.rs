@@ -13,7 +13,7 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{Scalar, power_of_two};
 
-const WHAT: &str = "bidiagonalisation";
+const WHAT: &str = "bidiagonalization";
 
 /// Smallest residual that the iteration aims at, in units of roundoff times the norm. For small values it replaces the
 /// relative tolerance.
@@ -61,7 +61,7 @@ struct Cycle {
 }
 
 impl<T: Scalar> Run<'_, T> {
-    /// Runs steps `from .. m` of the bidiagonalisation.
+    /// Runs steps `from .. m` of the bidiagonalization.
     fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<Cycle> {
         let (o, m) = (self.search.locked, self.m);
         let order = self.sides.side(Side::Short).order();

@@ -15,7 +15,7 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "block Lanczos iteration";
 
-/// Norm that a pass of orthogonalisation leaves of a unit vector which had only rounding errors along the space. If
+/// Norm that a pass of orthogonalization leaves of a unit vector which had only rounding errors along the space. If
 /// less is left, the remainder still has components as large as rounding errors over its norm, and later steps magnify
 /// them. Another pass then follows.
 const ORTHOGONAL: f64 = 0.9;
@@ -268,7 +268,7 @@ struct Parts<W> {
 }
 
 impl<W: Scalar> Parts<W> {
-    /// Adds a pass of orthogonalisation with coefficients `again` and triangle `next`, both of the block that the
+    /// Adds a pass of orthogonalization with coefficients `again` and triangle `next`, both of the block that the
     /// earlier passes left: along += again R, R = next R.
     fn add(&mut self, b: usize, again: &[W], next: &[W]) -> Result<()> {
         let rows = again.len() / b;

@@ -1,5 +1,5 @@
 //! Solves with polynomials of the operator, for crowded eigenvalues: their distances are much smaller than the width of
-//! the spectrum. A Krylov space of the operator would have to be large, and orthogonalisation would take most of the
+//! the spectrum. A Krylov space of the operator would have to be large, and orthogonalization would take most of the
 //! time. A polynomial that is large at the wanted eigenvalues takes as many products and needs a small space.
 
 use std::cell::{Cell, RefCell};

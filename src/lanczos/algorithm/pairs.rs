@@ -108,7 +108,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             return Err(Error::invalid("deflate", "is given, the plain recurrence keeps nothing out"));
         }
         if options.orthogonalization == Orthogonalization::Partial && known > 0 {
-            let problem = "is partial, a space orthogonal to known vectors is orthogonalised in full";
+            let problem = "is partial, a space orthogonal to known vectors is orthogonalized in full";
             return Err(Error::invalid("orthogonalization", problem));
         }
         let is_implied = options.which == Which::Nearest && !inverse && options.method != Method::Plain;
@@ -385,7 +385,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             count: count - accurate,
             basis: self.settings.basis - accurate,
             drawn: before.drawn,
-            // A space orthogonal to the first pairs is orthogonalised in full and begins with one vector.
+            // A space orthogonal to the first pairs is orthogonalized in full and begins with one vector.
             orthogonalization: Orthogonalization::Full,
             block: 1,
             ..self.settings

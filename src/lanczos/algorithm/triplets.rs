@@ -77,7 +77,7 @@ pub fn complete<T: Scalar>(
     Ok(())
 }
 
-/// Makes the first `count` columns of both sides orthonormal to a few roundings. Each restart of a bidiagonalisation
+/// Makes the first `count` columns of both sides orthonormal to a few roundings. Each restart of a bidiagonalization
 /// multiplies them by a matrix that is orthonormal to a few roundings only, and their norms drift by about as much each
 /// time.
 ///

@@ -21,7 +21,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         }
     }
 
-    /// Allocates memory for one vector, uninitialised.
+    /// Allocates memory for one vector, uninitialized.
     pub(super) fn new_vector(&self) -> Result<DeviceMemory> {
         self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
     }

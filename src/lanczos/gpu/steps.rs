@@ -102,7 +102,7 @@ impl Steps {
         basis.saturating_mul(basis).saturating_add(estimates(basis).saturating_mul(2)).saturating_mul(8)
     }
 
-    /// Initialises the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to
+    /// Initializes the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to
     /// those before it.
     fn watch<T: Scalar>(
         &mut self,

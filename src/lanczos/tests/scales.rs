@@ -438,7 +438,7 @@ pub(super) fn the_last_report_is_that_of_the_end(c: &Arc<Context>) {
     assert_eq!(seen.borrow().last(), Some(&(3, 3)), "{seen:?}");
     seen.borrow_mut().clear();
     is_slow.set(true);
-    // The bidiagonalisation of the smallest values searches too.
+    // The bidiagonalization of the smallest values searches too.
     let progress = Progress::new(c.cancel_epoch(), Some(&report));
     let options = Options { which: Which::Smallest, basis: 40, ..options };
     let diagonal: Vec<_> = (0..n).map(|i| (i, i, 1.0 + (i as f64).sqrt())).collect();

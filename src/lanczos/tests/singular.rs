@@ -84,7 +84,7 @@ pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
     check::<f64>(c, (60, 60), SingularOperator::Auto, Which::Smallest, 1e-14);
     check::<Complex<f64>>(c, (40, 70), SingularOperator::Auto, Which::Smallest, 1e-14);
     check::<Complex<f32>>(c, (70, 40), SingularOperator::Auto, Which::Smallest, 1e-6);
-    // Longer than matrices that are bidiagonalised as a whole.
+    // Longer than matrices that are bidiagonalized as a whole.
     check::<f64>(c, (400, 300), SingularOperator::Auto, Which::Smallest, 1e-10);
 }
 
@@ -156,7 +156,7 @@ pub(super) fn every_copy_of_a_singular_value_is_found(c: &Arc<Context>) {
             let one = of_values::<f64>(c, shape, &[1.0; 40]);
             near(&found_by::<f64>(c, &one, Request::default(), &options).values, &[1.0; 7], 1e-14, "isometry");
         }
-        // Two equal blocks, larger than matrices that are bidiagonalised as a whole.
+        // Two equal blocks, larger than matrices that are bidiagonalized as a whole.
         let (rows, cols) = (320, 290);
         let block = |i: usize, j: usize| (i, j, if i == j { 2.0 + (i as f64 / 7.0).sin() } else { 0.25 });
         let one: Vec<_> = (0..cols / 2).flat_map(|j| [block(j, j), block(j + 5, j)]).collect();

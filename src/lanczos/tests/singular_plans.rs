@@ -144,7 +144,7 @@ pub(super) fn a_plan_counts_the_search_that_may_follow(c: &Arc<Context>) {
     }
 }
 
-/// The smallest values of a small matrix come from a bidiagonalisation of the whole, and the plan has its space.
+/// The smallest values of a small matrix come from a bidiagonalization of the whole, and the plan has its space.
 #[test]
 fn the_whole_space_is_planned() {
     let c = &cpu(2);

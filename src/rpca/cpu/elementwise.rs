@@ -33,7 +33,7 @@ pub struct Pass<'a, T> {
     pub threshold: f64,
 }
 
-/// Types with a vectorised pass.
+/// Types with a vectorized pass.
 pub trait Elementwise: Scalar {
     /// Updates X and Y of one block and returns its sums, in a fixed order.
     fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums;

@@ -69,7 +69,7 @@ impl BlockConversion {
         dtype != T::DTYPE || self.center != Center::None || self.scale || self.factor != 1.0
     }
 
-    /// Bytes of device memory besides the blocks, and those that only a pass before all products and factorisations takes
+    /// Bytes of device memory besides the blocks, and those that only a pass before all products and factorizations takes
     /// in addition. `block` is the number of rows of the longest block.
     pub(super) fn bytes(&self, input: &Input<'_>, block: usize) -> Result<(usize, usize)> {
         let by_rows = self.center == Center::Rows;

@@ -14,7 +14,7 @@ use crate::group;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Bytes of a device's `free` memory that are reserved for the workspace of small factorisations and of merged blocks.
+/// Bytes of a device's `free` memory that are reserved for the workspace of small factorizations and of merged blocks.
 fn slack(site: &Site, free: u64) -> u64 {
     site.context.device_budget().available().min(free - free / 32) / 64
 }
@@ -98,7 +98,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             product_columns: long.replaced.saturating_add(beside),
             merged_columns: long.merged,
             needs_tall: is_implicit,
-            // A pass that only gathers moments comes before all factorisations.
+            // A pass that only gathers moments comes before all factorizations.
             fixed: [FACTORISATION_BYTES.max(first), panels, small, own, flips, extra, slack]
                 .into_iter()
                 .fold(0, u64::saturating_add),

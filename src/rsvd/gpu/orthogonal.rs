@@ -262,7 +262,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         })?;
         self.gather::<T::Wide>(&sums, &begun)?;
         if self.parts.len() > 1 {
-            // Each device factorises the whole sum. All get the same numbers, and only the sum is copied.
+            // Each device factorizes the whole sum. All get the same numbers, and only the sum is copied.
             let mut numbers = alloc::filled("Gram matrix between devices", width * width, T::Wide::default())?;
             let first = &self.parts[0].site;
             first.gpu.download_numbers(&first.stream, sums[0].memory(), &mut numbers)?;

@@ -94,7 +94,7 @@ fn refused_by_name(name: &str, e: &Error) -> bool {
     matches!(e, Error::InvalidArgument { .. } | Error::NotSupported(_)) && e.to_string().contains(&format!("{name}:"))
 }
 
-/// Changes that a GPU may not show, with the methods of which that holds. Canonical signs may be those of the factorisation.
+/// Changes that a GPU may not show, with the methods of which that holds. Canonical signs may be those of the factorization.
 /// AUTO may choose another method than on the CPU, and a GPU need not orthonormalize anything in a direct decomposition or
 /// for a Gram matrix. Methods of one pass keep no rows.
 const HIDDEN_ON_A_GPU: [(&str, &[Method]); 5] = [

@@ -73,7 +73,7 @@ fn a_tolerance_stops_at_the_largest_rank_and_says_so() {
 #[test]
 fn a_tolerance_ends_where_there_is_no_more() {
     let context = cpu();
-    // Of exact rank 7: one more block would be rounding errors, which orthogonalised once spoil everything.
+    // Of exact rank 7: one more block would be rounding errors, which orthogonalized once spoil everything.
     let a = read_npy::<f64>("rank7_120x90.npy");
     let options = Options { tolerance: 1e-6, block_columns: 4, ..Options::default() };
     let f = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();

@@ -283,7 +283,7 @@ fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Re
     memory.region(j * layout.strides()[1] * size_of::<T>(), layout.dims()[0] * size_of::<T>())
 }
 
-/// Memory for y on the device: a copy of y, or with beta = 0 uninitialised.
+/// Memory for y on the device: a copy of y, or with beta = 0 uninitialized.
 fn upload<T: Scalar>(gpu: &Gpu, stream: &GpuStream, y: &[T], beta: Complex<f64>) -> Result<DeviceMemory> {
     if beta == Complex::new(0.0, 0.0) {
         return gpu.allocate_uninitialised(WHAT, size_of_val(y));

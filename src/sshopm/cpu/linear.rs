@@ -156,7 +156,7 @@ pub fn least_eigenvalue<T: Real, S: Simd<T>>(simd: S, a: &mut [T], n: usize) -> 
     least
 }
 
-/// Diagonalises a symmetric matrix. Convergence is quadratic: sweeps end when the off-diagonal part is at rounding.
+/// Diagonalizes a symmetric matrix. Convergence is quadratic: sweeps end when the off-diagonal part is at rounding.
 #[inline(always)]
 pub fn jacobi<T: Real, S: Simd<T>>(simd: S, a: &mut [T], n: usize) {
     let (zero, one, two) = (simd.splat(T::ZERO), simd.splat(T::ONE), simd.splat(T::from_f64(2.0)));

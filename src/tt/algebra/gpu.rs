@@ -89,7 +89,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         _delta: Delta,
     ) -> Result<(GpuMatrix<T>, Vec<f64>)> {
         let Numbers::Matrix(a) = a else {
-            return Err(Error::Internal("host memory in a factorisation on the device".into()));
+            return Err(Error::Internal("host memory in a factorization on the device".into()));
         };
         let what = "unfolding of a tensor";
         let mut wide = self.uninitialised::<T>(what, rows, cols)?;

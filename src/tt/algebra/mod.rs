@@ -1,7 +1,7 @@
 //! Algebra of tensor trains and TT-matrices: sums, products, truncation, and dense tensors to and from trains (Oseledets,
 //! SIAM J. Sci. Comput. 33, 2295, 2011).
 //!
-//! Results are new trains, in the memory that the caller asks for. Factorisations and matrix products are written once
+//! Results are new trains, in the memory that the caller asks for. Factorizations and matrix products are written once
 //! in terms of [`ops::TrainOps`] and run on the context's backend. On a GPU, host trains are uploaded core by core, and
 //! trains on the device are used in place. Functions that only move or scale numbers (copies between types, conjugates,
 //! sums, products of cores) run on the host; trains on a device are copied there and back.

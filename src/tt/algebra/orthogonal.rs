@@ -122,7 +122,7 @@ fn leading(algebra: &mut dyn Operations, m: Dense, count: usize) -> Result<Dense
     Ok(part)
 }
 
-/// The truncated factorisation M = U C + E, where U has orthonormal columns.
+/// The truncated factorization M = U C + E, where U has orthonormal columns.
 pub struct Split {
     /// U, with one column for each singular value that is not dropped.
     pub u: Dense,

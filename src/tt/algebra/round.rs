@@ -25,7 +25,7 @@ pub(super) fn epsilon(dtype: DType) -> f64 {
     if dtype.is_single() { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
-/// Bound, in units of roundoff of the norm, of the singular values that a factorisation of cores computes where exact
+/// Bound, in units of roundoff of the norm, of the singular values that a factorization of cores computes where exact
 /// arithmetic gives 0.
 pub(super) const NOISE: f64 = 32.0;
 
@@ -111,7 +111,7 @@ impl Source<'_> {
 }
 
 /// Returns an error for a core with a number that is not finite. Scales entries near the ends of the range, because
-/// factorisations square them and take small ones for 0. Returns the exponent of the power of two that the core must
+/// factorizations square them and take small ones for 0. Returns the exponent of the power of two that the core must
 /// then be multiplied by.
 pub(super) fn check_finite(algebra: &mut dyn Operations, argument: &str, k: usize, core: &mut Dense) -> Result<i64> {
     /// A sum of squares may overflow although its numbers are finite. The numbers are then divided by 2^BY first.
@@ -182,7 +182,7 @@ pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Re
     expect_open("x", x.shape())?;
     truncation.check(x.shape().len())?;
     expect_finite(at, "x", x, true)?;
-    // A factorisation is exact only relative to the largest entry of a core, but a later core may make small entries
+    // A factorization is exact only relative to the largest entry of a core, but a later core may make small entries
     // large.
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);

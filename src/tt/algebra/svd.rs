@@ -1,7 +1,7 @@
 //! Trains from dense tensors (TT-SVD, Oseledets 2011, algorithm 1).
 //!
 //! The first unfoldings have far more columns than rows. Only their left singular vectors are computed: from a Gram
-//! matrix if that is accurate enough, otherwise from R of a QR factorisation. One more product gives the remaining
+//! matrix if that is accurate enough, otherwise from R of a QR factorization. One more product gives the remaining
 //! part. So the tensor is read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::erased::{Dense, Held, Operations, with_operations};
@@ -200,7 +200,7 @@ fn is_near(dtype: DType, norm: f64) -> bool {
     norm < scale(1.0, if dtype.is_single() { 126 } else { 1020 })
 }
 
-/// The exponent below which factorisations lose digits or take numbers for 0, and an exponent that raises the smallest
+/// The exponent below which factorizations lose digits or take numbers for 0, and an exponent that raises the smallest
 /// number of the type above it.
 fn small(dtype: DType) -> (i64, i64) {
     if dtype.is_single() { (-86, 60) } else { (-900, 1000) }

@@ -42,7 +42,7 @@ impl Truncation<'_> {
     }
 
     /// The allowed error at each bond of a train of d cores, for numbers that are 2^-exponent times the train's.
-    /// `noise` is the part of the norm that factorisations compute where exact arithmetic gives 0.
+    /// `noise` is the part of the norm that factorizations compute where exact arithmetic gives 0.
     pub(super) fn delta(&self, d: usize, noise: f64, exponent: i64) -> Delta {
         let share = ((d - 1).max(1) as f64).sqrt();
         if self.epsilon == 0.0 {

@@ -1,4 +1,4 @@
-//! Balanced copies of trains and operators, for contractions, products and factorisations.
+//! Balanced copies of trains and operators, for contractions, products and factorizations.
 
 use std::sync::Arc;
 
@@ -225,7 +225,7 @@ pub(in crate::tt) fn for_dense(
     here_within(context, stream, train, Bounds { limit: if single { 8 } else { 40 }, drop: true })
 }
 
-/// A copy on the host, with balanced bonds, of a train whose cores will be factorised one after another; `None` if its
+/// A copy on the host, with balanced bonds, of a train whose cores will be factorized one after another; `None` if its
 /// bonds are balanced. Waits for the examination of a train on the device.
 ///
 /// # Errors

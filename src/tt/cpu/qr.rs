@@ -78,7 +78,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
             return Ok(Scaled::ZERO);
         }
         rows = tall;
-        // Free the factor before the factorisation allocates its memory.
+        // Free the factor before the factorization allocates its memory.
         drop(factor.take());
         if tall > columns {
             next = triangle::<T>(context, next, tall, columns)?;

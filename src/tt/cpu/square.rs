@@ -32,7 +32,7 @@ pub fn step<T: Scalar>(
     let Bra::Same(x) = pair.x else { return Ok(false) };
     let [n, r, r2, ..] = pair.sizes(k);
     let (near, far) = if leftwards { (r2, r) } else { (r, r2) };
-    // `factored` copies the environment to the product's buffer, because the factorisation may fail.
+    // `factored` copies the environment to the product's buffer, because the factorization may fail.
     if near > n * far || near < LEAST || !factored::<T>(workspace, near)? {
         return Ok(false);
     }

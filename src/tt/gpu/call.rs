@@ -108,7 +108,7 @@ pub(super) fn read(gpu: &Gpu, stream: &GpuStream, memory: &DeviceMemory, count: 
 #[derive(Clone, Copy)]
 pub(super) struct Term {
     pub(super) value: Scaled,
-    /// Exponent of the mantissa itself, which the kernel does not normalise.
+    /// Exponent of the mantissa itself, which the kernel does not normalize.
     pub(super) own: i64,
     pub(super) doubt: bool,
 }

@@ -112,7 +112,7 @@ pub(super) fn mark_graded<T: Scalar>(
     bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits::<T>(terms.len()), to)
 }
 
-/// Memory of the matrices that are factorised.
+/// Memory of the matrices that are factorized.
 pub(super) enum Space<'a> {
     /// One allocation for each matrix, freed when it is no longer needed. cuSOLVER's workspace is kept for the next
     /// call.
@@ -144,7 +144,7 @@ pub(super) struct Norms<'a> {
 /// Bytes of [`Norms::numbers`].
 pub(super) const NUMBERS: usize = Products::NUMBERS + 16;
 
-/// Whether the factorisation, which is in double precision, needs a converted copy of the matrix.
+/// Whether the factorization, which is in double precision, needs a converted copy of the matrix.
 fn is_single<T: Scalar>() -> bool {
     T::DTYPE != <T::Wide as Element>::DTYPE
 }
@@ -171,7 +171,7 @@ impl Step {
         Ok(Self { k, rows, tall, columns })
     }
 
-    /// Whether the product is factorised: not if it has too few rows, and not at the last site.
+    /// Whether the product is factorized: not if it has too few rows, and not at the last site.
     fn is_factorised(&self, work: &Work<'_>, i: usize) -> bool {
         i + 1 < work.plan.cores && self.tall > self.columns
     }
@@ -256,7 +256,7 @@ impl<'a> Norms<'a> {
             }
             self.exponents.take::<T>(next.whole(), elements, 0)?;
             if step.is_factorised(work, i) {
-                // Free the factor before the factorisation allocates its memory.
+                // Free the factor before the factorization allocates its memory.
                 drop(factor);
                 factor = self.triangle::<T>(held, next, &step)?;
                 rows = step.columns;
@@ -341,7 +341,7 @@ impl<'a> Norms<'a> {
         Ok(())
     }
 
-    /// Replaces a product by the R of its QR factorisation, which is computed in double precision.
+    /// Replaces a product by the R of its QR factorization, which is computed in double precision.
     fn triangle<T: Scalar>(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
         let (gpu, stream) = (self.gpu, self.stream);
         let (tall, columns) = (step.tall, step.columns);
@@ -363,7 +363,7 @@ impl<'a> Norms<'a> {
                 self.solver.qr_in::<T::Wide>(matrix, coefficients.whole(), pieces[SOLVER], said)?;
             }
         }
-        let triangle = self.memory(held, "triangle of a factorisation", columns * columns, size_of::<T>())?;
+        let triangle = self.memory(held, "triangle of a factorization", columns * columns, size_of::<T>())?;
         let (square, to) = (matrix.rows::<T::Wide>(0, columns)?, View::packed(triangle.whole(), columns, columns));
         dense::upper(T::Wide::DTYPE, T::DTYPE, gpu, stream, square, to, dense::UpperOutputs::default())?;
         Ok(triangle)

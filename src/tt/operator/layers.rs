@@ -20,7 +20,7 @@ pub(super) struct Layer {
 /// Out of memory.
 pub(super) fn layers(op: &[Complex<f64>], dtype: DType) -> Result<Vec<Layer>> {
     let mut numbers = alloc::with_capacity(WHAT, op.len())?;
-    // Not in the normal form: normalising a complex number by its larger part could make the other part underflow.
+    // Not in the normal form: normalizing a complex number by its larger part could make the other part underflow.
     numbers.extend(op.iter().map(|x| Scaled { mantissa: *x, exponent: 0 }));
     layers_of(numbers, dtype)
 }

@@ -38,7 +38,7 @@ impl Planner<'_> {
             if tall > after && !last {
                 plan.flops += operations * after * after * (tall - after / 3.0);
             }
-            // The peak is R together with its product, or the product together with the factorisation's own memory. A
+            // The peak is R together with its product, or the product together with the factorization's own memory. A
             // GPU also stores the matrix before the first site.
             let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
             // At the last site the CPU has one column for each train.
@@ -59,7 +59,7 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    /// Bytes in which a GPU factorises a matrix: the matrix in double precision, in place or as a copy, and one
+    /// Bytes in which a GPU factorizes a matrix: the matrix in double precision, in place or as a copy, and one
     /// coefficient for each column. cuSOLVER's own workspace is not included.
     fn triangle(&self, rows: f64, columns: f64) -> f64 {
         let (own, wide) = (self.dtype.size() as f64, if self.dtype.is_complex() { 16.0 } else { 8.0 });
@@ -67,7 +67,7 @@ impl Planner<'_> {
         wide * rows * columns + copy.max(wide * columns + own * columns * columns)
     }
 
-    /// Bytes to factorise a matrix with more rows than columns, without the matrix itself: R, coefficients and working
+    /// Bytes to factorize a matrix with more rows than columns, without the matrix itself: R, coefficients and working
     /// memory.
     fn factorisation(&self, rows: usize, columns: usize) -> f64 {
         let scratch = match self.dtype {

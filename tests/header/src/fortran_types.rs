@@ -92,7 +92,7 @@ fn write_type(out: &mut String, of: &Struct) {
         }
         let length = field.of.length.map_or(String::new(), |n| format!("({n})"));
         if field.name == "struct_size" {
-            // The library refuses a struct of size 0, which was never initialised.
+            // The library refuses a struct of size 0, which was never initialized.
             declarations.write(out, 4);
             let _ = writeln!(out, "    integer(c_size_t) :: struct_size = 0");
         } else {

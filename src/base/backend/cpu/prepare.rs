@@ -5,7 +5,7 @@ use super::{simd, workspace};
 use crate::backend::fork;
 use crate::error::Result;
 
-/// Initialises the state that all contexts of the process share. A fork in another thread waits until it is complete.
+/// Initializes the state that all contexts of the process share. A fork in another thread waits until it is complete.
 ///
 /// # Errors
 /// As [`super::Pool::new`].

@@ -64,7 +64,7 @@ impl Prepared {
 /// Order of a product that is large enough to use the workspace.
 const ORDER: usize = 40;
 
-/// Whether the allocator is the library's, which can recognise the request.
+/// Whether the allocator is the library's, which can recognize the request.
 const IS_OBSERVED: bool = cfg!(all(feature = "reserve", not(feature = "fault-injection")));
 
 /// Number of polls, 0.1 ms apart, for the measurement by another thread.

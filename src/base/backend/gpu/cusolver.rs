@@ -1,4 +1,4 @@
-//! Factorisations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
+//! Factorizations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Once};
@@ -70,7 +70,7 @@ fn name(code: i32) -> &'static str {
 /// The handler of the process's end, behind that of the first handle.
 static EXIT: Once = Once::new();
 
-/// Workspace of factorisations, reused by the next one.
+/// Workspace of factorizations, reused by the next one.
 #[derive(Default)]
 pub struct Work {
     memory: Option<DeviceMemory>,
@@ -86,7 +86,7 @@ impl Work {
     }
 }
 
-/// cuSOLVER on one stream. Whether a factorisation succeeded is a number in device memory, `info`: 0 if it did.
+/// cuSOLVER on one stream. Whether a factorization succeeded is a number in device memory, `info`: 0 if it did.
 pub struct Solver {
     functions: &'static Functions,
     gpu: Gpu,
@@ -293,5 +293,5 @@ fn square<T: Element>(a: &View<'_>) -> Result<u64> {
 }
 
 fn unknown(dtype: DType) -> Error {
-    Error::Internal(format!("{} in a factorisation", dtype.name()))
+    Error::Internal(format!("{} in a factorization", dtype.name()))
 }

@@ -140,7 +140,7 @@ pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
 /// The process that called `cuInit`, as its number of forks plus 1; 0 before a call.
 static INITIALISED_BY: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that this process initialises the driver.
+/// Notes that this process initializes the driver.
 ///
 /// # Errors
 /// [`Error::NoDevice`] if a process that this one was forked from began to. It need not have finished: a thread that
@@ -149,18 +149,18 @@ fn claim(initialised_by: &AtomicU64) -> Result<()> {
     let own = fork::generation() + 1;
     match initialised_by.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Err(by) if by != own => {
-            Err(Error::NoDevice("CUDA was initialised before fork() and is not to be had in the child".into()))
+            Err(Error::NoDevice("CUDA was initialized before fork() and is not to be had in the child".into()))
         }
         _ => Ok(()),
     }
 }
 
 impl Api {
-    /// The driver, initialised.
+    /// The driver, initialized.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if there is no libcuda, if it cannot be initialised, or in a child of a `fork()` whose
-    /// parent had begun to initialise it.
+    /// [`Error::NoDevice`] if there is no libcuda, if it cannot be initialized, or in a child of a `fork()` whose
+    /// parent had begun to initialize it.
     pub(super) fn get() -> Result<&'static Self> {
         static API: OnceLock<Api> = OnceLock::new();
         // Before the cells are asked, which a thread of the parent's may have left in the middle of a change.

@@ -43,7 +43,7 @@ impl Loaded {
 }
 
 /// Refuses a call of NVIDIA's libraries where there is no host memory for their own allocations. The driver writes to
-/// memory that it was refused, and cuBLAS throws from initialisers that the loader runs: both end the process. A
+/// memory that it was refused, and cuBLAS throws from initializers that the loader runs: both end the process. A
 /// request that is refused here instead is an error.
 pub(super) fn expect_memory() -> Result<()> {
     const PROBE: usize = 8 << 20;
@@ -56,7 +56,7 @@ pub(super) fn expect_memory() -> Result<()> {
 /// Loads the library of this file name by `dlopen`, its symbols local; the error is the loader's text.
 fn open(name: &str) -> std::result::Result<*mut c_void, String> {
     let name = CString::new(name).map_err(|e| e.to_string())?;
-    // SAFETY: a text that ends with a zero; the library's initialisers are NVIDIA's.
+    // SAFETY: a text that ends with a zero; the library's initializers are NVIDIA's.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if !handle.is_null() {
         return Ok(handle);

@@ -80,7 +80,7 @@ extern "C" fn end() {
     }
 }
 
-/// Registers the handler behind those of the driver or of a library, which was just loaded, initialised or used for the
+/// Registers the handler behind those of the driver or of a library, which was just loaded, initialized or used for the
 /// first time. Handlers run in the reverse order. `registered` belongs to that event: one handler is enough for each.
 pub(super) fn watch(registered: &'static Once) {
     PROCESS.store(this_process(), Ordering::SeqCst);

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub enum Library {
     /// cuBLAS: dense linear algebra.
     Cublas,
-    /// cuSOLVER: dense factorisations.
+    /// cuSOLVER: dense factorizations.
     Cusolver,
     /// cuSPARSE: sparse linear algebra.
     Cusparse,

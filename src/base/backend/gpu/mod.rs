@@ -13,7 +13,7 @@
 //! | `loaded`, `module`, `launch`, `kernels` | loaded and embedded kernels, launches, and a safe function for each kernel |
 //! | `dynamic` | libraries that are loaded at run time |
 //! | `library`, `handles` | optional libraries: the version that fits the driver, their functions; their idle handles |
-//! | `cublas`, `cusolver` | products and factorisations of dense matrices |
+//! | `cublas`, `cusolver` | products and factorizations of dense matrices |
 //! | `view` | a matrix in device memory |
 //! | `exit`, `faults` | the end of the process; failures that a test injects |
 

@@ -1,4 +1,4 @@
-//! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
+//! Factorizations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
 
 use super::matrix::{CpuMatrix, mismatch, pieces, split_rows};
 use crate::alloc;
@@ -13,7 +13,7 @@ use crate::scalar::{Scalar, is_finite};
 /// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
 const PANEL: usize = 256;
 
-/// Calls `work` with the working memory of a factorisation, which is charged to the context meanwhile.
+/// Calls `work` with the working memory of a factorization, which is charged to the context meanwhile.
 fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
     let _charge = context.host_budget().charge_host(STACK, need.unaligned_bytes_required())?;
     with_uncharged_stack(need, work)
@@ -183,12 +183,12 @@ compiled_here! {
 fn householder_of<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut CpuMatrix<T>) -> Result<()> {
     let (rows, cols) = x.shape();
     if r.shape() != (cols, cols) || rows < cols {
-        return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
+        return Err(mismatch("a Householder factorization", &[x.shape(), r.shape()]));
     }
     if cols == 0 {
         return Ok(());
     }
-    x.check_finite(context, "a Householder factorisation")?;
+    x.check_finite(context, "a Householder factorization")?;
     let budget = context.host_budget();
     let block = serial::coefficient_rows(cols);
     let mut coefficients = CpuMatrix::zeros("Householder coefficients", block, cols, budget)?;

@@ -1,7 +1,7 @@
 //! Matrices with many more columns than rows: their left singular vectors without the right ones, and products.
 //!
 //! A A^H in double precision needs one read of A at the speed of a product, but does not resolve singular values below the
-//! root of roundoff. They only matter for data in double precision. Then A^H = Q R is factorised without Q: each task adds
+//! root of roundoff. They only matter for data in double precision. Then A^H = Q R is factorized without Q: each task adds
 //! blocks of columns to its own R by reflections, and the R of the tasks are combined in order.
 
 use super::factor;
@@ -66,7 +66,7 @@ fn vectors<W: Scalar<Wide = W>>(
     let diagonal = |m: &CpuMatrix<W>| -> Result<f64> { Ok(m.slice()?.iter().step_by(order + 1).map(|d| d.re()).sum()) };
     let trace = diagonal(&g)?;
     // Squares of data in single precision never leave this range. Those of data in double precision may; then A is
-    // factorised.
+    // factorized.
     if trace > 1e-250 && trace < 1e250 {
         let (values, u) = factor::eigen(context, &g)?;
         if accurate(&values, trace, single, delta) {
@@ -154,7 +154,7 @@ fn gram<W: Scalar<Wide = W>>(
 fn triangle<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Load<'_, W>) -> Result<CpuMatrix<W>> {
     let what = "triangle of an unfolding";
     let size = rows * rows;
-    // Each block is factorised together with the triangle. Blocks of eight times its rows make this an extra eighth of work.
+    // Each block is factorized together with the triangle. Blocks of eight times its rows make this an extra eighth of work.
     let width = panel_width(rows).max(8 * rows).min(cols);
     let chunk = pieces(cols, width);
     let count = cols.div_ceil(chunk).max(1);

@@ -16,11 +16,11 @@ use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::scalar::Scalar;
 
-/// Bytes that plans add for factorisations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
+/// Bytes that plans add for factorizations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
 /// loaded; of small matrices it is 6 MiB.
 pub const FACTORISATION_BYTES: u64 = 12 << 20;
 
-/// Bytes of the status that cuSOLVER's factorisations write.
+/// Bytes of the status that cuSOLVER's factorizations write.
 const OUTCOME: usize = 8;
 
 /// Dense algebra on one stream of a GPU.
@@ -31,11 +31,11 @@ pub struct GpuAlgebra {
     /// Loaded on first use; `Some(None)` if cuSOLVER is not available.
     pub(super) solver: Option<Option<Solver>>,
     pub(super) work: Work,
-    /// I32: status that cuSOLVER's factorisations write.
+    /// I32: status that cuSOLVER's factorizations write.
     pub(super) info: DeviceMemory,
     /// Bytes of a panel in which rows in single precision are converted to double.
     pub(super) panel: usize,
-    /// The CPU fallback of factorisations.
+    /// The CPU fallback of factorizations.
     pub(super) host: CpuAlgebra,
 }
 
@@ -64,7 +64,7 @@ impl GpuAlgebra {
             blas: Blas::within(gpu, stream, available)?,
             solver: None,
             work: Work::default(),
-            info: gpu.allocate_on(stream, "outcome of a factorisation", OUTCOME)?,
+            info: gpu.allocate_on(stream, "outcome of a factorization", OUTCOME)?,
             panel: factor::panel_within(available),
             host: CpuAlgebra::new(context),
         })

@@ -1,4 +1,4 @@
-//! Factorisations: a CholeskyQR step, Householder QR, eigenvalues.
+//! Factorizations: a CholeskyQR step, Householder QR, eigenvalues.
 
 use super::super::{Algebra, Step};
 use super::GpuMatrix;
@@ -113,7 +113,7 @@ impl GpuAlgebra {
     ) -> Result<Option<Divisor<T>>> {
         let order = g.cols();
         if g.rows() != order || r.shape() != (order, order) {
-            return Err(mismatch("a Cholesky factorisation", &[g.shape(), r.shape()]));
+            return Err(mismatch("a Cholesky factorization", &[g.shape(), r.shape()]));
         }
         let mut g = g;
         let factored = if self.has_solver()? {
@@ -130,7 +130,7 @@ impl GpuAlgebra {
             return Ok(None);
         }
         let wide = self.uninitialised::<T::Wide>("inverse of a triangle", order, order)?;
-        // The real part of each diagonal element, the status of the factorisation, and the condition of each column.
+        // The real part of each diagonal element, the status of the factorization, and the condition of each column.
         let numbers =
             self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
         let diagonal = numbers.region(0, (order + 1) * 8)?;
@@ -312,7 +312,7 @@ impl GpuAlgebra {
     fn householder_qr_of<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
         let (rows, cols) = x.shape();
         if r.shape() != (cols, cols) || rows < cols {
-            return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
+            return Err(mismatch("a Householder factorization", &[x.shape(), r.shape()]));
         }
         if cols == 0 {
             return Ok(());
@@ -333,10 +333,10 @@ impl GpuAlgebra {
         let mut ended = [0i32; 2];
         self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
         if ended != [0, 0] {
-            return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorisation: {ended:?}")));
+            return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorization: {ended:?}")));
         }
         if !are_unit(&self.column_sums::<T::Wide>(wide.view(), 1.0)?) {
-            // The factorisation on the CPU holds for columns near the ends of the range, and refuses entries that are not finite.
+            // The factorization on the CPU holds for columns near the ends of the range, and refuses entries that are not finite.
             let wide = self.converted::<T, T::Wide>(what, x.view(), false)?;
             return self.householder_on_host(&wide, x, r);
         }
@@ -344,7 +344,7 @@ impl GpuAlgebra {
         Ok(())
     }
 
-    /// The factorisation of a matrix in double precision on the CPU.
+    /// The factorization of a matrix in double precision on the CPU.
     fn householder_on_host<T: Scalar>(
         &mut self,
         wide: &GpuMatrix<T::Wide>,
@@ -353,10 +353,10 @@ impl GpuAlgebra {
     ) -> Result<()> {
         let what = "Householder basis";
         let mut host = self.fetch(what, wide)?;
-        let mut upper = self.host.zeros("triangle of a factorisation", wide.cols(), wide.cols())?;
+        let mut upper = self.host.zeros("triangle of a factorization", wide.cols(), wide.cols())?;
         self.host.householder(&mut host, &mut upper)?;
         *x = self.narrowed(self.send(what, &host)?)?;
-        *r = self.narrowed(self.send("triangle of a factorisation", &upper)?)?;
+        *r = self.narrowed(self.send("triangle of a factorization", &upper)?)?;
         Ok(())
     }
 

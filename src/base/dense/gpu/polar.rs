@@ -84,7 +84,7 @@ impl GpuAlgebra {
             return self.scaled_svd(a);
         }
         let mut q = self.converted::<W, W>("left singular vectors", a.view(), false)?;
-        let mut r = self.uninitialised::<W>("triangle of a factorisation", cols, cols)?;
+        let mut r = self.uninitialised::<W>("triangle of a factorization", cols, cols)?;
         match self.householder_qr(&mut q, &mut r) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,

@@ -176,7 +176,7 @@ pub fn complete(
         basis.append(&fresh)?;
     }
     let Basis { columns, q, b, .. } = basis;
-    // X = Q B R with a full B. The factorisation B R = Q' R' gives the triangle.
+    // X = Q B R with a full B. The factorization B R = Q' R' gives the triangle.
     let mut turn = b;
     if let Some(r) = r {
         let mut product = columns.zeros("triangular factor", order, order)?;

@@ -18,7 +18,7 @@ const MOST_PLAIN: u32 = 8;
 /// If the spread of R's diagonal is above this, the columns were nearly orthonormal before the step.
 const NEARLY: f64 = 0.5;
 
-/// State of the factorisation of X.
+/// State of the factorization of X.
 struct State<'c> {
     columns: &'c mut dyn Operations,
     /// The R of X = Q R: the product of the factors of all steps.

@@ -27,7 +27,7 @@ pub enum BasisAccuracy {
 /// Method and accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BasisMethod {
-    /// Which factorisations are tried, and in which order.
+    /// Which factorizations are tried, and in which order.
     pub kind: Kind,
     /// How near to orthonormal the columns must be.
     pub need: BasisAccuracy,
@@ -45,7 +45,7 @@ pub struct Counts {
     pub plain: u64,
     /// Steps of CholeskyQR with a shift, for ill-conditioned columns.
     pub shifted: u64,
-    /// Factorisations by Householder reflections.
+    /// Factorizations by Householder reflections.
     pub householder: u64,
     /// Deflations: bases built direction by direction, because CholeskyQR failed.
     pub deflated: u64,

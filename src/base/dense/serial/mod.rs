@@ -1,4 +1,4 @@
-//! Dense linear algebra by the calling thread alone: products, factorisations, singular values, eigenvalues.
+//! Dense linear algebra by the calling thread alone: products, factorizations, singular values, eigenvalues.
 //!
 //! This folder and [`super::view`] are the door to faer: all other code calls these functions. (The exceptions are
 //! [`super::small`], and `backend/cpu/workspace.rs`, which measures the memory of a product.) The bodies are compiled once

@@ -1,4 +1,4 @@
-//! Products and factorisations on the calling thread.
+//! Products and factorizations on the calling thread.
 
 use std::marker::PhantomData;
 
@@ -17,10 +17,10 @@ use faer::linalg::svd::{ComputeSvdVectors, svd as thin_svd, svd_scratch as thin_
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
 use faer::{Conj, Par};
 
-/// The name of a factorisation's working memory in errors.
-pub(in crate::dense) const STACK: &str = "working memory of a factorisation";
+/// The name of a factorization's working memory in errors.
+pub(in crate::dense) const STACK: &str = "working memory of a factorization";
 
-/// Calls `work` with the working memory of a factorisation, which is charged to nobody.
+/// Calls `work` with the working memory of a factorization, which is charged to nobody.
 pub(in crate::dense) fn with_uncharged_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
     let bytes = need.unaligned_bytes_required();
     alloc::fault_point(STACK, bytes)?;
@@ -82,7 +82,7 @@ for_every_type! {
     /// Working memory of [`cholesky`] for a matrix of that order.
     pub(in crate::dense) fn cholesky_scratch(order: usize) -> StackReq;
 
-    /// Factorises `a`, which has at least as many rows as columns, by Householder reflections. Its upper triangle becomes
+    /// Factorizes `a`, which has at least as many rows as columns, by Householder reflections. Its upper triangle becomes
     /// R. Below the diagonal are the reflections' vectors, whose first entry is 1. `coefficients`, with
     /// [`coefficient_rows`] rows, become their block coefficients.
     pub(in crate::dense) fn reflect(a: MatMut<'a, T>, coefficients: MatMut<'a, T>, stack: &'a mut MemStack);

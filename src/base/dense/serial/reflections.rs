@@ -1,6 +1,6 @@
 //! Householder QR, blocked.
 //!
-//! faer's own factorisation leaves out columns whose remainder is below 16 m eps of their norm: for 2000 rows in single
+//! faer's own factorization leaves out columns whose remainder is below 16 m eps of their norm: for 2000 rows in single
 //! precision that is 4e-3. Here every column is reflected, so that X = Q R holds to roundoff whatever the rank.
 
 use faer::dyn_stack::{MemStack, StackReq};
@@ -37,7 +37,7 @@ pub(super) fn scratch<T: Number>(rows: usize, cols: usize) -> StackReq {
     ])
 }
 
-/// Factorises `a`, which has at least as many rows as columns. Its upper triangle becomes R. Below the diagonal are the
+/// Factorizes `a`, which has at least as many rows as columns. Its upper triangle becomes R. Below the diagonal are the
 /// reflections' vectors, whose first entry is 1. `coefficients` becomes their block coefficients.
 pub(super) fn factor<T: Number>(mut a: MatMut<'_, T>, mut coefficients: MatMut<'_, T>, stack: &mut MemStack) {
     let (rows, cols) = a.shape();

@@ -78,7 +78,7 @@ fn a_quarter_of_the_matrix_and_less_is_enough() {
         let error = distance(a, b) / frobenius(b);
         assert!(error < 1e-12, "within 34 MiB: {error:e}");
     }
-    // Less than factorisations and kernels take beside the blocks.
+    // Less than factorizations and kernels take beside the blocks.
     let none = gpu(12 << 20);
     let mut held = hold(&case, &none, From::Pageable, Order::RowMajor, 0);
     let contexts = [Arc::clone(&none)];

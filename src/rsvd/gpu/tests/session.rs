@@ -171,7 +171,7 @@ fn limits_below_the_workspace_of_cublas_are_respected() {
 }
 
 /// Planned and used bytes agree within a tenth, but for the 12 MiB on the device that the plan has for small
-/// factorisations, and on the host for the page-locked buffers of results, which are always planned and only allocated
+/// factorizations, and on the host for the page-locked buffers of results, which are always planned and only allocated
 /// for larger results.
 #[test]
 #[ignore = "needs a GPU"]

@@ -211,7 +211,7 @@ pub struct UpperOutputs<'a> {
     pub identity: Option<Region<'a>>,
     /// Real parts of the diagonal and `info`, f64.
     pub diagonal: Option<Region<'a>>,
-    /// I32: the status of cuSOLVER's factorisation, 0 for success; copied into `diagonal`.
+    /// I32: the status of cuSOLVER's factorization, 0 for success; copied into `diagonal`.
     pub info: Option<Region<'a>>,
 }
 

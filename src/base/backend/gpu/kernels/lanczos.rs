@@ -229,7 +229,7 @@ pub struct Watch<'a> {
     pub epsilon: f64,
 }
 
-/// Subtracts the product's components along the earlier vectors, where reorthogonalisation is due, and divides by the
+/// Subtracts the product's components along the earlier vectors, where reorthogonalization is due, and divides by the
 /// norm.
 pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
     let array = |what: &str, region: Region<'_>| region.array(what, step.rows, dtype.size());

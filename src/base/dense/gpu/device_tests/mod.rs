@@ -22,7 +22,7 @@ fn algebra() -> GpuAlgebra {
     GpuAlgebra::new(&context, &gpu, &gpu.create_stream().unwrap()).unwrap()
 }
 
-/// As [`algebra`], without cuSOLVER: factorisations run on the CPU.
+/// As [`algebra`], without cuSOLVER: factorizations run on the CPU.
 fn bare() -> GpuAlgebra {
     GpuAlgebra { solver: Some(None), ..algebra() }
 }
