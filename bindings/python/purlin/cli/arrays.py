@@ -5,15 +5,24 @@ from __future__ import annotations
 import argparse
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import Context, Matrix, sparse
+from .. import Context, InvalidArgument, Matrix, NotSupported, sparse
+from .. import _memory as memory
+from .._error import renaming
 from ..blocks import Source
 from .failures import Failure, Usage
 from .outputs import suffix_of
+
+# SciPy's sparse formats, and the arrays of each beside `data`.
+_FORMATS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
+# The library's arguments by SciPy's names.
+_NAMES = renaming(row_ptr="indptr", col_idx="indices", values="data")
 
 
 def existing(given: argparse.Namespace, argument: str, path: str) -> str:
@@ -33,7 +42,7 @@ def load_npz(argument: str, path: str) -> dict[str, Any]:
             if not isinstance(found, np.lib.npyio.NpzFile):
                 raise Failure(f"{argument}: {path}: is not a .npz file")
             return {name: found[name] for name in found.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, zlib.error, KeyError, NotImplementedError):
+    except (zipfile.BadZipFile, ValueError, EOFError, zlib.error, KeyError, RuntimeError):
         # The errors of NumPy speak of pickles.
         raise Failure(f"{argument}: {path}: is not a whole .npz file of numbers") from None
 
@@ -49,21 +58,57 @@ def load_npy(argument: str, path: str) -> Any:
     return found
 
 
-def _of_scipy(argument: str, path: str, parts: dict[str, Any], context: Context) -> Matrix:
+@contextmanager
+def _of_file(argument: str, path: str) -> Iterator[None]:
+    """Adds the input and its file to messages about the contents."""
+    try:
+        yield
+    except (InvalidArgument, NotSupported, ValueError, TypeError) as error:
+        raise Failure(f"{argument}: {path}: {_NAMES(str(error))}") from None
+
+
+def _expect_numbers(name: str, array: Any, kind: Any) -> None:
+    """Refuses an array of anything else, and integers that `kind` does not hold."""
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: is {array.dtype}, expected numbers")
+    memory.expect_held(name, array, kind)
+
+
+def _line(name: str, array: Any) -> Any:
+    if array.ndim != 1:
+        raise ValueError(f"{name}: has {array.ndim} dimensions, expected 1")
+    return array
+
+
+def _indices(name: str, array: Any) -> Any:
+    is_taken = array.dtype in (np.int32, np.int64)
+    return _line(name, array if is_taken else memory.converted(name, array, np.int64))
+
+
+def _of_scipy(parts: dict[str, Any], context: Context) -> Matrix:
     """A sparse matrix that SciPy's `save_npz` wrote."""
-    kind = parts["format"].item()
-    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-    rows, cols = (int(size) for size in parts["shape"])
-    if kind == "coo":
-        return sparse.from_coordinates(parts["row"], parts["col"], parts["data"], (rows, cols), context=context)
-    values = parts["data"]
+    written = parts["format"]
+    kind = written.item() if written.ndim == 0 else written.tolist()
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
+    if not isinstance(kind, str) or kind not in _FORMATS:
+        raise ValueError(f"format: is {memory.shown(kind)}, expected 'csr', 'csc' or 'coo'")
+    missing = [name for name in _FORMATS[kind] if name not in parts]
+    if missing:
+        raise ValueError(f"{missing[0]}: is not in the file, the format {kind} needs it")
+    sizes = parts["shape"]
+    if sizes.shape != (2,) or sizes.dtype.kind not in "iu":
+        raise ValueError(f"shape: is {memory.shown(sizes.tolist())}, expected two integers")
+    rows, cols = (int(size) for size in sizes)
+    values = _line("data", parts["data"])
+    _expect_numbers("data", values, np.float64)
     if values.dtype.kind in "biu":
         values = values.astype(np.float64)
+    first, second = (_indices(name, parts[name]) for name in _FORMATS[kind])
+    if kind == "coo":
+        return sparse.from_coordinates(first, second, values, (rows, cols), context=context)
     if kind == "csr":
-        return Matrix.csr(parts["indptr"], parts["indices"], values, (rows, cols), context=context)
-    if kind == "csc":
-        return sparse.transpose(Matrix.csr(parts["indptr"], parts["indices"], values, (cols, rows), context=context))
-    raise Failure(f"{argument}: {path}: has the sparse format {kind}, expected csr, csc or coo")
+        return Matrix.csr(first, second, values, (rows, cols), context=context)
+    return sparse.transpose(Matrix.csr(first, second, values, (cols, rows), context=context))
 
 
 def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Context, key: str | None = None) -> Any:
@@ -83,12 +128,16 @@ def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Cont
         raise Failure(f"{argument}: is {path}, expected a name that ends in .npy, .npz, .mtx or .mtx.gz")
     parts = load_npz(argument, path)
     if key is None and {"format", "shape", "data"} <= set(parts):
-        return _of_scipy(argument, path, parts, context)
+        with _of_file(argument, path):
+            return _of_scipy(parts, context)
     if key is None and len(parts) != 1:
         raise Usage(f"--key: is not given, {path} has the arrays {', '.join(parts)}")
     if key is not None and key not in parts:
         raise Usage(f"--key: is {key!r}, {path} has the arrays {', '.join(parts)}")
-    array = parts[key] if key is not None else next(iter(parts.values()))
+    name = key if key is not None else next(iter(parts))
+    array = parts[name]
     if array.ndim != 2:
         raise Failure(f"{argument}: {path}: has {array.ndim} axes, expected 2")
+    with _of_file(argument, path):
+        _expect_numbers(name, array, getattr(given, "dtype", None) or np.float64)
     return array

@@ -290,7 +290,7 @@ def run(given: argparse.Namespace) -> None:
     names = ["values", "coordinates"] if is_graph else ["values", "vectors", "residuals"]
     names += ["labels"] * (given.clusters is not None) + ["vertices"] * given.component
     with Outputs(given.force) as outputs, machine(given) as (context, group):
-        files = ArrayFiles(outputs, "--out", given.out, names) if given.out else None
+        files = ArrayFiles(outputs, "--out", given.out, names) if given.out is not None else None
         matrix = _read(given, context)
         vertices = None
         if given.component:

@@ -13,6 +13,7 @@ from .._options import FdkOptions
 from ..blocks import Sink, Source
 from . import nifti, rtk
 from .arrays import existing, load_npy
+from .ends import expect_end, expect_metaimage_end
 from .failures import Failure, Usage
 from .options import Parser, bar, chosen, command, library_options, machine, say, whole
 from .outputs import Outputs, npy_header, require_suffix, suffix_of, write_begin
@@ -176,6 +177,16 @@ def _source(given: argparse.Namespace, context: Context) -> Source:
     raise Usage(f"PROJECTIONS: is {paths[0]}, expected .mha, .mhd, .npy or .tif, or --shape for a raw file")
 
 
+def _expect_end(given: argparse.Namespace, source: Source) -> None:
+    """Refuses bytes behind the projections. A `.npy` file may go on with other arrays, and a TIFF file has its own table."""
+    path = given.projections[0]
+    if given.shape is not None:
+        said = "--shape, --type and --header say"
+        expect_end("PROJECTIONS", path, Path(path), given.header or 0, source.info, said)
+    elif suffix_of(path) in (".mha", ".mhd"):
+        expect_metaimage_end("PROJECTIONS", path, source.info)
+
+
 def _pitch(given: argparse.Namespace, source: Source) -> tuple[float, float]:
     """Pitch of the columns and of the rows."""
     if given.pitch is not None:
@@ -191,7 +202,11 @@ def _pitch(given: argparse.Namespace, source: Source) -> tuple[float, float]:
 def _angles(given: argparse.Namespace, views: int) -> Any:
     if given.angles is None:
         step = 360.0 / views if given.step is None else given.step
-        return np.radians((given.start or 0.0) + step * np.arange(views))
+        with np.errstate(over="ignore", invalid="ignore"):
+            angles = (given.start or 0.0) + step * np.arange(views)
+        if not np.isfinite(angles).all():
+            raise Usage(f"--step: is {step:g}, and {views} views of it are beyond the range of floating point")
+        return np.radians(angles)
     existing(given, "--angles", given.angles)
     try:
         found = np.loadtxt(given.angles, ndmin=1).ravel()
@@ -308,7 +323,8 @@ def run(given: argparse.Namespace) -> None:
         size="--size",
         spacing="--spacing",
         origin="--origin",
-        angles="--angles",
+        # The argument that the angles come from.
+        angles="--geometry" if given.geometry else "--angles" if given.angles else "--step",
         i0="--i0",
         dark="--dark",
         epsilon="--epsilon",
@@ -325,12 +341,15 @@ def run(given: argparse.Namespace) -> None:
     for name in ("start", "step"):
         if not np.isfinite(getattr(given, name) or 0.0):
             raise Usage(f"--{name}: is {getattr(given, name):g}, expected a finite number")
+    if given.step == 0:
+        raise Usage("--step: is 0, expected an angle other than 0")
     i0, dark = _counts(given, "i0"), _counts(given, "dark")
     if i0 is None and (dark is not None or given.epsilon != 0):
         raise Usage("--i0: is not given, but --dark or --epsilon, which are for counts")
     with machine(given) as (context, group), Outputs(given.force) as outputs:
         place = outputs.add("--out", given.out)
         with _source(given, context) as source, bar(given) as progress:
+            _expect_end(given, source)
             geometry = _geometry(given, source)
             grid = _grid(given, geometry)
             with fdk.Reconstruction(geometry, grid, progress=progress, context=context, **options, **group) as plan:

@@ -31,7 +31,7 @@ def require_suffix(argument: str, path: str, *endings: str) -> str:
     """The ending of an output, which must be one of `endings`."""
     found = suffix_of(path)
     if found not in endings:
-        raise Usage(f"{argument}: is {path}, expected a name that ends in {', '.join(endings)}")
+        raise Usage(f"{argument}: is {path or 'empty'}, expected a name that ends in {', '.join(endings)}")
     return found
 
 

@@ -11,7 +11,7 @@ from .arrays import matrix_of
 from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
-from .svd import COMMON, add_matrix, add_restart
+from .svd import COMMON, add_matrix
 
 _EXAMPLE = """purlin example pca
 purlin pca samples.npy --components 5 --out model.npz"""
@@ -35,7 +35,6 @@ def add(commands: Any) -> None:
     made.add_argument("--whiten", action="store_true", help="scores of variance 1 (default: no)")
     made.add_argument("--scores", action="store_true", help="also the scores of the samples (default: no)")
     library_options(made.add_argument_group("method"), "rsvd_options", CommonOptions, COMMON)
-    add_restart(made)
     made.add_argument(
         "--out",
         metavar="FILE",
@@ -45,11 +44,10 @@ def add(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Fits the model."""
-    options: dict[str, Any] = chosen(given, ["dtype", "restart_path", *COMMON])
+    options: dict[str, Any] = chosen(given, ["dtype", *COMMON])
     given.names.update(
         n_components="--components",
         rank="--components",
-        restart_path="--restart",
         threads="--threads",
         X="SAMPLES",
         whiten="--whiten",
@@ -68,10 +66,8 @@ def run(given: argparse.Namespace) -> None:
         "noise_variance",
     ]
     names += ["scale"] * given.scale
-    if given.restart_path is not None:
-        given.files[given.restart_path] = "--restart"
     with Outputs(given.force) as outputs:
-        files = ArrayFiles(outputs, "--out", given.out, names + ["scores"] * given.scores) if given.out else None
+        files = ArrayFiles(outputs, "--out", given.out, names + ["scores"] * given.scores) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:
             samples = matrix_of(given, "SAMPLES", given.matrix, context, given.key)
             with PCA(

@@ -48,23 +48,18 @@ def add_matrix(made: Any, name: str, text: str) -> None:
     )
 
 
-def add_restart(made: Any) -> None:
-    """Declares the restart file of a command."""
-    made.add_argument(
-        "--restart",
-        dest="restart_path",
-        metavar="FILE",
-        help="state of the run: written while it runs, read if it is there, removed at the end (default: none)",
-    )
-
-
 def add(commands: Any) -> None:
     """Declares the command."""
     made = command(commands, "svd", run, "largest singular triplets of a matrix", _TEXT, _EXAMPLE)
     add_matrix(made, "MATRIX", ".npy, .npz (an array or SciPy's sparse matrix), .mtx or .mtx.gz")
     made.add_argument("--rank", type=whole, metavar="K", help="number of triplets (needed without --tolerance)")
     library_options(made.add_argument_group("method"), "rsvd_options", RsvdOptions, _TEXTS)
-    add_restart(made)
+    made.add_argument(
+        "--restart",
+        dest="restart_path",
+        metavar="FILE",
+        help="state of the run: written while it runs, read if it is there, removed at the end (default: none)",
+    )
     made.add_argument(
         "--out",
         metavar="FILE",
@@ -81,7 +76,7 @@ def run(given: argparse.Namespace) -> None:
     if given.restart_path is not None:
         given.files[given.restart_path] = "--restart"
     with Outputs(given.force) as outputs:
-        files = ArrayFiles(outputs, "--out", given.out, _NAMES) if given.out else None
+        files = ArrayFiles(outputs, "--out", given.out, _NAMES) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:
             matrix = matrix_of(given, "MATRIX", given.matrix, context, given.key)
             with rsvd.Rsvd(given.rank or 0, progress=progress, context=context, **options, **group) as session:

@@ -1,0 +1,49 @@
+"""Files of elements that are longer than their elements: most likely the sizes that are said are wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from ..blocks import SourceInfo
+from .failures import Failure
+
+# No header of a MetaImage that the library reads is longer, in bytes.
+_LONGEST_HEADER = 64 * 1024
+
+
+def expect_end(argument: str, path: str, data: Path, begin: int, info: SourceInfo, said: str) -> None:
+    """Refuses bytes behind the elements, which begin at byte `begin` of the file `data`. `said` names what their number is
+    from."""
+    found = os.stat(data).st_size
+    end = begin + math.prod(info.shape) * info.dtype.itemsize
+    if found > end:
+        name = path if Path(path) == data else f"{path}: {data}"
+        raise Failure(f"{argument}: {name}: has {found} bytes, {said} {end}")
+
+
+def expect_metaimage_end(argument: str, path: str, info: SourceInfo) -> None:
+    """Refuses bytes behind the elements of a MetaImage that the library has opened. With a HeaderSize the format allows
+    others before and behind them."""
+    with open(path, "rb") as file:
+        head = file.read(_LONGEST_HEADER)
+    keys: dict[bytes, bytes] = {}
+    begin = 0
+    for line in head.split(b"\n"):
+        begin += len(line) + 1
+        key, _, value = line.partition(b"=")
+        keys.setdefault(key.strip(), value.strip())
+        if key.strip() == b"ElementDataFile":
+            break
+    if keys.get(b"HeaderSize", b"0") != b"0":
+        return
+    name = keys.get(b"ElementDataFile", b"LOCAL")
+    if name == b"LOCAL":
+        expect_end(argument, path, Path(path), begin, info, "its header says")
+        return
+    data = Path(path).with_name(os.fsdecode(name))
+    if not os.path.lexists(data):
+        # The library takes a file beside the one that a link leads to.
+        data = Path(os.path.realpath(path)).with_name(os.fsdecode(name))
+    expect_end(argument, path, data, 0, info, "its header says")
