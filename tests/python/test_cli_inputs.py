@@ -1,9 +1,14 @@
-"""The command `purlin`: damaged files, files that are longer than their elements, angles that cannot be used, and options
-that a command does not have."""
+"""The command `purlin`: damaged files, files that are longer than their elements, angles that cannot be used, options that
+a command does not have, and signals while the command is imported."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +16,8 @@ import numpy as np
 import pytest
 
 from cli_runs import in_a_folder, refused, run  # noqa: F401  (the fixture of every test)
+
+import purlin
 
 # One more than the integers that float64 has without gaps.
 LARGE = 2**53 + 1
@@ -127,3 +134,49 @@ def test_options_that_cannot_work(capsys: pytest.CaptureFixture[str]) -> None:
     refused("svd m.npy --rank 3 --restart ''", 2, "--restart: is empty", capsys)
     for line in ("svd m.npy --rank 3", "pca m.npy --components 3", "eigs m.npy --count 1", "rpca m.npy"):
         refused(f"{line} --out ''", 2, "--out: is empty, expected a name that ends in .npz", capsys)
+
+
+SCRIPT = "import sys\nfrom purlin.cli import main\nsys.exit(main())\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("way", ["module", "script"])
+def test_signals_during_the_imports_end_the_command_with_130(number: signal.Signals, way: str, folder: Path) -> None:
+    (folder / "slow" / "numpy").mkdir(parents=True)
+    loading = folder / "loading"
+    text = f"import pathlib, time\npathlib.Path({str(loading)!r}).touch()\ntime.sleep(60)\n"
+    (folder / "slow" / "numpy" / "__init__.py").write_text(text)
+    (folder / "purlin").write_text(SCRIPT)
+    source = str(Path(purlin.__file__).parents[1])
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "slow"), source])}
+    begin = ["-m", "purlin"] if way == "module" else ["purlin"]
+    running = subprocess.Popen(
+        [sys.executable, *begin, "svd", "m.npy", "--rank", "1"],
+        start_new_session=True,
+        env=settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        end = time.monotonic() + 30
+        while not loading.exists() and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        running.send_signal(number)
+        out, err = running.communicate(timeout=30)
+    finally:
+        running.kill()
+    assert (running.returncode, out, err) == (130, b"", b"purlin svd: interrupted\n")
+
+
+def test_the_library_leaves_the_signals_of_other_programs_alone() -> None:
+    text = (
+        "import signal, purlin, purlin.cli\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True, timeout=120)
+    # After a command that returns, its caller has them again.
+    Path("purlin").write_text(
+        "import signal\nfrom purlin.cli import main\nassert main(['info', '--quiet']) == 0\n" + text.partition("\n")[2]
+    )
+    subprocess.run([sys.executable, "purlin"], check=True, timeout=120, stdout=subprocess.DEVNULL)

@@ -14,6 +14,11 @@ NVIDIA GPUs.
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
+from ._startup import watch as _watch
+
+# Before the imports that take long.
+_watch()
+
 from . import blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt
 from ._constants import *  # noqa: F403
 from ._context import (

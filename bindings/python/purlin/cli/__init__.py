@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from .. import __version__
+from .._startup import release
 from . import eigs, example, fdk, info, pca, peaks, rpca, svd
 from .failures import report
 from .options import Parser
@@ -60,9 +61,11 @@ def _ended_like_ctrl_c() -> Iterator[None]:
         return
     before = signal.signal(signal.SIGTERM, end)
     try:
+        release()
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        release()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
