@@ -85,6 +85,18 @@ impl Choice {
             _ => Self::TripletsRestarts,
         }
     }
+
+    /// Whether singular triplets are searched for, not eigenpairs.
+    pub fn is_of_triplets(self) -> bool {
+        matches!(
+            self,
+            Self::Bidiagonal
+                | Self::TripletsWhole
+                | Self::TripletsRestarts
+                | Self::TripletsFilter
+                | Self::TripletsPlain
+        )
+    }
 }
 
 /// Figures of a solve. The fields are those of the C interface.
@@ -184,11 +196,12 @@ impl Info {
             return Ok(());
         }
         let Info { converged, restarts, products, .. } = self;
-        let mut problem =
-            format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
+        let (all, one) =
+            if self.reason.is_of_triplets() { ("singular triplets", "triplet") } else { ("eigenpairs", "pair") };
+        let mut problem = format!("{converged} of {wanted} {all} after {restarts} restarts and {products} products");
         if self.stop_reason == Reason::Contradicted {
             problem += &format!(
-                ": the residual of pair {converged} (from 0), or its inner products, contradict the iteration"
+                ": the residual of {one} {converged} (from 0), or its inner products, contradict the iteration"
             );
         }
         if self.coupling > 0.0 {

@@ -39,6 +39,13 @@ def test_smallest_singular_values_and_refusals(cpu: purlin.Context) -> None:
         lanczos.singular(a, 3, progress=lambda *_: True)
 
 
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+def test_triplets_that_do_not_converge_are_called_so(cpu: purlin.Context, which: Any) -> None:
+    a = sparse.from_dense(random_dense(120, 90, np.float64, 1), context=cpu)
+    with pytest.raises(lanczos.Unfinished, match="of 5 singular triplets after 1 restarts and "):
+        lanczos.singular(a, 5, which, restarts=1, basis=12)
+
+
 @pytest.mark.parametrize("through", ["auto", "gram", "augmented"])
 def test_a_plan_is_that_of_the_run(cpu: purlin.Context, through: Any) -> None:
     left, right = (np.linalg.qr(random_dense(n, n, np.float64, n))[0] for n in (80, 60))
