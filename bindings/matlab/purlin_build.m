@@ -42,6 +42,7 @@ function purlin_build(prefix, folder)
     work = tempname();
     mkdir(work);
     restore = onCleanup(@() leave(old, work));
+    make_path_absolute();
     cd(work);
     sources{end + 1} = absolute(fullfile(here, 'src', 'exceptions.cpp'));
     [report, status] = mkoctfile('--mex', '-DPURLIN_OCTAVE', ['-I', include], sources{:}, ['-L', lib], '-lpurlin', rpath, ...
@@ -72,6 +73,17 @@ function path = absolute(path)
   if found
     path = info.Name;
   end
+end
+
+function make_path_absolute()
+% Octave drops relative folders from the path when the current folder changes.
+  folders = strsplit(path(), pathsep());
+  for k = 1:numel(folders)
+    if ~strcmp(folders{k}, '.')
+      folders{k} = make_absolute_filename(folders{k});
+    end
+  end
+  path(strjoin(folders, pathsep()));
 end
 
 function leave(old, work)

@@ -14,7 +14,14 @@ package=$prefix/share/purlin/matlab
 golden=$here/../golden
 data=$here/../../examples-c/data
 octave() { octave-cli --quiet --no-init-file --no-history --eval "addpath('$package', '$PWD', '$here'); $1"; }
-octave "purlin_build('$prefix', '$PWD');"
+# A relative folder stays on the path, in spite of the changes of the current folder.
+(
+  work=$PWD
+  cd "$package/.."
+  octave-cli --quiet --no-init-file --no-history --eval "addpath('$(basename "$package")'); purlin_build('$prefix', '$work');
+    if isempty(which('purlin.version')), error('purlin_build: the package is off the path'); end"
+) 2>&1 | tee build.log
+if grep -q load_path build.log; then exit 1; fi
 # A script that fails to start must not pass for one that succeeded.
 octave "run_tests('$golden', '$data');" | tee run.log
 grep -q '^all tests passed$' run.log
