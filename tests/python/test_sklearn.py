@@ -241,31 +241,6 @@ def test_entries_at_one_place_are_added() -> None:
     assert x.nnz == 5
 
 
-def test_fractions_and_estimates_of_the_number_of_components() -> None:
-    x = load_digits().data[:300]
-    for solver in ("auto", "full", "covariance_eigh"):
-        for wanted in (0.3, 0.95, 0.999999, "mle", None, 0):
-            ours, peer = (kind(wanted, svd_solver=solver).fit(x) for kind in (PCA, decomposition.PCA))
-            assert ours.n_components_ == peer.n_components_ == len(ours.components_), (solver, wanted)
-            assert ours.noise_variance_ == pytest.approx(peer.noise_variance_, rel=1e-9, abs=1e-12)
-            scores = ours.transform(x)
-            assert scores.shape == (300, ours.n_components_)
-            np.testing.assert_allclose(ours.fit_transform(x), scores, atol=1e-10)
-            # scikit-learn refuses scores without columns.
-            wanted_samples = peer.inverse_transform(peer.transform(x)) if wanted != 0 else np.tile(x.mean(axis=0), (300, 1))
-            np.testing.assert_allclose(ours.inverse_transform(scores), wanted_samples, atol=1e-9)
-    for data in (x[:, 12:13], np.ones((30, 1)), np.ones((30, 3))):
-        ours, peer = (kind("mle").fit(data) for kind in (PCA, decomposition.PCA))
-        assert ours.n_components_ == peer.n_components_ == 0 and ours.noise_variance_ == pytest.approx(peer.noise_variance_)
-    with pytest.raises(ValueError, match="^n_components='mle' is only supported if n_samples >= n_features$"):
-        PCA("mle").fit(x[:20])
-    for solver in ("arpack", "randomized"):
-        with pytest.raises(ValueError, match="n_components=0.5 must be between 1 and"):
-            PCA(0.5, svd_solver=solver).fit(x)
-    with pytest.raises(ValueError, match="n_components: is 2.5, expected an integer or a fraction"):
-        PCA(2.5, svd_solver="full").fit(x)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_whitening_and_covariance(solver: Any) -> None:
     rng = np.random.default_rng(4)
