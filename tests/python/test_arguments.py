@@ -220,7 +220,7 @@ def test_integers_that_do_not_fit_are_not_cut() -> None:
     assert lanczos.solve(WEIGHTS, 2, basis=np.int64(20)).values.shape == (2,)  # type: ignore[arg-type]
 
 
-def test_paths_with_a_null_byte_are_refused(tmp_path: Path) -> None:
+def test_paths_that_the_system_does_not_have_are_refused(tmp_path: Path) -> None:
     kept = tmp_path / "thesis"
     kept.write_text("the only copy")
     cut = os.fspath(kept) + "\0.raw"
@@ -230,6 +230,7 @@ def test_paths_with_a_null_byte_are_refused(tmp_path: Path) -> None:
         lambda: blocks.Sink.to_tiff(cut, (2, 3, 4)),
         lambda: blocks.Source.from_file(cut, (2, 3), np.uint8),
         lambda: blocks.Source.from_npy(cut),
+        lambda: blocks.Source.from_metaimage(cut),
         lambda: blocks.Source.from_tiff([cut]),
         lambda: sparse.write_market(WEIGHTS, cut),
         lambda: sparse.write_edges(WEIGHTS, cut),
@@ -238,6 +239,10 @@ def test_paths_with_a_null_byte_are_refused(tmp_path: Path) -> None:
     ]
     for call in calls:
         with pytest.raises(ValueError, match="path: .* has an embedded null byte"):
+            call()
+    cut = ""
+    for call in calls:
+        with pytest.raises(purlin.InvalidArgument, match="^(restart_path|path|paths, element 0): is empty$"):
             call()
     assert [p.name for p in tmp_path.iterdir()] == ["thesis"] and kept.read_text() == "the only copy"
 
