@@ -4,6 +4,7 @@ module purlin_matrices
   use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
     c_float_complex, c_double_complex, c_int32_t, c_int64_t, c_intptr_t
   use purlin_types
+  use purlin_strides, only: is_packed, distance
   use purlin_c
   use purlin_c_rsvd
   use purlin_library
@@ -238,42 +239,49 @@ contains
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: ld, row_step
+    integer(c_int64_t) :: row_step, col_step
     type(outcome) :: o
-    row_step = 1
-    ld = max(rows, 1_c_int64_t)
+    character(96) :: text
+    row_step = bytes
+    col_step = max(rows, 1_c_int64_t) * bytes
     ! An array without elements has no addresses to compare.
-    if (rows > 1 .and. cols > 0) row_step = distance(first, below) / bytes
-    if (cols > 1 .and. rows > 0) ld = distance(first, beside) / bytes
-    if (row_step == 1 .and. ld >= rows) then
-      call self%borrow_address(context, dtype, rows, cols, ld, first, flags, stat, errmsg)
+    if (rows > 1 .and. cols > 0) row_step = distance(first, below)
+    if (cols > 1 .and. rows > 0) col_step = distance(first, beside)
+    if (.not. c_associated(first)) then
+      call refuse(o, 'array: is not associated')
+    else if (row_step /= bytes .or. col_step < rows * bytes) then
+      call refuse(o, 'array: its columns are not contiguous and ascending; copy a section or transpose(x) to an array first')
+    else if (modulo(col_step, bytes) /= 0) then
+      write (text, '(2(a, i0))') 'array: its columns are ', col_step, ' bytes apart, no multiple of ', bytes
+      call refuse(o, trim(text))
+    end if
+    if (o%status == PURLIN_SUCCESS) then
+      call self%borrow_address(context, dtype, rows, cols, col_step / bytes, first, flags, stat, errmsg)
     else
-      call refuse(o, 'array: its columns are not contiguous and ascending')
       call finish(o, stat, errmsg)
     end if
   end subroutine
 
-  pure function distance(from, to) result(bytes)
-    type(c_ptr), intent(in) :: from, to
-    integer(c_int64_t) :: bytes
-    bytes = int(transfer(to, 0_c_intptr_t) - transfer(from, 0_c_intptr_t), c_int64_t)
-  end function
-
-  !> Dense: an array, or a section of one whose columns are contiguous; nothing is copied.
+  !> Dense: an array with the `target` attribute, or a section of one whose columns are contiguous; nothing is copied.
   subroutine borrow_r32(self, context, array, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    real(c_float), intent(in), target :: array(:, :)
+    real(c_float), pointer, intent(in) :: array(:, :)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    real(c_float), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
-    first = c_loc(array)
+    first = c_null_ptr
     below = first
     beside = first
-    if (size(array) > 0) first = c_loc(array(1, 1))
-    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
-    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    if (associated(array)) then
+      first = c_loc(array)
+      ! A pointer has the bounds of the caller's array.
+      a(1:, 1:) => array
+      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
+      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
+    end if
     call borrow_section(self, context, PURLIN_F32, 4_c_int64_t, &
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
@@ -281,17 +289,22 @@ contains
   subroutine borrow_r64(self, context, array, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    real(c_double), intent(in), target :: array(:, :)
+    real(c_double), pointer, intent(in) :: array(:, :)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    real(c_double), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
-    first = c_loc(array)
+    first = c_null_ptr
     below = first
     beside = first
-    if (size(array) > 0) first = c_loc(array(1, 1))
-    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
-    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    if (associated(array)) then
+      first = c_loc(array)
+      ! A pointer has the bounds of the caller's array.
+      a(1:, 1:) => array
+      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
+      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
+    end if
     call borrow_section(self, context, PURLIN_F64, 8_c_int64_t, &
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
@@ -299,17 +312,22 @@ contains
   subroutine borrow_c32(self, context, array, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    complex(c_float_complex), intent(in), target :: array(:, :)
+    complex(c_float_complex), pointer, intent(in) :: array(:, :)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    complex(c_float_complex), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
-    first = c_loc(array)
+    first = c_null_ptr
     below = first
     beside = first
-    if (size(array) > 0) first = c_loc(array(1, 1))
-    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
-    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    if (associated(array)) then
+      first = c_loc(array)
+      ! A pointer has the bounds of the caller's array.
+      a(1:, 1:) => array
+      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
+      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
+    end if
     call borrow_section(self, context, PURLIN_CF32, 8_c_int64_t, &
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
@@ -317,35 +335,40 @@ contains
   subroutine borrow_c64(self, context, array, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    complex(c_double_complex), intent(in), target :: array(:, :)
+    complex(c_double_complex), pointer, intent(in) :: array(:, :)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    complex(c_double_complex), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
-    first = c_loc(array)
+    first = c_null_ptr
     below = first
     beside = first
-    if (size(array) > 0) first = c_loc(array(1, 1))
-    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
-    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    if (associated(array)) then
+      first = c_loc(array)
+      ! A pointer has the bounds of the caller's array.
+      a(1:, 1:) => array
+      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
+      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
+    end if
     call borrow_section(self, context, PURLIN_CF64, 16_c_int64_t, &
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
 
-  !> Sparse rows from whole arrays; without `values` a pattern. `index_base` is 1 unless given; `copied` makes the
-  !> library keep its own copy.
+  !> Sparse rows from whole arrays with the `target` attribute; without `values` a pattern. `index_base` is 1 unless given;
+  !> `copied` makes the library keep its own copy.
   subroutine csr_i32_r32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
-    real(c_float), intent(in), target :: values(:)
+    integer(c_int32_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    real(c_float), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -357,14 +380,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
-    real(c_double), intent(in), target :: values(:)
+    integer(c_int32_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    real(c_double), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -376,14 +399,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
-    real(c_float), intent(in), target :: values(:)
+    integer(c_int64_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    real(c_float), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -395,14 +418,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
-    real(c_double), intent(in), target :: values(:)
+    integer(c_int64_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    real(c_double), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -414,14 +437,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
-    complex(c_float_complex), intent(in), target :: values(:)
+    integer(c_int32_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    complex(c_float_complex), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -433,14 +456,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
-    complex(c_double_complex), intent(in), target :: values(:)
+    integer(c_int32_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    complex(c_double_complex), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -452,14 +475,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
-    complex(c_float_complex), intent(in), target :: values(:)
+    integer(c_int64_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    complex(c_float_complex), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -471,14 +494,14 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
-    complex(c_double_complex), intent(in), target :: values(:)
+    integer(c_int64_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
+    complex(c_double_complex), pointer, intent(in) :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -491,13 +514,13 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    integer(c_int32_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
     integer(c_int32_t), intent(in), optional :: index_base, dtype
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx)], size(row_ptr, kind=c_int64_t), &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], size(row_ptr, kind=c_int64_t), &
       size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -509,13 +532,13 @@ contains
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: cols
-    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    integer(c_int64_t), pointer, intent(in) :: row_ptr(:), col_idx(:)
     integer(c_int32_t), intent(in), optional :: index_base, dtype
     logical, intent(in), optional :: copied
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx)], size(row_ptr, kind=c_int64_t), &
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], size(row_ptr, kind=c_int64_t), &
       size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &

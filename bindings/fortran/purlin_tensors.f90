@@ -1,12 +1,14 @@
 !> Tensors: dense arrays of any rank and batches of packed symmetric tensors, owned or borrowed.
 !>
-!> `borrow` uses the array where it lies, so give the array the `target` attribute, keep it as long as the tensor,
-!> and pass it whole or as a contiguous section: another section is refused, since the compiler would pass a copy.
+!> `borrow` uses the array where it lies, so the compiler accepts only arrays with the `target` attribute, or pointers, and
+!> passes no copy. Keep the array as long as the tensor, and pass it whole or as a contiguous section: `borrow` refuses
+!> other sections.
 !> Ownership and copies: as for purlin_context.
 module purlin_tensors
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
     c_float_complex, c_double_complex, c_int8_t, c_int32_t, c_int64_t
   use purlin_types
+  use purlin_strides, only: is_packed
   use purlin_c
   use purlin_library
   use purlin_integers
@@ -290,6 +292,7 @@ contains
     if (packed) then
       call self%borrow_address(context, dtype, dims, address, flags=flags, stat=stat, errmsg=errmsg)
     else
+      if (.not. c_associated(address)) call refuse(o, 'array: is not associated')
       call refuse(o, 'array: is not contiguous; see borrow_address for strides')
       call finish(o, stat, errmsg)
     end if
@@ -310,6 +313,7 @@ contains
     type(outcome) :: o
     character(96) :: text
     entries = 0
+    if (.not. c_associated(address)) call refuse(o, 'array: is not associated')
     if (.not. packed) call refuse(o, 'array: is not contiguous; see borrow_symmetric_address for strides')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_symmetric_count(order, dimension, entries))
     if (o%status == PURLIN_SUCCESS) then
@@ -330,77 +334,77 @@ contains
   subroutine borrow_r32(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    real(c_float), intent(in), target :: array(..)
+    real(c_float), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_F32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_F32, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_r64(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    real(c_double), intent(in), target :: array(..)
+    real(c_double), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_F64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_F64, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_c32(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    complex(c_float_complex), intent(in), target :: array(..)
+    complex(c_float_complex), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_CF32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_CF32, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_c64(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    complex(c_double_complex), intent(in), target :: array(..)
+    complex(c_double_complex), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_CF64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_CF64, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_i32(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in), target :: array(..)
+    integer(c_int32_t), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_I32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_I32, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_i64(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int64_t), intent(in), target :: array(..)
+    integer(c_int64_t), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_I64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_I64, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_u8(self, context, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int8_t), intent(in), target :: array(..)
+    integer(c_int8_t), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call borrow_dense(self, context, PURLIN_U8, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array), &
+    call borrow_dense(self, context, PURLIN_U8, shape(array, kind=c_int64_t), is_packed(array), c_loc(array), &
       flags, stat, errmsg)
   end subroutine
 
@@ -409,24 +413,24 @@ contains
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: order, dimension
-    real(c_float), intent(in), target :: array(..)
+    real(c_float), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call borrow_packed(self, context, PURLIN_F32, order, dimension, size(array, kind=c_int64_t), &
-      is_contiguous(array), c_loc(array), flags, stat, errmsg)
+      is_packed(array), c_loc(array), flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_symmetric_r64(self, context, order, dimension, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: order, dimension
-    real(c_double), intent(in), target :: array(..)
+    real(c_double), pointer, intent(in) :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call borrow_packed(self, context, PURLIN_F64, order, dimension, size(array, kind=c_int64_t), &
-      is_contiguous(array), c_loc(array), flags, stat, errmsg)
+      is_packed(array), c_loc(array), flags, stat, errmsg)
   end subroutine
 
   include 'integers/tensors.inc'

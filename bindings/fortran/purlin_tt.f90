@@ -4,6 +4,7 @@ module purlin_tt_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t
   use purlin_types
+  use purlin_strides, only: is_packed
   use purlin_c
   use purlin_c_tt
   use purlin_library
@@ -220,18 +221,18 @@ contains
     complex_elements = info%dtype == PURLIN_CF32 .or. info%dtype == PURLIN_CF64
   end function
 
-  !> Cores one after another in one array, in place.
+  !> Cores one after another in one array with the `target` attribute, in place.
   subroutine flat_r32(self, context, modes, ranks, data, flags, stat, errmsg)
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: modes(:), ranks(:)
-    real(c_float), intent(in), target :: data(:)
+    real(c_float), pointer, intent(in) :: data(:)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 4_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+    call core_addresses(o, 4_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
       addresses)
     call whole(self, o, context, PURLIN_F32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
@@ -240,13 +241,13 @@ contains
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: modes(:), ranks(:)
-    real(c_double), intent(in), target :: data(:)
+    real(c_double), pointer, intent(in) :: data(:)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
       addresses)
     call whole(self, o, context, PURLIN_F64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
@@ -255,13 +256,13 @@ contains
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: modes(:), ranks(:)
-    complex(c_float_complex), intent(in), target :: data(:)
+    complex(c_float_complex), pointer, intent(in) :: data(:)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
       addresses)
     call whole(self, o, context, PURLIN_CF32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
@@ -270,13 +271,13 @@ contains
     class(purlin_tt), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: modes(:), ranks(:)
-    complex(c_double_complex), intent(in), target :: data(:)
+    complex(c_double_complex), pointer, intent(in) :: data(:)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 16_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+    call core_addresses(o, 16_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
       addresses)
     call whole(self, o, context, PURLIN_CF64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine

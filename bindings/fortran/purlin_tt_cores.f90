@@ -1,8 +1,9 @@
 !> Arrays as cores of tensor trains and TT-matrices.
 module purlin_tt_cores
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t, c_intptr_t, c_null_char
   use purlin_types
+  use purlin_strides, only: is_packed
   use purlin_c
   use purlin_library
   implicit none
@@ -10,8 +11,9 @@ module purlin_tt_cores
   public :: purlin_tt_core, cores_chained, core_tensor, core_addresses, one_more_rank, either, tt_cut_from_one, &
     tt_cut_from_zero
 
-  !> An array that is a core: `call core%borrow(a)`, and a list of them to `borrow` of a train. Give the array the `target`
-  !> attribute, and keep it as long as the train. A core may be copied: the same one throughout makes a uniform train.
+  !> An array that is a core: `call core%borrow(a)`, and a list of them to `borrow` of a train. The array needs the
+  !> `target` attribute, and has to exist as long as the train. A core may be copied: the same one throughout makes a
+  !> uniform train.
   type :: purlin_tt_core
     type(c_ptr) :: address = c_null_ptr
     integer(c_int64_t) :: dims(4) = 0
@@ -126,6 +128,7 @@ contains
     character(96) :: text
     addresses = address
     call one_more_rank(o, size(modes), size(ranks))
+    if (.not. c_associated(address)) call refuse(o, 'data: is not associated')
     if (.not. packed) call refuse(o, 'data: is not contiguous')
     if (any(modes < 1) .or. any(ranks < 1)) call refuse(o, 'modes, ranks: one is less than 1')
     if (o%status /= PURLIN_SUCCESS) return
@@ -161,25 +164,25 @@ contains
   !> The array a(r, n, s), or a(w, m, n, v) of a TT-matrix, is the core.
   subroutine borrow_r32(self, array)
     class(purlin_tt_core), intent(inout) :: self
-    real(c_float), intent(in), target :: array(..)
-    call note(self, PURLIN_F32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+    real(c_float), pointer, intent(in) :: array(..)
+    call note(self, PURLIN_F32, shape(array, kind=c_int64_t), is_packed(array), c_loc(array))
   end subroutine
 
   subroutine borrow_r64(self, array)
     class(purlin_tt_core), intent(inout) :: self
-    real(c_double), intent(in), target :: array(..)
-    call note(self, PURLIN_F64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+    real(c_double), pointer, intent(in) :: array(..)
+    call note(self, PURLIN_F64, shape(array, kind=c_int64_t), is_packed(array), c_loc(array))
   end subroutine
 
   subroutine borrow_c32(self, array)
     class(purlin_tt_core), intent(inout) :: self
-    complex(c_float_complex), intent(in), target :: array(..)
-    call note(self, PURLIN_CF32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+    complex(c_float_complex), pointer, intent(in) :: array(..)
+    call note(self, PURLIN_CF32, shape(array, kind=c_int64_t), is_packed(array), c_loc(array))
   end subroutine
 
   subroutine borrow_c64(self, array)
     class(purlin_tt_core), intent(inout) :: self
-    complex(c_double_complex), intent(in), target :: array(..)
-    call note(self, PURLIN_CF64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+    complex(c_double_complex), pointer, intent(in) :: array(..)
+    call note(self, PURLIN_CF64, shape(array, kind=c_int64_t), is_packed(array), c_loc(array))
   end subroutine
 end module purlin_tt_cores

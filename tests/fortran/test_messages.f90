@@ -5,6 +5,8 @@ program test_messages
   use purlin
   use checks
   implicit none
+  character(*), parameter :: problem = &
+    ': its columns are not contiguous and ascending; copy a section or transpose(x) to an array first'
   type(purlin_context) :: context
   integer(c_int32_t) :: stat
   character(512) :: text
@@ -115,7 +117,6 @@ contains
 
   !> The name of the caller's argument, where it is not `array`.
   subroutine sections_of_families()
-    character(*), parameter :: problem = ': its columns are not contiguous and ascending'
     real(real64), target :: a(8, 5), apart(16, 5)
     integer(int64) :: labels(8)
     type(purlin_matrix) :: graph
@@ -141,9 +142,13 @@ contains
     real(real64) :: s(2)
     call random_number(a)
     call purlin_rsvd_compute_once(context, a(1:10:2, :), s, stat=stat, errmsg=text)
-    call refused('a: its columns are not contiguous and ascending')
+    call refused('a' // problem)
     call purlin_rsvd_compute_once(context, a, s, u(1:20:2, :), v, stat=stat, errmsg=text)
-    call refused('u: its columns are not contiguous and ascending')
+    call refused('u' // problem)
+    ! gfortran passes the transpose as a section of `a`, and its copy in parentheses as an array.
+    call purlin_rsvd_compute_once(context, transpose(a), s, stat=stat, errmsg=text)
+    call refused('a' // problem)
+    call purlin_rsvd_compute_once(context, (transpose(a)), s)
     call purlin_rsvd_compute_once(context, a(1:0, :), s, stat=stat, errmsg=text)
     call refused('rank: is 2, more than min(m, n) = 0')
     call purlin_rsvd_compute_once(context, a(:, 1:0), s, stat=stat, errmsg=text)

@@ -25,6 +25,8 @@ program test_storage
 
   call borrowing()
   call sections()
+  call components()
+  call lower_bounds()
   call copying()
   call symmetric()
   call dlpack()
@@ -92,6 +94,96 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'dims') > 0, 'a negative extent')
     call tensor%borrow_address(context, PURLIN_F64, [2_int64], c_null_ptr, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no address')
+  end subroutine
+
+  !> The compiler must pass components of arrays themselves, whose elements are apart, and no packed copies.
+  subroutine components()
+    type :: pair
+      real(real64) :: z, w
+    end type
+    type :: three
+      complex(real32) :: z
+      real(real32) :: w
+    end type
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_matrix) :: matrix
+    type(purlin_tt) :: train
+    type(purlin_tt_core) :: core
+    type(pair), target :: pairs(6, 4), line(8), cube(1, 2, 3)
+    type(three), target :: threes(6, 4), flat(1, 4)
+    complex(real64), target :: numbers(3, 2)
+    integer(int32), target :: starts(3), columns(4)
+    integer(int32) :: stat
+    character(200) :: message
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, pairs%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not contiguous')
+    call tensor%borrow(context, cube%w, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not contiguous')
+    call tensor%borrow(context, threes(:, 1)%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not contiguous')
+    call tensor%borrow(context, numbers%im, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not contiguous')
+    call tensor%borrow(context, line(3:3)%z)
+    call tensor%borrow_symmetric(context, 2_int64, 2_int64, line(1:6)%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not contiguous')
+    call matrix%borrow(context, pairs%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: its columns are not contiguous')
+    call matrix%borrow(context, threes%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: its columns are not contiguous')
+    call matrix%borrow(context, flat%w)
+    call matrix%borrow(context, flat%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: its columns are 12 bytes apart, no multiple of 8')
+    starts = [1, 3, 5]
+    columns = [1, 2, 1, 2]
+    call matrix%csr(context, 2_int64, starts, columns, line(1:4)%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call train%borrow_flat(context, [2_int64, 2_int64], [1_int64, 2_int64, 1_int64], line%z, stat=stat, errmsg=message)
+    call refused(stat, message, 'data: is not contiguous')
+    call core%borrow(cube%z)
+    call train%borrow(context, [core], stat=stat, errmsg=message)
+    call refused(stat, message, 'cores: core 1 is not contiguous')
+  end subroutine
+
+  subroutine refused(stat, message, text)
+    integer(int32), intent(in) :: stat
+    character(*), intent(in) :: message, text
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, text) == 1, text)
+  end subroutine
+
+  !> Pointers, and arrays whose bounds do not begin at 1.
+  subroutine lower_bounds()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_matrix) :: matrix
+    type(purlin_matrix_info) :: info
+    real(real64), target :: a(0:9, -1:2), scalar, none(0, 3)
+    real(real64), pointer :: part(:, :), nothing(:, :)
+    integer(int64), allocatable :: dims(:)
+    integer(int64) :: first
+    integer(int32) :: stat
+    character(100) :: message
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    first = transfer(c_loc(a), first)
+    call matrix%borrow(context, a)
+    call matrix%properties(info)
+    call check(info%data == first .and. info%ld == 10, 'a matrix whose bounds begin elsewhere')
+    part(3:, 5:) => a(2:4, 0:1)
+    call matrix%borrow(context, part)
+    call matrix%properties(info)
+    call check(info%data == first + 12 * 8 .and. info%ld == 10 .and. info%rows == 3, 'a pointer to a section')
+    call tensor%borrow(context, a)
+    call tensor%layout(dims)
+    call check(all(dims == [10_int64, 4_int64]), 'a tensor whose bounds begin elsewhere')
+    call tensor%borrow(context, scalar)
+    call tensor%borrow(context, none)
+    call matrix%borrow(context, none)
+    nothing => null()
+    call matrix%borrow(context, nothing, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not associated')
+    call tensor%borrow(context, nothing, stat=stat, errmsg=message)
+    call refused(stat, message, 'array: is not associated')
   end subroutine
 
   subroutine copying()

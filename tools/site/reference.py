@@ -163,7 +163,7 @@ def fortran_page(pages: Path) -> None:
     text += ["default integers. [How to link it](../repository/bindings/fortran/README.md)."]
     shown = 0
     for path in sorted(FORTRAN.glob("purlin_*.f90")):
-        if re.match(r"purlin_(c|types|integers)\b|purlin_c_", path.stem):
+        if re.match(r"purlin_(c|types|integers|strides)\b|purlin_c_", path.stem):
             continue
         module = Module(path)
         names = sorted(module.public & (set(module.documentation) | set(module.generic)))
