@@ -94,10 +94,11 @@ class matrix {
     return create(on, dtype_of<T>, rows, cols, location, flags);
   }
 
-  /// The caller's host memory in place; memory that is const is only read. `ld` 0 = packed.
+  /// The caller's host memory in place; memory that is const is only read. `ld` 0 = packed. An array of known length
+  /// takes the overload for containers, since a reference to a pointer does not bind to it.
   template <class T>
-  static matrix borrow(const context& on, T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0,
-                       purlin_flags flags = 0) {
+  static matrix borrow(const context& on, T* const& data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                       purlin_flags flags) {
     const purlin_flags access = std::is_const_v<T> ? PURLIN_READ_ONLY : 0;
     if (ld == 0) ld = std::max<std::int64_t>((flags & PURLIN_ROW_MAJOR) != 0 ? cols : rows, 1);
     purlin_matrix* made = nullptr;
@@ -107,17 +108,27 @@ class matrix {
     return detail::adopt<matrix>(on, status, made);
   }
 
+  /// The same, packed by columns.
+  template <class T>
+  static matrix borrow(const context& on, T* const& data, std::int64_t rows, std::int64_t cols) {
+    return borrow(on, data, rows, cols, 0, 0);
+  }
+
+  /// One number after the sizes could be `ld` or `flags`: give both, or a `matrix_view`.
+  template <class T>
+  static matrix borrow(const context& on, T* const& data, std::int64_t rows, std::int64_t cols, std::int64_t) = delete;
+
   template <class T>
   static matrix borrow(const context& on, const matrix_view<T>& view) {
-    return borrow(on, view.data, view.rows, view.cols, view.ld);
+    return borrow(on, view.data, view.rows, view.cols, view.ld, 0);
   }
 
   template <class T>
   static matrix borrow(const context& on, const const_matrix_view<T>& view) {
-    return borrow(on, view.data, view.rows, view.cols, view.ld);
+    return borrow(on, view.data, view.rows, view.cols, view.ld, 0);
   }
 
-  /// A container's memory in place, packed. A container of another length is refused.
+  /// The memory of a container or array in place, packed. One of another length is refused.
   template <class C, detail::if_container<C> = 0>
   static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols, purlin_flags flags = 0) {
     if (rows >= 0 && cols >= 0 && detail::length(data) != detail::multiply_add(rows, cols, 0)) {

@@ -206,13 +206,15 @@ factors<T> compute(const context& on, const matrix& a, const options& settings) 
   wanted.dtype = dtype_of<T>;
   wanted.right = PURLIN_RSVD_V;
 
+  session run(on, wanted);
+  // Refuses the options before memory is allocated for as many columns as they ask for.
+  run.plan(a);
   factors<T> result;
   result.rows = shape.rows;
   result.cols = shape.cols;
   result.u.resize(purlin::detail::size(shape.rows, width));
   result.v.resize(purlin::detail::size(shape.cols, width));
   result.s.resize(purlin::detail::size(width));
-  session run(on, wanted);
   try {
     run.compute(a, matrix::borrow(on, result.u, shape.rows, width), tensor::borrow(on, result.s),
                 matrix::borrow(on, result.v, shape.cols, width));

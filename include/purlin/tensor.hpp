@@ -53,9 +53,10 @@ class tensor {
     return create_symmetric(on, dtype_of<T>, order, dimension, count, location, flags);
   }
 
-  /// The caller's host memory in place; memory that is const is only read.
+  /// The caller's host memory in place; memory that is const is only read. An array of known length takes the overload
+  /// for containers, since a reference to a pointer does not bind to it.
   template <class T>
-  static tensor borrow(const context& on, T* data, const extents& dims, const extents& strides = {},
+  static tensor borrow(const context& on, T* const& data, const extents& dims, const extents& strides = {},
                        purlin_flags flags = 0) {
     same_rank(dims, strides);
     purlin_tensor* made = nullptr;
@@ -65,7 +66,7 @@ class tensor {
     return detail::adopt<tensor>(on, status, made);
   }
 
-  /// A container's memory in place. A container shorter than the extents is refused.
+  /// The memory of a container or array in place. One shorter than the extents is refused.
   template <class C, detail::if_container<C> = 0>
   static tensor borrow(const context& on, C& data, const extents& dims, const extents& strides = {},
                        purlin_flags flags = 0) {

@@ -2,6 +2,8 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "expect.hpp"
@@ -70,6 +72,33 @@ void dlpack(const context& on) {
   EXPECT_ERROR(tensor::from_dlpack(on, nullptr), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+/// Whether `matrix::borrow` takes a context and arguments of these types.
+template <class Void, class... A>
+struct borrows_with : std::false_type {};
+template <class... A>
+struct borrows_with<std::void_t<decltype(matrix::borrow(std::declval<const context&>(), std::declval<A>()...))>, A...>
+    : std::true_type {};
+template <class... A>
+using borrows = borrows_with<void, A...>;
+
+/// Arrays of known length are held to it, as containers are.
+void arrays_of_known_length(const context& on) {
+  double few[3] = {1, 2, 3};
+  const double fixed[6] = {1, 2, 3, 4, 5, 6};
+  std::array<double, 3> three{1, 2, 3};
+  EXPECT_ERROR(matrix::borrow(on, few, 2, 3), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, three, 2, 3), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, fixed, 2, 4, PURLIN_ROW_MAJOR), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(tensor::borrow(on, few, {2, 3}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(tensor::borrow(on, three, {4}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(tensor::borrow(on, fixed, {2, 3}, {1, 3}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::tt::train::borrow_flat(on, few, {2, 2}, {1, 1, 1}), PURLIN_ERROR_INVALID_ARGUMENT);
+  const purlin_matrix_info whole = matrix::borrow(on, fixed, 3, 2, PURLIN_ROW_MAJOR).properties();
+  EXPECT(whole.ld == 2 && (whole.flags & PURLIN_READ_ONLY) != 0 && (whole.flags & PURLIN_ROW_MAJOR) != 0);
+  EXPECT((tensor::borrow(on, few).dims() == std::vector<std::int64_t>{3}));
+  EXPECT((tensor::borrow(on, &few[1], {2}).dims() == std::vector<std::int64_t>{2}));
+}
+
 void matrices(const context& on) {
   std::vector<double> entries{1, 2, 3, 4, 5, 6};
   const matrix packed = matrix::borrow(on, entries, 2, 3);
@@ -84,7 +113,15 @@ void matrices(const context& on) {
       reinterpret_cast<const double*>(static_cast<std::uintptr_t>(owned.properties().data));
   EXPECT(copied[4] == 5.0);
   EXPECT_ERROR(matrix::borrow(on, entries, 2, 2), PURLIN_ERROR_INVALID_ARGUMENT);
-  EXPECT_ERROR(matrix::borrow(on, entries.data(), 2, 3, 1), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, entries.data(), 2, 3, 1, 0), PURLIN_ERROR_INVALID_ARGUMENT);
+  // Flags after the sizes of a pointer would be the leading dimension.
+  static_assert(!borrows<double*, int, int, purlin_flags>::value);
+  static_assert(!borrows<const double* const&, int, int, std::int64_t>::value);
+  static_assert(borrows<double*, int, int>::value && borrows<double*, int, int, int, int>::value);
+  static_assert(borrows<std::vector<double>&, int, int, purlin_flags>::value);
+  EXPECT(matrix::borrow(on, entries.data(), 2, 3).properties().ld == 2);
+  const matrix rows = matrix::borrow(on, entries.data(), 2, 3, 0, PURLIN_ROW_MAJOR | PURLIN_READ_ONLY);
+  EXPECT(rows.properties().ld == 3 && (rows.properties().flags & PURLIN_READ_ONLY) != 0);
   EXPECT_ERROR(matrix::borrow_device(on, PURLIN_F64, 4096, 1, 1, 1), PURLIN_ERROR_NOT_SUPPORTED);
 
   const std::vector<std::int64_t> row_ptr{0, 1, 2};
@@ -182,6 +219,7 @@ void tests() {
   dense(on);
   dlpack(on);
   matrices(on);
+  arrays_of_known_length(on);
   outside(on);
   tables();
   packing(on);

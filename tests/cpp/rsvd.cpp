@@ -110,6 +110,12 @@ void goes_on_to_a_tolerance(const context& on, const std::vector<double>& a) {
   EXPECT(g.rank == 5 && g.info.converged == 0);
 }
 
+/// The library's text, not that of an allocation for so many columns.
+void refuses_a_rank_before_it_allocates(const context& on, const std::vector<double>& a) {
+  const rsvd::options settings(std::int64_t{1} << 40);
+  EXPECT_ERROR(rsvd::compute<double>(on, {a.data(), rows, cols, 0}, settings), PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
 void names_a_restart_file(const context& on, const std::vector<double>& a) {
   rsvd::options settings(4);
   settings.method = PURLIN_RSVD_METHOD_RANGE;
@@ -344,6 +350,7 @@ void all() {
   finds_the_triplets(on, a);
   goes_on_to_a_tolerance(on, a);
   names_a_restart_file(on, a);
+  refuses_a_rank_before_it_allocates(on, a);
   orders_and_adjoints(on, a);
   reads_blocks_and_products(on, a);
   a_slow_reader_changes_the_method(on);
