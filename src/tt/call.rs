@@ -140,7 +140,8 @@ impl Contraction {
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
         let turns = rings::turns(self.options());
-        let is_during_contraction = self.examines_during_contraction([x, y], progress);
+        let is_during_contraction = self.examines_during_contraction(progress);
+        let mut balanced = self.unexamined(stream, (x, y), turns)?;
         let mut run =
             |a: &TensorTrain, b: &TensorTrain, risk, progress: &Progress<'_>, host_work: Option<HostWork<'_>>| {
                 if risk == Risk::RingUnderflow {
@@ -160,12 +161,11 @@ impl Contraction {
                 })?;
                 finite::checked(norm, DType::F64, &read[..count])
             };
-        let mut balanced = Balanced::begin(&context, stream, x, y, false, turns)?;
         let mut plain = None;
         if is_during_contraction {
             let is_rejected = |balanced: &Balanced| balanced.has_copies() || balanced.risk() != Risk::Nothing;
             let (copies_lost, found) = examination::examined(
-                &context,
+                (&context, stream),
                 &mut balanced,
                 (x, y),
                 progress,
@@ -175,6 +175,7 @@ impl Contraction {
             flags::hand_on(copies_lost);
             plain = found;
         } else {
+            balanced.start_there(&context, stream, (x, y), false)?;
             balanced.examine_here(&context, x, y)?;
         }
         let norm = balanced.run(&context, stream, (x, y), plain, |a, b, risk| run(a, b, risk, progress, None))?;

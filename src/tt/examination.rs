@@ -1,10 +1,10 @@
-//! Examines host trains while a device already contracts them.
+//! Examines trains while a device already contracts them.
 //!
 //! The examination is one pass over the entries. For most trains, which have no extreme entries, the device needs no
-//! result of it. So the host enqueues the contraction first, and examines the trains at the point where it would wait
-//! for the device. If the examination then requires another contraction, the running one is cancelled at its next check
-//! of the cancel flag, and its result is dropped. Otherwise the result has the same bits as after an examination
-//! beforehand.
+//! result of it. So the host enqueues the contraction first. At the point where it would wait for the device, it enqueues
+//! the examination of trains that are there, and examines those of its own. If the examination then requires another
+//! contraction, the running one is cancelled at its next check of the cancel flag, and its result is dropped. Otherwise the
+//! result has the same bits as after an examination beforehand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,10 +45,25 @@ impl<F: FnOnce()> Once<F> {
 type Watched = (Result<Scaled>, bool);
 
 impl Contraction {
-    /// Whether host trains are examined while a device contracts them. If there is a progress function, they are
-    /// examined first, so that it never sees steps of a contraction that is then cancelled.
-    pub(super) fn examines_during_contraction(&self, trains: [&TensorTrain; 2], progress: &Progress<'_>) -> bool {
-        self.computes_on_device() && !progress.has_report() && trains.iter().any(|train| !train.is_device())
+    /// Whether trains are examined while a device contracts them. If there is a progress function, they are examined first,
+    /// so that it never sees steps of a contraction that is then cancelled.
+    pub(super) fn examines_during_contraction(&self, progress: &Progress<'_>) -> bool {
+        self.computes_on_device() && !progress.has_report()
+    }
+
+    /// The trains before an examination during a contraction. With several devices, threads of their own wait for these, and
+    /// one name can mean another queue to each thread, so that the examination of trains on a device begins here.
+    pub(super) fn unexamined(
+        &self,
+        stream: Option<&Stream>,
+        (x, y): (&TensorTrain, &TensorTrain),
+        turns: Option<usize>,
+    ) -> Result<Balanced> {
+        let mut balanced = Balanced::unexamined(x, y, turns);
+        if self.contexts.len() > 1 {
+            balanced.start_there(&self.contexts[0], stream, (x, y), false)?;
+        }
+        Ok(balanced)
     }
 
     /// Returns the examined trains, whether balanced copies lost digits, and the result of a contraction of the
@@ -63,11 +78,11 @@ impl Contraction {
         let (context, matters) = (Arc::clone(&self.contexts[0]), peaks::matter(plan));
         let turns = rings::turns(self.options());
         // The exponents of the cores are those of the balanced copies if there are any.
-        if matters || !self.examines_during_contraction([x, y], progress) {
+        if matters || !self.examines_during_contraction(progress) {
             let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
             return Ok((balanced?, copies_lost, None));
         }
-        let mut balanced = Balanced::begin(&context, stream, x, y, matters, turns)?;
+        let mut balanced = self.unexamined(stream, (x, y), turns)?;
         // [`Method::Power`] scales every core, so it may accept wide trains.
         let is_range_bound = self.options().scaling != Scaling::Never && plan.method != Method::Power;
         let is_rejected = |balanced: &Balanced| {
@@ -75,7 +90,7 @@ impl Contraction {
             balanced.has_copies() || balanced.risk() != Risk::Nothing || may_lose
         };
         let (copies_lost, plain) =
-            examined(&context, &mut balanced, (x, y), progress, is_rejected, |progress, host_work| {
+            examined((&context, stream), &mut balanced, (x, y), progress, is_rejected, |progress, host_work| {
                 let run = |machines: &mut [Box<dyn ContractOps>], work: &Work<'_>| {
                     inner::contract(machines, &Work { host_work: Some(host_work), ..*work })
                 };
@@ -85,15 +100,15 @@ impl Contraction {
     }
 }
 
-/// Calls `plain`, which contracts x and y as they are. Examines the host trains among them when `plain` first waits for
-/// the device, or after it. `is_rejected` says whether the examined trains need another contraction. Returns whether
-/// balanced copies lost digits, and the result of `plain` unless it is rejected. That result may be an error; a
-/// rejected error is dropped.
+/// Calls `plain`, which contracts x and y as they are. When `plain` first waits for the device, or after it, the trains on
+/// the device begin to be examined ([`Balanced::again`] waits for that) and those on the host are. `is_rejected` says
+/// whether the latter need another contraction. Returns whether balanced copies lost digits, and the result of `plain`
+/// unless it is rejected. That result may be an error; a rejected error is dropped.
 ///
 /// # Errors
-/// As [`Balanced::examine_here`].
+/// As [`Balanced::start_there`] and [`Balanced::examine_here`].
 pub(super) fn examined<R>(
-    context: &Arc<Context>,
+    (context, stream): (&Arc<Context>, Option<&Stream>),
     balanced: &mut Balanced,
     (x, y): (&TensorTrain, &TensorTrain),
     progress: &Progress<'_>,
@@ -104,7 +119,10 @@ pub(super) fn examined<R>(
     let mut examined = (Ok(()), false);
     let result = {
         let examination = Once::new(|| {
-            examined = flags::watch(|| balanced.examine_here(context, x, y));
+            examined = flags::watch(|| {
+                balanced.start_there(context, stream, (x, y), false)?;
+                balanced.examine_here(context, x, y)
+            });
             if examined.0.is_err() || is_rejected(balanced) {
                 abandoned.fetch_add(1, Ordering::Relaxed);
             }

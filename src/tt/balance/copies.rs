@@ -51,6 +51,34 @@ impl Balanced {
         Ok(balanced)
     }
 
+    /// [`Balanced::new`] before any examination: [`Balanced::start_there`] and [`Balanced::examine_here`] examine.
+    pub(in crate::tt) fn unexamined(x: &TensorTrain, y: &TensorTrain, turns: Option<usize>) -> Self {
+        let (ring_underflows, is_wide, is_wide_here) = (false, false, false);
+        let (same, examination) = (x.is_same(y), None);
+        Self { x: None, y: None, same, examination, turns, ring_underflows, is_wide, is_wide_here, peaks: None }
+    }
+
+    /// Enqueues the examination of the trains among `x` and `y` that are on the device, behind the work of `stream`, unless
+    /// that was done.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(in crate::tt) fn start_there(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        (x, y): (&TensorTrain, &TensorTrain),
+        wants_peaks: bool,
+    ) -> Result<()> {
+        if self.examination.is_some() {
+            return Ok(());
+        }
+        let list = [x, y];
+        let trains = if self.same { &list[..1] } else { &list };
+        self.examination = Examination::new(context, stream, trains, wants_peaks, self.turns)?;
+        Ok(())
+    }
+
     /// [`Balanced::new`] without the examination of host trains, which [`Balanced::examine_here`] does.
     ///
     /// # Errors
@@ -63,11 +91,9 @@ impl Balanced {
         wants_peaks: bool,
         turns: Option<usize>,
     ) -> Result<Self> {
-        let same = x.is_same(y);
-        let list = [x, y];
-        let examination = Examination::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks, turns)?;
-        let (ring_underflows, is_wide, is_wide_here) = (false, false, false);
-        Ok(Self { x: None, y: None, same, examination, turns, ring_underflows, is_wide, is_wide_here, peaks: None })
+        let mut balanced = Self::unexamined(x, y, turns);
+        balanced.start_there(context, stream, (x, y), wants_peaks)?;
+        Ok(balanced)
     }
 
     /// Examines the host trains among `x` and `y`, and copies those that need balancing. Call it once. Sets the calling
