@@ -84,6 +84,9 @@ pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Number
     Ok(if inner >= LEAST * (limit + underflow) { Power::Full } else { Power::Low })
 }
 
+/// A function that multiplies one vector by A or by what is taken for its adjoint, and writes the product.
+pub type Multiply<'a, T> = dyn FnMut(Op, &[T], &mut [T]) -> Result<()> + 'a;
+
 /// The vectors of [`expect_adjoint`], in bytes.
 pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
     rows.saturating_add(columns.saturating_mul(2)).saturating_mul(size_of::<T>())
@@ -97,7 +100,7 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 pub fn expect_adjoint<T: Scalar>(
     (rows, columns): (usize, usize),
     number: u32,
-    multiply: &mut dyn FnMut(Op, &[T], &mut [T]) -> Result<()>,
+    multiply: &mut Multiply<'_, T>,
 ) -> Result<()> {
     const WHAT: &str = "vectors that test an adjoint";
     let mut x = alloc::filled(WHAT, columns, T::default())?;
