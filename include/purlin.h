@@ -2852,7 +2852,7 @@ typedef struct purlin_rsvd_info {
    */
   int64_t rank;
   /**
-   * Columns of the sketch, l.
+   * Columns of the sketch, l; of the whole basis for KRYLOV and DIRECT.
    */
   int64_t columns;
   /**

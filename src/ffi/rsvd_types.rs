@@ -212,7 +212,7 @@ pub struct purlin_rsvd_info {
     pub sketch: i32,
     /// Columns of the factors that hold something.
     pub rank: i64,
-    /// Columns of the sketch, l.
+    /// Columns of the sketch, l; of the whole basis for KRYLOV and DIRECT.
     pub columns: i64,
     /// Power iterations q of the plan.
     pub power_iterations: i64,

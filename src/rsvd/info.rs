@@ -32,7 +32,7 @@ with_defaults! {
         pub sketch_given: bool = false,
         /// Rank of the result, k.
         pub rank: i64 = 0,
-        /// Columns of the sketch, l.
+        /// Columns of the sketch, l; of the whole basis for KRYLOV and DIRECT.
         pub columns: i64 = 0,
         /// Power iterations q of the plan.
         pub power_iterations: i64 = 0,
@@ -120,7 +120,7 @@ impl Info {
         self.method = plan.method;
         self.reason.clone_from(&plan.reason);
         self.rank = to_i64(plan.rank);
-        self.columns = to_i64(plan.width);
+        self.columns = to_i64(plan.basis_columns());
         self.power_iterations = to_i64(plan.iterations);
         self.seconds_predicted = plan.seconds;
         self.host_bytes = number(plan.host_bytes);

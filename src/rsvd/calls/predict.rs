@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::Scalar;
+use crate::shape::to_i64;
 
 /// Adds to `info` how a run of `plan` would cut the data, without running it.
 ///
@@ -42,7 +43,11 @@ pub fn predict<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, in
             let ops = CpuOps::<T>::new(&contexts[0], problem, plan.setting, &progress)?;
             info.set_cut(ops.traffic(), plan, 0);
         }
-        Backend::Cpu => {}
+        // Sparse matrices and operators are one block.
+        Backend::Cpu => {
+            info.blocks = 1;
+            info.block_rows = to_i64(plan.rows);
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::rsvd::calls;
 use crate::rsvd::info::Info;
 use crate::rsvd::open;
-use crate::rsvd::options::{Centering, Method, Options};
+use crate::rsvd::options::{Centering, ErrorKind, Method, Options};
 use crate::rsvd::plan::{Goal, Plan, Request, Results, WantedFactors};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::with_scalar;
@@ -158,6 +158,12 @@ impl Rsvd {
         let mut plan = Plan::new(request)?;
         if with_scores && has_other_scores(plan.method) {
             plan.passes = plan.passes.map(|passes| passes + 1);
+        }
+        if plan.estimates_norm && own.error == ErrorKind::None {
+            // Probes give the total variance of an operator, and a pass of its own the norm beside factors that are no
+            // projection.
+            let more = 1 + usize::from(!plan.method.is_projection());
+            plan.passes = plan.passes.map(|passes| passes + more);
         }
         Ok(PlannedFit { options: own, plan, count, features, numbers })
     }

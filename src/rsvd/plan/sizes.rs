@@ -64,6 +64,15 @@ impl Plan {
         }
     }
 
+    /// Columns of the basis that the method computes.
+    pub fn basis_columns(&self) -> usize {
+        match self.method {
+            Method::Krylov => self.krylov_columns().0,
+            Method::Direct => self.rows.min(self.columns),
+            _ => self.width,
+        }
+    }
+
     /// Columns of the basis of [`Method::Krylov`].
     fn krylov_columns(&self) -> Size {
         let all = Size(self.width) * Size(self.iterations.saturating_add(1));
