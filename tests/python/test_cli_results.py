@@ -301,6 +301,22 @@ def test_nan_in_a_mask_is_outside() -> None:
 
 
 @needs_nibabel
+def test_a_mask_beside_the_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    nibabel = importlib.import_module("nibabel")
+    assert run("example peaks --quiet") == 0
+    image = nibabel.load("dwi.nii")
+    line = "peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --force --out p.nii --mask m.nii"
+    for distance, is_refused in ((0.0, False), (0.05, False), (5.0, True), (np.nan, True)):
+        affine = image.affine.copy()
+        affine[1, 3] += distance
+        nibabel.Nifti1Image(np.ones(image.shape[:3], np.uint8), affine).to_filename("m.nii")
+        if is_refused:
+            refused(f"{line} --device cpu --quiet", 1, f"--mask: m.nii: lies up to {distance:.3g} mm from the voxels of the image", capsys)
+        else:
+            done(line)
+
+
+@needs_nibabel
 @pytest.mark.parametrize("ending", [".nii", ".npz"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_gradients_that_are_no_numbers(value: float, ending: str, capsys: pytest.CaptureFixture[str]) -> None:

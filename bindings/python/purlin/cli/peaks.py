@@ -68,17 +68,34 @@ def add(commands: Any) -> None:
     )
 
 
-def _mask(given: argparse.Namespace, shape: tuple[int, ...]) -> Any:
+def _mask(given: argparse.Namespace, signals: Any) -> Any:
     if given.mask is None:
         return None
+    shape = signals.shape[:3]
     image = nifti.read(given, "--mask", given.mask, (3, 4))
     array = nifti.samples("--mask", given.mask, image)
     if array.ndim == 4 and array.shape[3] == 1:
         array = array[..., 0]
     if array.shape != shape:
         raise Failure(f"--mask: {given.mask}: has shape {array.shape}, the image {shape}")
+    off, half = _distance(image.affine, signals.affine, shape), 0.5 * _side(signals.affine)
+    if not off <= half:
+        problem = f"lies up to {off:.3g} mm from the voxels of the image, at most half a voxel ({half:.3g} mm) is allowed"
+        raise Failure(f"--mask: {given.mask}: {problem}")
     # NaN, which some programs write outside the brain, compares as different from 0.
     return (array != 0) & ~np.isnan(array)
+
+
+def _distance(one: Any, other: Any, shape: tuple[int, ...]) -> float:
+    """The largest distance in mm between the places of a voxel by two affines, which is that of a corner."""
+    corners = np.array([[i, j, k, 1] for i in (0, shape[0] - 1) for j in (0, shape[1] - 1) for k in (0, shape[2] - 1)])
+    apart = corners @ (np.asarray(one, np.float64) - np.asarray(other, np.float64)).T
+    return float(np.linalg.norm(apart[:, :3], axis=1).max())
+
+
+def _side(affine: Any) -> float:
+    """The shortest side of a voxel in mm."""
+    return float(np.linalg.norm(np.asarray(affine, np.float64)[:3, :3], axis=0).min())
 
 
 def run(given: argparse.Namespace) -> None:
@@ -107,7 +124,7 @@ def run(given: argparse.Namespace) -> None:
         if given.count > most:
             raise Usage(f"--count: is {given.count}, outside 1 to {most} for {voxels} voxels")
         scheme = nifti.scheme(given, given.bval, given.bvec, image.shape[3])
-        mask = _mask(given, image.shape[:3])
+        mask = _mask(given, image)
         bvecs = scheme.bvecs if is_dipy else nifti.to_scanner(scheme.bvecs, image.affine)
         signals = nifti.samples("IMAGE", given.image, image)
         with machine(given) as (context, _):
