@@ -335,6 +335,7 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 /// @param      bvecs    3 x N unit vectors; F32 or F64. Those of unweighted volumes are ignored.
 /// @param      mask     U8, T: nonzero inside; NULL for everywhere.
 /// @param      weights  N x T weights of the measurements, F32 or F64, at least 0; NULL for those of the options.
+///                      Those of unweighted volumes are not read.
 /// @param      tensors  symmetric batch of T tensors, even order m, dimension 3, F32 or F64; mm^2/s; zero where there
 ///                      is no result.
 /// @param      s0       T, of the type of `tensors`: S0; may be NULL.
