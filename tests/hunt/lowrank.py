@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from typing import Any, Callable, get_args
 
 import numpy as np
 import purlin
 
 from attack import ALL, REAL, Bench, Finding, epsilon, orthonormal, pick, random_orthogonal, require
+from graphs_not_finite import bad_number
 from spectra import csr
 
 
@@ -381,25 +383,100 @@ def robust(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def not_finite(rng: np.random.Generator, bench: Bench) -> None:
-    """NaN or infinity in the input never gives a plain success."""
-    m, n = (int(v) for v in rng.integers(1, 60, 2))
-    a = rng.standard_normal((m, n)).astype(pick(rng, np.float32, np.float64))
-    a[int(rng.integers(m)), int(rng.integers(n))] = pick(rng, np.nan, np.inf, -np.inf)
-    call = pick(rng, "rsvd", "pca", "rpca")
+    """A number that is not finite, at any place of any input, is refused by the name of that input.
+
+    A read function whose later reads differ from the first breaks its promise: there any refusal will do."""
+    dtype = pick(rng, *ALL)
+    m, n = (int(v) for v in rng.integers(2, 60, 2))
+    call = pick(rng, "compute", "qb", "range_finder", "symmetric", "omega", "fit", "fit_transform", "transform", "inverse_transform", "rpca")
+    if call == "symmetric":
+        m = n
+    a = (rng.standard_normal((m, n)) + (1j * rng.standard_normal((m, n)) if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
+    if call == "symmetric":
+        a = ((a + a.conj().T) / np.array(2, dtype)).astype(dtype)
+    r = min(m, n)
+    k = int(rng.integers(1, r + 1))
+    i, j, bad = int(rng.integers(m)), int(rng.integers(n)), bad_number(rng, dtype)
+    spoilt = a.copy()
+    spoilt[i, j] = bad
+    if call == "symmetric":
+        spoilt[j, i] = np.conj(bad)
+    here: dict[str, Any] = {"context": bench.context}
+    seeded: dict[str, Any] = {"seed": int(rng.integers(1 << 30)), "power_iterations": int(rng.integers(0, 3))}
+    forms = {"rpca": ("array", "fortran", "function"), "omega": ("array", "fortran"), "inverse_transform": ("array", "fortran")}
+    form = pick(rng, *forms.get(call, ("array", "fortran", "csr", "function", "operator", "adjoint")))
+    # qb does not look at the numbers of its last pass.
+    late, sent = 0 if call == "qb" else int(pick(rng, 0, 0, 1, 2, 3)), 0
+    reads: Counter[str] = Counter()
+    if form == "function" and call != "rpca" and rng.random() < 0.5:
+        seeded["block_rows"] = int(rng.integers(1, m + 1))
+    label = f"{call} of {form} {m}x{n} {np.dtype(dtype).name} k={k} with {bad} in row {i}, column {j}, from read {late}, {seeded}"
+    seeded["context"] = bench.context
+
+    def product(x: np.ndarray, wrong: bool, adjoint: bool) -> np.ndarray:
+        nonlocal sent
+        y = (a.conj().T if adjoint else a) @ x
+        if wrong and y.size:
+            y[j if adjoint else i, int(rng.integers(y.shape[1]))] = bad
+            sent += 1
+        return y
+
+    def read(where: tuple[slice, ...]) -> np.ndarray:
+        nonlocal sent
+        block = np.array((spoilt if reads[str(where)] >= late else a)[where])
+        reads[str(where)] += 1
+        sent += not np.isfinite(block).all()
+        return block
+
+    given: Any = spoilt
+    if form == "fortran":
+        given = np.asfortranarray(spoilt)
+    elif form == "csr":
+        given = csr(spoilt, bench)
+    elif form == "function":
+        given = purlin.blocks.Source.from_function(read, a.shape, dtype, **here)
+    elif form in ("operator", "adjoint"):
+        given = purlin.Matrix.from_operator(
+            lambda x: product(x, form == "operator", False), lambda x: product(x, form == "adjoint", True), a.shape, dtype, **here,
+        )
+
+    def components(step: str) -> Any:
+        with purlin.pca.PCA(k, **seeded) as model:
+            if step in ("fit", "fit_transform"):
+                return getattr(model, step)(given)
+            bench.call(model.fit, a)
+            if step == "transform":
+                return model.transform(given)
+            scores = np.array(bench.call(model.transform, a), order="F" if form == "fortran" else "C")
+            scores[i, j % k] = bad
+            return model.inverse_transform(scores)
+
+    def sketched() -> Any:
+        with purlin.rsvd.Rsvd(k, **seeded) as session:
+            session.set_sketch(given)
+            return session.compute(a.conj().T @ a)
+
+    calls: dict[str, Callable[[], Any]] = {
+        **{step: lambda step=step: components(step) for step in ("fit", "fit_transform", "transform", "inverse_transform")},
+        **{name: lambda name=name: getattr(purlin.rsvd, name)(given, k, **seeded) for name in ("compute", "qb", "range_finder", "symmetric")},
+        "omega": sketched,
+        "rpca": lambda: purlin.rpca.compute(given, **here),
+    }
+    name = {"omega": "omega", "rpca": "m", "inverse_transform": "scores", "fit": "X", "fit_transform": "X", "transform": "X"}.get(call, "a")
     try:
-        if call == "rsvd":
-            result: Any = purlin.rsvd.compute(a, 1, context=bench.context)
-        elif call == "pca":
-            with purlin.pca.PCA(1, context=bench.context) as model:
-                result = model.fit(a).singular_values_
-        else:
-            result = purlin.rpca.compute(a, context=bench.context)
+        found = calls[call]()
     except purlin.InternalError as error:
-        raise Finding(f"{call} of {m}x{n} that is not finite: internal error {error}") from error
-    except purlin.Error:
-        bench.outcomes["refused"] += 1
+        raise Finding(f"{label}: internal error {error}") from error
+    except (purlin.Error, ValueError) as error:
+        expected = "product: returned " if form in ("operator", "adjoint") else f"{name}: has "
+        is_named = str(error).startswith(expected) and " in row" in str(error)
+        is_late = form == "function" and late > 0 and isinstance(error, purlin.Numerical)
+        require(is_named or is_late, f"{label}: {type(error).__name__}: {error}")
+        bench.outcomes["refused" if is_named else "refused late"] += 1
         return
-    raise Finding(f"{call} of {m}x{n} that is not finite: success, {result}")
+    # An adjoint that is not called, and a block that is not read again, are not seen.
+    require(form in ("adjoint", "function", "operator") and sent == 0, f"{label}: success, {found}")
+    bench.outcomes["not read"] += 1
 
 
 ATTACKS = {
