@@ -229,6 +229,36 @@ def randomized_svd(
     return u, s, vt
 
 
+def randomized_eigsh(
+    M: Any,
+    n_components: int,
+    *,
+    n_oversamples: int = 10,
+    n_iter: Any = "auto",
+    power_iteration_normalizer: str = "auto",
+    selection: str = "module",
+    random_state: Any = None,
+) -> Any:
+    """`sklearn.utils.extmath._randomized_eigsh`: eigenvalues of largest modulus. purlin orthonormalizes the basis after each
+    power iteration, whatever `power_iteration_normalizer` is."""
+    if selection != "module":
+        raise NotImplementedError(f"selection: {selection!r}, purlin selects by modulus")
+    n = M.shape[0]
+    if n_iter == "auto":
+        n_iter = 7 if n_components < 0.1 * n else 4
+    dtype = _floating(M.dtype)
+    rank = min(n_components, n)
+    _called()
+    return purlin.rsvd.symmetric(
+        sp.csr_array(M, dtype=dtype) if sp.issparse(M) else np.asarray(M, dtype),
+        rank,
+        oversampling=min(n_oversamples, n - rank),
+        power_iterations=n_iter,
+        seed=_seed(random_state),
+        context=context,
+    )
+
+
 def _dropped(given: dict[str, Any], names: str, unused: bool) -> None:
     """Takes parameters away that scikit-learn documents as unused by the chosen solver: `purlin.sklearn` refuses them."""
     for name in names.split() if unused else ():

@@ -30,6 +30,7 @@ REPLACED: dict[str, list[tuple[str, str, Any]]] = {
     f"{SCIPY}.tests.test_svds": [(f"{SCIPY}.tests.test_svds", "svds", adapters.svds)],
     "sklearn.utils.tests.test_extmath": [
         ("sklearn.utils.tests.test_extmath", "randomized_svd", adapters.randomized_svd),
+        ("sklearn.utils.tests.test_extmath", "_randomized_eigsh", adapters.randomized_eigsh),
         ("sklearn.utils.tests.test_extmath", "eigsh", adapters.eigsh),
     ],
     "sklearn.decomposition.tests.test_pca": [("sklearn.decomposition.tests.test_pca", "PCA", adapters.PCA)],
@@ -37,6 +38,7 @@ REPLACED: dict[str, list[tuple[str, str, Any]]] = {
         ("sklearn.decomposition.tests.test_truncated_svd", name, getattr(adapters, name)) for name in ("PCA", "TruncatedSVD")
     ],
     "sklearn.decomposition.tests.test_kernel_pca": [
+        ("sklearn.decomposition._kernel_pca", "_randomized_eigsh", adapters.randomized_eigsh),
         ("sklearn.decomposition._kernel_pca", "eigsh", adapters.eigsh),
     ],
     "sklearn.manifold.tests.test_spectral_embedding": [
