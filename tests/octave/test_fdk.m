@@ -83,6 +83,10 @@ function test_fdk(golden)
   check(isempty(nothing), 'a volume in a file is not returned');
   written = last_numbers(image, numel(whole));
   check(isequal(written(:), whole(:)), 'the file holds the volume');
+  head = fileread(image);
+  places = {sscanf(head(strfind(head, 'ElementSpacing = '):end), 'ElementSpacing = %f %f %f', 3)', ...
+            sscanf(head(strfind(head, 'Offset = '):end), 'Offset = %f %f %f', 3)'};
+  check(isequal(places, {grid.spacing, grid.origin}), 'spacing and origin are the grid''s');
   purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', fullfile(folder, 'volume.tif'));
   check(exist(fullfile(folder, 'volume.tif'), 'file') == 2, 'a stack of pages');
   functions(lines, whole, geometry, grid);

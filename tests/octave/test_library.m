@@ -39,11 +39,32 @@ function test_library()
   for version = {'7.1.0', '7.3.0', '8.4.0', '10.1.0', '9.0.0~rc1'}
     purlin.internal.require_octave(version{1});
   end
+  if exist('OCTAVE_VERSION', 'builtin')
+    builds_from_7_on();
+  end
   too_few();
   too_few_of_classes();
   check_error('purlin:invalidArgument', 'there is no command', @() purlin_mex('nonsense'));
   check_error('purlin:invalidArgument', 'not a command', @() purlin_mex());
   check_error('purlin:invalidArgument', 'has 2 arguments', @() purlin_mex('symmetric_count', 4));
+end
+
+function builds_from_7_on()
+% BUILDS_FROM_7_ON  purlin_build asks for the version of Octave before anything else.
+  folder = tempname();
+  mkdir(folder);
+  remove = onCleanup(@() rmdir(folder, 's'));
+  file = fopen(fullfile(folder, 'OCTAVE_VERSION.m'), 'w');
+  fprintf(file, 'function version = OCTAVE_VERSION()\n  version = ''6.2.0'';\nend\n');
+  fclose(file);
+  % A prefix without purlin and a folder that is not there would be refused next.
+  build = @() purlin_build(folder, fullfile(folder, 'none'));
+  check_error('purlin:notFound', 'purlin.h', build);
+  state = warning('off', 'Octave:shadowed-function');
+  restore = onCleanup(@() warning(state));
+  addpath(folder);
+  off = onCleanup(@() rmpath(folder));
+  check_error('purlin:notSupported', 'this is Octave 6.2.0, at least 7 is needed', build);
 end
 
 function too_few()

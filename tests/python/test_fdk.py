@@ -187,6 +187,11 @@ def test_files_and_functions(cpu: purlin.Context, tmp_path: Path) -> None:
         written = np.frombuffer((tmp_path / "v.mha").read_bytes()[-whole.nbytes :], np.float32).reshape(whole.shape)
         assert np.array_equal(written, whole)
 
+        with Sink.to_metaimage(tmp_path / "placed.mha", plan.shape, context=cpu) as sink:
+            plan.reconstruct(projections, sink)
+        with Source.from_metaimage(tmp_path / "placed.mha", context=cpu) as image:
+            assert (image.info.spacing, image.info.origin) == (spacing, origin), "those of the grid by default"
+
         with Sink.to_tiff(tmp_path / "v.tif", plan.shape, context=cpu) as pages:
             plan.reconstruct(projections, pages)
         with Source.from_tiff(tmp_path / "v.tif", context=cpu) as stack:
