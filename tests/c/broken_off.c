@@ -3,13 +3,11 @@
    Each run is a process in a folder of its own. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "children.h"
+#include "disk.h"
 
 static char folder[] = "/tmp/purlin-broken-XXXXXX";
 
@@ -44,143 +42,11 @@ static int64_t size_of(const char *name) {
   return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
 }
 
-/* The functions below replace the C library's, in purlin too. While `armed`, the disk operation numbered `refused_at` fails:
-   no space left, a device error, or a read-only file system. */
-static volatile int armed;
-static volatile int64_t operations, refused_at;
-
-static int fails(int error) {
-  if (!armed || __sync_fetch_and_add(&operations, 1) != refused_at) return 0;
-  errno = error;
-  return 1;
-}
-
-/* Writes and synchronizations of each file and folder, recorded while `watched` is not NULL. After a power failure only the data
-   written before a file's last synchronization survive, and of a folder only the names synchronized before it. */
-struct watched {
-  dev_t device;
-  ino_t inode;
-  int64_t writes, syncs;
-  int is_dirty;
-};
-struct watch {
-  int lock, count, published, early, unknown;
-  struct watched all[64];
-};
-static struct watch *watched;
-
-enum act { WRITTEN, SYNCED, NAMED };
-
-static void note(const struct stat *of, enum act act) {
-  int k, is_folder = S_ISDIR(of->st_mode);
-  struct watched *found;
-  while (__sync_lock_test_and_set(&watched->lock, 1)) continue;
-  for (k = 0; k < watched->count; k++)
-    if (watched->all[k].inode == of->st_ino && watched->all[k].device == of->st_dev) break;
-  found = &watched->all[k < 64 ? k : 63];
-  if (k == watched->count && k < 64) {
-    watched->count++;
-    found->device = of->st_dev;
-    found->inode = of->st_ino;
-  }
-  if (act == WRITTEN) found->writes++, found->is_dirty = 1;
-  if (act == SYNCED) found->syncs++, found->is_dirty = 0;
-  if (act == NAMED && !is_folder) {
-    watched->published++;
-    watched->unknown += found->writes == 0;
-    watched->early += found->is_dirty || found->syncs == 0;
-  }
-  /* A new name is a write to its folder. */
-  if (act == NAMED && is_folder) found->is_dirty = 1;
-  __sync_lock_release(&watched->lock);
-}
-
-/* After an operation that succeeded; `errno` stays. */
-static void note_file(int file, enum act act) {
-  int error = errno;
-  struct stat of;
-  if (watched && fstat(file, &of) == 0 && (S_ISREG(of.st_mode) || S_ISDIR(of.st_mode))) note(&of, act);
-  errno = error;
-}
-
-/* Before a file gets a name in the folder of the test, where the program is. */
-static void note_name(const char *from) {
-  int error = errno;
-  struct stat of;
-  if (watched && stat(from, &of) == 0) note(&of, NAMED);
-  if (watched && stat(".", &of) == 0) note(&of, NAMED);
-  errno = error;
-}
-
-/* A data pointer of dlsym as a function's. */
-#define NEXT(name, type) \
-  type next;             \
-  void *found = dlsym(RTLD_NEXT, name); \
-  memcpy(&next, &found, sizeof next)
-
-typedef ssize_t (*write_fn)(int, const void *, size_t);
-typedef ssize_t (*pwrite_fn)(int, const void *, size_t, off64_t);
-typedef int (*length_fn)(int, off64_t);
-typedef int (*sync_fn)(int);
-typedef int (*rename_fn)(const char *, const char *);
-typedef int (*link_fn)(int, const char *, int, const char *, int);
-
-/* Standard output and error are written to as well. */
-ssize_t write(int file, const void *data, size_t bytes) {
-  NEXT("write", write_fn);
-  if (file > 2 && fails(ENOSPC)) return -1;
-  note_file(file, WRITTEN);
-  return next(file, data, bytes);
-}
-
-ssize_t pwrite64(int file, const void *data, size_t bytes, off64_t at) {
-  NEXT("pwrite64", pwrite_fn);
-  if (fails(ENOSPC)) return -1;
-  note_file(file, WRITTEN);
-  return next(file, data, bytes, at);
-}
-
-int ftruncate64(int file, off64_t bytes) {
-  NEXT("ftruncate64", length_fn);
-  if (fails(ENOSPC)) return -1;
-  note_file(file, WRITTEN);
-  return next(file, bytes);
-}
-
-static int synchronise(sync_fn next, int file) {
-  int failed = fails(EIO) ? -1 : next(file);
-  if (!failed) note_file(file, SYNCED);
-  return failed;
-}
-
-int fsync(int file) {
-  NEXT("fsync", sync_fn);
-  return synchronise(next, file);
-}
-
-int fdatasync(int file) {
-  NEXT("fdatasync", sync_fn);
-  return synchronise(next, file);
-}
-
-int rename(const char *from, const char *to) {
-  NEXT("rename", rename_fn);
-  if (fails(EROFS)) return -1;
-  note_name(from);
-  return next(from, to);
-}
-
-/* A name that no file has is given by a link. */
-int linkat(int folder, const char *from, int other, const char *to, int flags) {
-  NEXT("linkat", link_fn);
-  note_name(from);
-  return next(folder, from, other, to, flags);
-}
-
-/* A writer of one file. */
+/* A writer of one file, or of `target` and `beside`. */
 struct writer {
   const char *target;
   purlin_status (*write)(const char *path);
+  const char *beside;
 };
 
 /* Views of a scan; the process ends itself when `stop_at` is read. */
@@ -244,6 +110,12 @@ static purlin_status graph_to(const char *path, purlin_status (*write)(const pur
 static purlin_status market(const char *path) { return graph_to(path, purlin_matrix_write_market); }
 static purlin_status edges(const char *path) { return graph_to(path, purlin_matrix_write_edges); }
 
+/* Of the last run with a restart file that succeeded: its values, and whether it went on from the file. */
+struct found {
+  double values[5];
+  int32_t is_restarted;
+};
+static struct found *found;
 static int64_t passes_read;
 
 /* A matrix read from a function; the process ends itself in the pass after `stop_at` of them. */
@@ -267,7 +139,9 @@ static purlin_status low_rank(const char *path) {
   purlin_tensor *s = NULL;
   purlin_rsvd *rsvd = NULL;
   purlin_rsvd_options o;
+  purlin_rsvd_info info;
   THEN(purlin_rsvd_options_init(&o, sizeof o));
+  THEN(purlin_rsvd_info_init(&info, sizeof info));
   o.rank = 5;
   o.power_iterations = 3;
   o.method = PURLIN_RSVD_METHOD_FUSED;
@@ -276,7 +150,11 @@ static purlin_status low_rank(const char *path) {
   THEN(purlin_matrix_from_source(context, source, 0, &a));
   THEN(purlin_rsvd_create(context, &o, &rsvd));
   THEN(family_vector(context, 5, family_output[0], &s));
-  THEN(purlin_rsvd_compute(rsvd, NULL, a, NULL, s, NULL, NULL));
+  THEN(purlin_rsvd_compute(rsvd, NULL, a, NULL, s, NULL, &info));
+  if (status == PURLIN_SUCCESS) {
+    memcpy(found->values, family_output[0], sizeof found->values);
+    found->is_restarted = info.restarted;
+  }
   GONE(purlin_tensor_destroy(s));
   GONE(purlin_rsvd_destroy(rsvd));
   GONE(purlin_matrix_destroy(a));
@@ -285,12 +163,15 @@ static purlin_status low_rank(const char *path) {
   return status;
 }
 
-/* The header and the data of a MetaImage. */
-static const struct writer two_files = {"volume.mhd", metaimage};
-static const struct writer restart = {"run.state", low_rank};
-
-static const struct writer writers[] = {{"volume.raw", raw},   {"volume.mha", metaimage}, {"volume.tif", tiff},
-                                        {"graph.mtx", market}, {"graph.mtx.gz", market},  {"graph.txt", edges}};
+static const struct writer writers[] = {{"volume.raw", raw, NULL},
+                                        {"volume.mha", metaimage, NULL},
+                                        {"volume.tif", tiff, NULL},
+                                        {"graph.mtx", market, NULL},
+                                        {"graph.mtx.gz", market, NULL},
+                                        {"graph.txt", edges, NULL},
+                                        {"volume.mhd", metaimage, "volume.raw"},
+                                        {"run.state", low_rank, NULL}};
+static const struct writer *const two_files = &writers[6], *const restart = &writers[7];
 
 static const struct writer *current;
 
@@ -309,27 +190,70 @@ static int write_once(const struct family *unused, int64_t limit) {
   return status == PURLIN_ERROR_IO ? 1 : 2;
 }
 
-/* No signal and no new file; an old one stays. */
+/* Leaves the files that a run replaces: any file, an image of the same names, or the state of a run that was killed in its second
+   pass; the start of the data is also read before the first one. */
+static void make_older(void) {
+  struct ends ends = {0};
+  if (current == restart) {
+    stop_at = 2;
+    in_child(&ends, write_once, NULL, -1);
+    stop_at = -1;
+    CHECK(ends.killed == 1);
+  } else if (current == two_files) {
+    in_child(&ends, write_once, NULL, -1);
+    CHECK(ends.succeeded == 1);
+  } else {
+    FILE *file = fopen(current->target, "wb");
+    CHECK(file && fputs("older", file) >= 0 && fclose(file) == 0);
+  }
+}
+
+/* Whether `name` is a file that was neither replaced nor written to since `old`. */
+static int is_same(const char *name, const struct stat *old) {
+  struct stat now;
+  return stat(name, &now) == 0 && now.st_ino == old->st_ino && now.st_size == old->st_size &&
+         now.st_mtim.tv_sec == old->st_mtim.tv_sec && now.st_mtim.tv_nsec == old->st_mtim.tv_nsec;
+}
+
+/* A run that went on from a state, or began without one, ends with the values of a run without interruption. */
+static void check_resumed(const double *values, int is_restarted) {
+  struct ends ends = {0};
+  int partial;
+  memset(found, 0, sizeof *found);
+  in_child(&ends, write_once, NULL, -1);
+  CHECK(ends.succeeded == 1 && files(current->target, &partial) == 0);
+  CHECK(memcmp(found->values, values, sizeof found->values) == 0 && found->is_restarted == is_restarted);
+}
+
+/* No signal and no new file; old ones stay. */
 static void at_limits(void) {
   size_t k;
   for (k = 0; k < COUNT(writers); k++) {
     struct ends ends = {0};
-    int64_t whole, old = 5, n, limits = rounds(9, 2);
+    double values[5];
+    int64_t whole, beside, n, limits = rounds(9, 2);
     int partial;
     current = &writers[k];
     in_child(&ends, write_once, NULL, -1);
+    memcpy(values, found->values, sizeof values);
+    /* The state of a run that is complete has been removed. */
+    if (current == restart) make_older();
     whole = size_of(current->target);
+    beside = current->beside ? size_of(current->beside) : 0;
+    if (beside > whole) whole = beside;
     CHECK(ends.succeeded == 1 && whole > 0);
     for (n = 0; n < limits; n++) {
-      int is_old = n % 2;
+      int is_old = n % 2, old_files = is_old ? 1 + (current->beside != NULL) : 0;
+      struct stat old[2];
       empty_folder();
       if (is_old) {
-        FILE *file = fopen(current->target, "wb");
-        CHECK(file && fputs("older", file) >= 0 && fclose(file) == 0);
+        make_older();
+        CHECK(stat(current->target, &old[0]) == 0 && (!current->beside || stat(current->beside, &old[1]) == 0));
       }
       in_child(&ends, write_once, NULL, n * (whole - 1) / (limits - 1));
-      CHECK(files(current->target, &partial) == is_old && partial == 0);
-      CHECK(!is_old || size_of(current->target) == old);
+      CHECK(files(current->target, &partial) == old_files && partial == 0);
+      CHECK(!is_old || (is_same(current->target, &old[0]) && (!current->beside || is_same(current->beside, &old[1]))));
+      if (current == restart) check_resumed(values, is_old);
     }
     print_ends(current->target, &ends);
     CHECK(ends.killed == 0 && ends.wrong == 0 && ends.succeeded == 1 && ends.refused == limits);
@@ -350,27 +274,50 @@ static int write_failing(const struct family *unused, int64_t number) {
   return end;
 }
 
-/* Whichever operation fails, the run returns an error, an old file is unchanged, and no other file remains. */
+/* After a failed operation files with a new name are complete, the others are as before, and no other file remains. */
+static void check_files(const int64_t sizes[2], const struct stat old[2], int is_old, const int is_named[2]) {
+  const char *names[2];
+  int k, there = 0, partial;
+  names[0] = current->target, names[1] = current->beside;
+  for (k = 0; k < 2 && names[k]; k++) {
+    int64_t size = size_of(names[k]);
+    there += size >= 0;
+    CHECK(is_named[k] ? size == sizes[k] : is_old ? is_same(names[k], &old[k]) : size == -1);
+  }
+  CHECK(files(current->target, &partial) == there);
+}
+
+/* Whichever operation fails, the run returns an error. */
 static void at_failures(void) {
   enum { MOST = 24 };
   size_t k;
+  int is_old;
   count = shared_memory(sizeof *count);
-  for (k = 0; k < COUNT(writers); k++) {
+  for (k = 0; k < 2 * COUNT(writers); k++) {
     struct ends ends = {0};
-    int64_t n, all;
+    double values[5];
+    int64_t n, all, sizes[2];
     int partial;
-    current = &writers[k];
+    current = &writers[k / 2];
+    is_old = k % 2;
+    if (is_old) make_older();
     in_child(&ends, write_failing, NULL, -1);
+    memcpy(values, found->values, sizeof values);
+    sizes[0] = size_of(current->target);
+    sizes[1] = current->beside ? size_of(current->beside) : 0;
     all = *count;
     CHECK(ends.succeeded == 1 && all >= 3);
     for (n = 0; n < all; n++) {
-      int is_old = n % 2, is_last = n == all - 1, now;
+      int is_last = n == all - 1, is_named[2], now;
+      struct stat old[2];
       /* Of many operations, the first and the last ones. */
       if (n >= MOST / 2 && n < all - MOST / 2) continue;
+      /* Of a single file, half of them without an older one, and the others with one. */
+      if (current != two_files && n % 2 != is_old) continue;
       empty_folder();
       if (is_old) {
-        FILE *file = fopen(current->target, "wb");
-        CHECK(file && fputs("older", file) >= 0 && fclose(file) == 0);
+        make_older();
+        CHECK(stat(current->target, &old[0]) == 0 && (!current->beside || stat(current->beside, &old[1]) == 0));
       }
       ends.succeeded = ends.refused = 0;
       in_child(&ends, write_failing, NULL, n);
@@ -379,9 +326,18 @@ static void at_failures(void) {
         printf("  %s: operation %lld of %lld: %d succeeded, %d refused, %d files, %d bytes\n", current->target, (long long)n,
                (long long)all, ends.succeeded, ends.refused, now, (int)size_of(current->target));
       CHECK(partial == 0 && ends.wrong == 0 && ends.killed == 0);
-      /* The last operation makes the name durable; the file is complete before it. */
-      if (is_last && ends.succeeded == 1) continue;
-      CHECK(ends.refused == 1 && (is_last || (now == is_old && (!is_old || size_of(current->target) == 5))));
+      CHECK(ends.refused == 1 || (is_last && ends.succeeded == 1));
+      if (current == restart) {
+        /* The state before the one that failed stays. */
+        CHECK(is_old ? now == 1 : now <= 1);
+        check_resumed(values, now);
+        continue;
+      }
+      /* The last operation makes the name durable; the file is complete before it. The last three of an image of two files make
+         the name of the data durable, rename the header, and make that durable. Data that have their name keep it. */
+      is_named[0] = is_last || (current == two_files && n == all - 3);
+      is_named[1] = n >= all - 3;
+      check_files(sizes, old, is_old, is_named);
     }
     printf("%s: %lld operations failed\n", current->target, (long long)all);
     empty_folder();
@@ -396,15 +352,13 @@ static int write_watched(const struct family *unused, int64_t limit) {
 
 /* A file is on the disk before it gets its name, and its name is there when the run has ended. */
 static void on_the_disk_first(void) {
-  const struct writer *all[COUNT(writers) + 2] = {&two_files, &restart};
   struct stat here;
   size_t k;
-  for (k = 0; k < COUNT(writers); k++) all[k + 2] = &writers[k];
   CHECK(stat(".", &here) == 0);
   watched = shared_memory(sizeof *watched);
-  for (k = 0; k < COUNT(all); k++) {
+  for (k = 0; k < COUNT(writers); k++) {
     int is_old;
-    current = all[k];
+    current = &writers[k];
     for (is_old = 0; is_old < 2; is_old++) {
       struct ends ends = {0};
       int j, names = 0;
@@ -414,7 +368,7 @@ static void on_the_disk_first(void) {
           names = watched->all[j].syncs > 0 && !watched->all[j].is_dirty;
       printf("%s: %d names given, %d before the file was on the disk\n", current->target, watched->published, watched->early);
       CHECK(ends.succeeded == 1 && watched->count < 64 && watched->unknown == 0 && watched->early == 0);
-      CHECK(current == &restart ? watched->published >= 2 : watched->published == (current == &two_files ? 2 : 1));
+      CHECK(current == restart ? watched->published >= 2 : watched->published == (current == two_files ? 2 : 1));
       CHECK(names);
     }
     empty_folder();
@@ -446,7 +400,7 @@ static void killed(void) {
 static void restarted(void) {
   struct ends ends = {0};
   int partial, after;
-  current = &restart;
+  current = restart;
   for (after = 0; after < 4; after++) {
     stop_at = after;
     in_child(&ends, write_once, NULL, -1);
@@ -514,6 +468,7 @@ static void shrink(void) {
 
 int main(void) {
   family_inputs();
+  found = shared_memory(sizeof *found);
   if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
   at_limits();
   at_failures();
