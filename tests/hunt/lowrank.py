@@ -405,8 +405,7 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     seeded: dict[str, Any] = {"seed": int(rng.integers(1 << 30)), "power_iterations": int(rng.integers(0, 3))}
     forms = {"rpca": ("array", "fortran", "function"), "omega": ("array", "fortran"), "inverse_transform": ("array", "fortran")}
     form = pick(rng, *forms.get(call, ("array", "fortran", "csr", "function", "operator", "adjoint")))
-    # qb does not look at the numbers of its last pass.
-    late, sent = 0 if call == "qb" else int(pick(rng, 0, 0, 1, 2, 3)), 0
+    late, sent = int(pick(rng, 0, 0, 1, 2, 3)), 0
     reads: Counter[str] = Counter()
     if form == "function" and call != "rpca" and rng.random() < 0.5:
         seeded["block_rows"] = int(rng.integers(1, m + 1))

@@ -65,8 +65,9 @@ fn expect_held(run: &Run<'_>, norms: &[f64]) -> Result<()> {
     Err(Error::Numerical(format!("b: row {j} has the norm {norm:e}, which {} does not hold", dtype.name())))
 }
 
-fn beyond(run: &Run<'_>, j: usize) -> Error {
-    Error::Numerical(format!("b: row {j} is beyond the range of {}", run.ops.dtype().name()))
+/// Of numbers beyond the type, or of a source whose numbers are not finite in the last pass alone.
+fn not_finite(run: &Run<'_>, j: usize) -> Error {
+    Error::Numerical(format!("b: row {j} is not finite in {}", run.ops.dtype().name()))
 }
 
 impl FindRange<'_> {
@@ -85,7 +86,7 @@ impl FindRange<'_> {
             expect_held(run, &norms)?;
             run.scale_tall(&mut p, unscale)?;
             if let Some(j) = run.tall_not_finite(&p)? {
-                return Err(beyond(run, j));
+                return Err(not_finite(run, j));
             }
             run.ops.tall_write(&p, b, true, true)?;
             return Ok(Some(captured));
@@ -98,9 +99,9 @@ impl FindRange<'_> {
             let norms = run.ops.column_norms(&t)?;
             expect_held(run, &norms)?;
             run.ops.scale_columns(&mut t, &crate::alloc::filled("factors", width, unscale)?)?;
-            if let Some(j) = run.ops.column_norms(&t)?.iter().position(|norm| !norm.is_finite()) {
-                return Err(beyond(run, j));
-            }
+        }
+        if let Some(j) = run.ops.column_norms(&t)?.iter().position(|norm| !norm.is_finite()) {
+            return Err(not_finite(run, j));
         }
         run.ops.write(&t, b, true, false)?;
         Ok(Some(captured))

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::support::{Dense, MatrixLayout, PACKED, cpu, factor, factor_with, gpu, matrix, read_npy, with_spectrum};
+use super::support::{
+    Dense, MatrixLayout, PACKED, blank, cpu, factor, factor_with, gpu, matrix, read_npy, vector, with_spectrum,
+};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource, Source};
@@ -11,6 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SharedSource};
 use crate::rsvd::options::{Centering, ErrorKind, Method, Right};
+use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, DType};
 use crate::shape::Order;
@@ -63,6 +66,62 @@ pub fn watched(
     };
     let source = CallbackSource::new(info, Box::new(reader));
     (Matrix::from_source(context, SharedSource::new(Box::new(source)), order).unwrap(), read)
+}
+
+/// A reader whose numbers are not finite from some read on, also in the last pass alone: no factors are returned.
+fn check_late_numbers(context: &Arc<Context>) {
+    type Call = fn(&mut Rsvd, &Matrix, &Arc<Context>) -> Result<()>;
+    let calls: [(&str, Call); 2] = [
+        ("range", |session, a, context| {
+            let (rows, columns) = (a.rows(), a.cols());
+            let (mut q, mut b) = (blank::<f64>(context, rows, 4), blank::<f64>(context, 4, columns));
+            session.range(None, a, &mut q, Some(&mut b), None).map(|_| ())
+        }),
+        ("compute", |session, a, context| {
+            let mut s = vector(context, 4);
+            session.compute(None, a, Outputs { u: None, s: Some(&mut s), v: None }, None).map(|_| ())
+        }),
+    ];
+    for (rows, columns, order) in [(40, 25, Order::RowMajor), (25, 40, Order::RowMajor), (40, 25, Order::ColumnMajor)] {
+        let a = with_spectrum::<f64>(context, rows, columns, &[4.0, 3.0, 2.0, 1.0, 0.5], 3);
+        let (info, data) = bytes(&a, order);
+        for (name, call) in calls {
+            let run = |late: usize| {
+                let (reads, inner, data) = (Arc::new(AtomicUsize::new(0)), info.clone(), data.clone());
+                let count = Arc::clone(&reads);
+                let reader = move |block: &Block, out: &mut [u8]| {
+                    HostSource::new(inner.clone(), &data)?.read(block, out)?;
+                    if count.fetch_add(1, Ordering::Relaxed) >= late {
+                        out[..8].copy_from_slice(&f64::NAN.to_ne_bytes());
+                    }
+                    Ok(())
+                };
+                let source = CallbackSource::new(info.clone(), Box::new(reader));
+                let a = Matrix::from_source(context, SharedSource::new(Box::new(source)), order).unwrap();
+                let options = Options { rank: 4, power_iterations: Some(1), ..Options::default() };
+                let found = call(&mut Rsvd::new(context, options).unwrap(), &a, context);
+                (found, reads.load(Ordering::Relaxed))
+            };
+            let (found, reads) = run(usize::MAX);
+            found.unwrap();
+            for late in 0..reads {
+                let found = run(late).0;
+                let is_refused = matches!(found, Err(Error::InvalidArgument { .. } | Error::Numerical(_)));
+                assert!(is_refused, "{name} {rows} x {columns} {order:?}: from read {late} of {reads}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_in_the_last_pass_are_refused() {
+    check_late_numbers(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn numbers_that_are_not_finite_in_the_last_pass_are_refused_on_a_gpu() {
+    check_late_numbers(&gpu());
 }
 
 #[test]
