@@ -164,7 +164,7 @@ fn points_of_every_size_are_separated() {
     }
     let huge: Vec<f64> = points.iter().map(|x| x * 1e200).collect();
     let e = k_means(&c, &huge, 120, 3, 10, 0).unwrap_err();
-    assert!(e.to_string().contains("squared distances overflows"), "{e}");
+    assert!(e.to_string().contains("squared distances to the centres overflows"), "{e}");
 }
 
 /// One far point scales the others down until their squared distances underflow.
