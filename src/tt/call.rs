@@ -141,7 +141,7 @@ impl Contraction {
         let context = Arc::clone(&self.contexts()[0]);
         let turns = rings::turns(self.options());
         let is_during_contraction = self.examines_during_contraction(progress);
-        let mut balanced = self.unexamined(stream, (x, y), turns)?;
+        let mut balanced = Balanced::unexamined(x, y, turns);
         let mut run =
             |a: &TensorTrain, b: &TensorTrain, risk, progress: &Progress<'_>, host_work: Option<HostWork<'_>>| {
                 if risk == Risk::RingUnderflow {
@@ -175,7 +175,7 @@ impl Contraction {
             flags::hand_on(copies_lost);
             plain = found;
         } else {
-            balanced.start_there(&context, stream, (x, y), false)?;
+            balanced.enqueue_device_examination(&context, stream, (x, y), false)?;
             balanced.examine_here(&context, x, y)?;
         }
         let norm = balanced.run(&context, stream, (x, y), plain, |a, b, risk| run(a, b, risk, progress, None))?;

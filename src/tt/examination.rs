@@ -51,21 +51,6 @@ impl Contraction {
         self.computes_on_device() && !progress.has_report()
     }
 
-    /// The trains before an examination during a contraction. With several devices, threads of their own wait for these, and
-    /// one name can mean another queue to each thread, so that the examination of trains on a device begins here.
-    pub(super) fn unexamined(
-        &self,
-        stream: Option<&Stream>,
-        (x, y): (&TensorTrain, &TensorTrain),
-        turns: Option<usize>,
-    ) -> Result<Balanced> {
-        let mut balanced = Balanced::unexamined(x, y, turns);
-        if self.contexts.len() > 1 {
-            balanced.start_there(&self.contexts[0], stream, (x, y), false)?;
-        }
-        Ok(balanced)
-    }
-
     /// Returns the examined trains, whether balanced copies lost digits, and the result of a contraction of the
     /// unbalanced trains if the examination ran during one and accepted it.
     pub(super) fn examined_trains(
@@ -82,7 +67,7 @@ impl Contraction {
             let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
             return Ok((balanced?, copies_lost, None));
         }
-        let mut balanced = self.unexamined(stream, (x, y), turns)?;
+        let mut balanced = Balanced::unexamined(x, y, turns);
         // [`Method::Power`] scales every core, so it may accept wide trains.
         let is_range_bound = self.options().scaling != Scaling::Never && plan.method != Method::Power;
         let is_rejected = |balanced: &Balanced| {
@@ -100,13 +85,13 @@ impl Contraction {
     }
 }
 
-/// Calls `plain`, which contracts x and y as they are. When `plain` first waits for the device, or after it, the trains on
-/// the device begin to be examined ([`Balanced::again`] waits for that) and those on the host are. `is_rejected` says
-/// whether the latter need another contraction. Returns whether balanced copies lost digits, and the result of `plain`
-/// unless it is rejected. That result may be an error; a rejected error is dropped.
+/// Calls `plain`, which contracts x and y as they are. When `plain` first waits for the device, or after it, the host examines
+/// its trains, then enqueues the examination of those on the device, for which [`Balanced::again`] waits. `is_rejected` says
+/// whether the host's trains need another contraction. Returns whether balanced copies lost digits, and the result of
+/// `plain` unless it is rejected. That result may be an error; a rejected error is dropped.
 ///
 /// # Errors
-/// As [`Balanced::start_there`] and [`Balanced::examine_here`].
+/// As [`Balanced::enqueue_device_examination`] and [`Balanced::examine_here`].
 pub(super) fn examined<R>(
     (context, stream): (&Arc<Context>, Option<&Stream>),
     balanced: &mut Balanced,
@@ -120,8 +105,9 @@ pub(super) fn examined<R>(
     let result = {
         let examination = Once::new(|| {
             examined = flags::watch(|| {
-                balanced.start_there(context, stream, (x, y), false)?;
-                balanced.examine_here(context, x, y)
+                // First those that may cancel the contraction.
+                balanced.examine_here(context, x, y)?;
+                balanced.enqueue_device_examination(context, stream, (x, y), false)
             });
             if examined.0.is_err() || is_rejected(balanced) {
                 abandoned.fetch_add(1, Ordering::Relaxed);

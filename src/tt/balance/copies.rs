@@ -51,28 +51,24 @@ impl Balanced {
         Ok(balanced)
     }
 
-    /// [`Balanced::new`] before any examination: [`Balanced::start_there`] and [`Balanced::examine_here`] examine.
+    /// [`Balanced::new`] before any examination: [`Balanced::enqueue_device_examination`] and [`Balanced::examine_here`] examine.
     pub(in crate::tt) fn unexamined(x: &TensorTrain, y: &TensorTrain, turns: Option<usize>) -> Self {
         let (ring_underflows, is_wide, is_wide_here) = (false, false, false);
         let (same, examination) = (x.is_same(y), None);
         Self { x: None, y: None, same, examination, turns, ring_underflows, is_wide, is_wide_here, peaks: None }
     }
 
-    /// Enqueues the examination of the trains among `x` and `y` that are on the device, behind the work of `stream`, unless
-    /// that was done.
+    /// Enqueues the examination of the trains among `x` and `y` that are on the device, behind the work of `stream`.
     ///
     /// # Errors
     /// Out of memory.
-    pub(in crate::tt) fn start_there(
+    pub(in crate::tt) fn enqueue_device_examination(
         &mut self,
         context: &Arc<Context>,
         stream: Option<&Stream>,
         (x, y): (&TensorTrain, &TensorTrain),
         wants_peaks: bool,
     ) -> Result<()> {
-        if self.examination.is_some() {
-            return Ok(());
-        }
         let list = [x, y];
         let trains = if self.same { &list[..1] } else { &list };
         self.examination = Examination::new(context, stream, trains, wants_peaks, self.turns)?;
@@ -92,7 +88,7 @@ impl Balanced {
         turns: Option<usize>,
     ) -> Result<Self> {
         let mut balanced = Self::unexamined(x, y, turns);
-        balanced.start_there(context, stream, (x, y), wants_peaks)?;
+        balanced.enqueue_device_examination(context, stream, (x, y), wants_peaks)?;
         Ok(balanced)
     }
 

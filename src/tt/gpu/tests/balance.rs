@@ -160,7 +160,9 @@ fn what_is_not_finite_is_seen_behind_zeros_too() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn trains_on_the_host_are_examined_while_the_device_contracts_them() {
-    examination::check(&gpu(0));
+fn trains_are_examined_while_the_device_contracts_them() {
+    for on_device in [[false; 2], [true; 2], [true, false], [false, true]] {
+        examination::check(&gpu(0), on_device);
+    }
     examination::check_failures(&gpu(0));
 }
