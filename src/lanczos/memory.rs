@@ -142,7 +142,7 @@ pub(super) struct Multiplied {
     pub kind: Kind,
     /// Rows and columns of its matrix.
     pub shape: (usize, usize),
-    /// Whether a caller's functions multiply by it.
+    /// Whether its matrix is known by products alone.
     pub is_own: bool,
     /// Whether vectors are in an order of their own.
     pub is_ordered: bool,

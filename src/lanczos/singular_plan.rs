@@ -113,7 +113,7 @@ impl Planned {
             return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
         }
         if through == SingularOperator::Augmented && options.which == Which::Smallest {
-            let problem = "which: the smallest singular values through the augmented matrix, GRAM is needed";
+            let problem = "which: is SMALLEST through the augmented matrix, GRAM is needed";
             return Err(Error::NotSupported(problem.into()));
         }
         let begins = through != SingularOperator::Auto || options.which == Which::Largest || is_of_eigenpairs(options);

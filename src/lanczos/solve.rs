@@ -219,6 +219,9 @@ fn tridiagonalize_of<T: Scalar>(
     if let Some(start) = start.filter(|s| s.len() != n) {
         return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
     }
+    if at == 0 {
+        operator.expect_adjoint()?;
+    }
     let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();

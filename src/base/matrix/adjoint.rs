@@ -1,4 +1,4 @@
-//! Whether a caller's functions multiply by the adjoint of what they multiply by: <Y, A X> = <A^H Y, X> for any X and Y.
+//! Tests that a caller's adjoint product belongs to its product: <Y, A X> = <A^H Y, X> for any X and Y.
 //!
 //! With another matrix in the adjoint's place, methods find values of a mixture of both, whose residuals are small.
 
@@ -12,7 +12,7 @@ use crate::shape::to_u64;
 /// Partial sums of a dot product, which the processor adds up side by side.
 const LANES: usize = 8;
 
-/// The multiple of what is rounding that |<Y, A X>| has in a comparison of full power.
+/// Least |<Y, A X>| of a comparison of full power, in units of the rounding limit.
 const LEAST: f64 = 4.0;
 
 /// How much a comparison says.
@@ -33,7 +33,7 @@ pub struct Numbers {
     pub found: f64,
     /// |<Y, A X>|, without the means where a method subtracts them.
     pub inner: f64,
-    /// The unit of the difference, which `of` is the name of.
+    /// The unit of the difference, named by `of`.
     pub size: f64,
     /// The name of the unit.
     pub of: &'static str,
@@ -84,7 +84,7 @@ pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Number
     Ok(if inner >= LEAST * (limit + underflow) { Power::Full } else { Power::Low })
 }
 
-/// A function that multiplies one vector by A or by what is taken for its adjoint, and writes the product.
+/// A function that multiplies one vector by A or by its supposed adjoint, and writes the product.
 pub type Multiply<'a, T> = dyn FnMut(Op, &[T], &mut [T]) -> Result<()> + 'a;
 
 /// The vectors of [`expect_adjoint`], in bytes.
@@ -93,7 +93,8 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 }
 
 /// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
-/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`].
+/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns `false` if nothing was compared,
+/// because A X is 0 or not finite.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.
@@ -101,7 +102,7 @@ pub fn expect_adjoint<T: Scalar>(
     (rows, columns): (usize, usize),
     number: u32,
     multiply: &mut Multiply<'_, T>,
-) -> Result<()> {
+) -> Result<bool> {
     const WHAT: &str = "vectors that test an adjoint";
     let mut x = alloc::filled(WHAT, columns, T::default())?;
     let entry = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), number), 0.0);
@@ -111,7 +112,7 @@ pub fn expect_adjoint<T: Scalar>(
     multiply(Op::Plain, &x, &mut y)?;
     let (unit, ax) = (unit_of(&y), norm(&y));
     if !(ax > 0.0 && ax.is_finite()) {
-        return Ok(());
+        return Ok(false);
     }
     // Powers of two, so that Y times `size` is A X.
     let size = power_of_two(ax);
@@ -123,7 +124,7 @@ pub fn expect_adjoint<T: Scalar>(
     let found = modulus(dot(&x, &back) - T::Wide::from_parts(y_norm * y_norm * size, 0.0));
     let size = y_norm * ax;
     let numbers = Numbers { found, inner: size, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
-    expect_equal::<T>((rows, columns), &numbers).map(drop)
+    expect_equal::<T>((rows, columns), &numbers).map(|_| true)
 }
 
 /// x^H y, summed in double precision.

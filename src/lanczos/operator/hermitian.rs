@@ -278,23 +278,27 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Tests a caller's functions by which an operator of A and A^H multiplies: whether those for A^H are of A's adjoint.
-    /// Returns the products that it took, one with each of both counted as one.
+    /// Tests that a caller's products with A^H belong to A, before an operator of both is used. Returns the products that it
+    /// took, where one with A and one with A^H count as one.
     ///
     /// # Errors
     /// As [`adjoint::expect_adjoint`].
     pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<usize> {
-        if !tests_adjoint(self.kind, self.is_own()) {
+        let knows_symmetry = match &self.products {
+            Products::Own(own) => own.view()?.has_row_sums(),
+            _ => true,
+        };
+        if knows_symmetry || !tests_adjoint(self.kind, self.is_own()) {
             return Ok(0);
         }
         let shape = self.shape;
         let budget = self.context.host_budget();
         let _charge = budget.charge_host(WHAT, adjoint::bytes_of_test::<T>(shape))?;
-        adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))?;
-        Ok(1)
+        let is_tested = adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))?;
+        Ok(usize::from(is_tested))
     }
 
-    /// Whether a caller's functions multiply.
+    /// Whether the matrix is known by its products alone.
     pub(in crate::lanczos) fn is_own(&self) -> bool {
         matches!(self.products, Products::Own(_))
     }
@@ -500,12 +504,12 @@ pub(in crate::lanczos) fn unsymmetric(a: &Matrix) -> Error {
     }
 }
 
-/// Whether a matrix is sparse and its entries are in host memory, where their symmetry is checked.
-/// Whether a run tests the adjoint of an operator of this kind by products; `is_own` says that a caller's functions multiply.
+/// Whether a run tests the adjoint of an operator of this kind by products; `is_own` says that the matrix is not stored.
 pub(in crate::lanczos) fn tests_adjoint(kind: Kind, is_own: bool) -> bool {
     is_own && !kind.is_of_square()
 }
 
+/// Whether a matrix is sparse and its entries are in host memory, where their symmetry is checked.
 fn is_on_host(a: &Matrix) -> bool {
     matches!(a.storage(), Storage::Csr(csr) if !matches!(csr.parts().values, Some(Memory::Device(_))))
 }

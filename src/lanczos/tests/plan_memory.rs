@@ -45,11 +45,15 @@ enum Call {
     Descending,
     /// Triplets of a matrix with so many entries that copies of it take most of the memory.
     DenseTriplets,
+    /// Pairs of a caller's operator.
+    Own,
+    /// Triplets of a caller's operator.
+    OwnTriplets,
 }
 
 impl Call {
     fn is_singular(self) -> bool {
-        matches!(self, Self::Triplets | Self::DenseTriplets)
+        matches!(self, Self::Triplets | Self::DenseTriplets | Self::OwnTriplets)
     }
 }
 
@@ -77,10 +81,26 @@ impl Operator<f64> for Inverse {
     }
 }
 
+/// A matrix of this shape whose diagonal is 1, 2, ... and all else 0.
+struct Diagonal(usize, usize);
+
+impl Operator<f64> for Diagonal {
+    fn shape(&self) -> (usize, usize) {
+        (self.0, self.1)
+    }
+
+    fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> Result<()> {
+        y.fill(0.0);
+        y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = (1.0 + i as f64) * *x);
+        Ok(())
+    }
+}
+
 fn matrix<T: Scalar>(c: &Arc<Context>, case: &Case) -> Matrix {
     let (m, n) = case.shape;
     let number = |i: usize| T::from_parts(1.0 + i as f64, 0.0);
     match case.call {
+        Call::Own | Call::OwnTriplets => Matrix::from_operator::<f64>(c, Box::new(Diagonal(m, n))),
         Call::Triplets => rectangular::<T>(c, m, n, 5),
         Call::DenseTriplets => {
             let entry =
@@ -248,6 +268,13 @@ fn cases() -> Vec<Case> {
             if shape == (60, 500) {
                 all.push(Case { is_close, ..case(name, Call::DenseTriplets, (300, 200), own) });
             }
+        }
+    }
+    // The vectors that test the adjoint are longer than all others.
+    for shape in [(5000, 20), (300, 200)] {
+        for (call, kind) in [(Call::Own, Kind::Gram), (Call::Own, Kind::Augmented), (Call::OwnTriplets, Kind::Matrix)] {
+            let own = problem(|p| (p.kind, p.options.basis, p.options.count) = (kind, 18, 2));
+            all.push(Case { is_close: false, ..case("operator", call, shape, own) });
         }
     }
     let of = |dtype: DType| {

@@ -323,6 +323,7 @@ pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>)
 }
 
 /// A full matrix whose adjoint has its entries times `factor`, and 0 in one place if `skips`.
+#[derive(Clone, Copy)]
 struct Spoilt {
     shape: (usize, usize),
     factor: f64,
@@ -376,6 +377,42 @@ pub(super) fn an_adjoint_of_another_matrix_is_refused(c: &Arc<Context>) {
                 judge(found.map(|_| ()), "eigenpairs");
             }
         }
+    }
+}
+
+/// The test of an operator's adjoint counts as one product: the same matrix in memory takes one less.
+#[test]
+fn the_test_of_an_adjoint_is_counted() {
+    let (c, shape) = (cpu(2), (40, 30));
+    let (mut entry, mut column) = (Spoilt { shape, factor: 1.0, skips: false }, vec![0.0; shape.0]);
+    let mut entries = Vec::new();
+    for j in 0..shape.1 {
+        let mut unit = vec![0.0; shape.1];
+        unit[j] = 1.0;
+        entry.apply(Op::Plain, &unit, 1, &mut column).unwrap();
+        entries.extend(column.iter().enumerate().map(|(i, v)| (i, j, *v)));
+    }
+    let stored = from_entries(&c, shape, &entries);
+    let own = || Matrix::from_operator::<f64>(&c, Box::new(entry));
+    let pairs = |a: &Matrix, kind: Kind| {
+        let options = Options { count: 2, ..Options::default() };
+        let mut operator = Symmetric::<f64>::new(&c, a, kind, 0.0).unwrap();
+        eigenpairs(&c, &mut operator, &options, &SolveInputs::default(), &Progress::none()).unwrap().info.products
+    };
+    for kind in [Kind::Gram, Kind::OuterGram, Kind::Augmented] {
+        assert_eq!(pairs(&own(), kind), pairs(&stored, kind) + 1, "{kind:?}");
+    }
+    let triplets = |a: &Matrix, which: Which, through: SingularOperator| {
+        let options = Options { count: 2, which, ..Options::default() };
+        let request = Request { through, ..Request::default() };
+        singular_triplets::<f64>(&c, a, request, &options, &Progress::none()).unwrap().info.products
+    };
+    for (which, through) in [
+        (Which::Largest, SingularOperator::Auto),
+        (Which::Largest, SingularOperator::Augmented),
+        (Which::Smallest, SingularOperator::Auto),
+    ] {
+        assert_eq!(triplets(&own(), which, through), triplets(&stored, which, through) + 1, "{which:?} {through:?}");
     }
 }
 
