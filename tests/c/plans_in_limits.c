@@ -157,8 +157,7 @@ static void check_report(const char *name, kind storage, int64_t limit, const pu
   const figures host = {planned->host_bytes, info->host_bytes, info->host_bytes_used};
   const figures device = {planned->device_bytes, info->device_bytes, info->device_bytes_used};
   CHECK(planned->method == info->method);
-  /* On the CPU sparse matrices and operators are not cut. */
-  if (storage == STREAMED || !is_on_cpu()) CHECK(planned->blocks == info->blocks);
+  CHECK(planned->blocks == info->blocks && planned->block_rows == info->block_rows);
   check_figures(name, limit, host, device, storage == STREAMED || is_on_cpu() ? CLOSE : BOUND);
 }
 

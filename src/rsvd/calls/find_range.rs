@@ -65,9 +65,9 @@ fn expect_held(run: &Run<'_>, norms: &[f64]) -> Result<()> {
     Err(Error::Numerical(format!("b: row {j} has the norm {norm:e}, which {} does not hold", dtype.name())))
 }
 
-/// Of numbers beyond the type, or of a source whose numbers are not finite in the last pass alone.
+/// The error of numbers beyond the type, or of a source whose numbers are not finite in the last pass alone.
 fn not_finite(run: &Run<'_>, j: usize) -> Error {
-    Error::Numerical(format!("b: row {j} is not finite in {}", run.ops.dtype().name()))
+    Error::Numerical(format!("b: row {j} is not finite, finite numbers of {} are needed", run.ops.dtype().name()))
 }
 
 impl FindRange<'_> {

@@ -46,7 +46,7 @@ pub fn predict<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, in
         // Sparse matrices and operators are one block.
         Backend::Cpu => {
             info.blocks = 1;
-            info.block_rows = to_i64(plan.rows);
+            (info.block_rows, info.resident_rows) = (to_i64(plan.rows), to_i64(plan.rows));
         }
     }
     Ok(())

@@ -46,7 +46,7 @@ fn sweep(name: &str, options: &Options, own: &PcaOptions, with_scores: bool, mak
                 let done = done.unwrap_or_else(|e| panic!("{name}: limit {limit}: {e}: {planned:?}"));
                 let plan_of = |i: &Info| {
                     let sizes = [i.rank, i.columns, i.power_iterations, i.passes, i.host_bytes, i.bytes_predicted];
-                    (i.method, i.dtype, i.transposed, sizes, [i.blocks, i.block_rows])
+                    (i.method, i.dtype, i.transposed, sizes, [i.blocks, i.block_rows, i.resident_rows])
                 };
                 assert_eq!(plan_of(&planned), plan_of(&done), "{name}: limit {limit}: {planned:?} {done:?}");
                 assert!(done.reason.starts_with(&planned.reason), "{name}: {planned:?} {done:?}");
@@ -128,7 +128,8 @@ fn plans_of_operators_count_the_passes_of_their_variance() {
                 let (options, own) = (Options { error, ..options(method) }, PcaOptions::default());
                 let planned = Rsvd::new(&context, options.clone()).unwrap().plan_pca(&x, &own, with_scores).unwrap();
                 let done = fit(&context, &x, &options, &own, with_scores).unwrap();
-                let plan_of = |i: &Info| (i.method, [i.passes, i.columns, i.blocks, i.block_rows, i.host_bytes]);
+                let plan_of =
+                    |i: &Info| (i.method, [i.passes, i.columns, i.blocks, i.block_rows, i.resident_rows, i.host_bytes]);
                 assert_eq!(plan_of(&planned), plan_of(&done), "{method:?} {error:?} scores {with_scores}: {done:?}");
             }
         }

@@ -39,7 +39,9 @@ fn number(dtype: DType) -> Result<i32> {
         DType::F64 => c::FDK_F64,
         DType::CF32 => c::RSVD_CF32,
         DType::CF64 => c::RSVD_CF64,
-        DType::I64 => return Err(Error::NotSupported("a: is I64, at most 32 bits are possible on a GPU".into())),
+        DType::I64 => {
+            return Err(Error::NotSupported("a: is I64, integers of at most 32 bits are needed on a GPU".into()));
+        }
     })
 }
 
