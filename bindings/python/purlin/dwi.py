@@ -44,7 +44,8 @@ FitOptions = _options.FitOptions
 CsaOptions = _options.CsaOptions
 PeaksOptions = _options.PeaksOptions
 Options = _options.DwiOptions
-_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions, "dwi_options"), known(CsaOptions, "dwi_options"), known(PeaksOptions, "dwi_options", "basis")
+_FIT_OPTIONS, _CSA_OPTIONS = known(FitOptions, "dwi_options"), known(CsaOptions, "dwi_options")
+_PEAKS_OPTIONS = known(PeaksOptions, "dwi_options", "basis")
 _OPTIONS = known(Options, "dwi_options")
 
 

@@ -44,7 +44,8 @@ from ._tensor import Tensor
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SOLVE_OPTIONS, _ALL_OPTIONS, _OPTIONS = known(Options, "sshopm_options"), known(AllOptions, "sshopm_options"), known(SolverOptions, "sshopm_options")
+_SOLVE_OPTIONS, _ALL_OPTIONS = known(Options, "sshopm_options"), known(AllOptions, "sshopm_options")
+_OPTIONS = known(SolverOptions, "sshopm_options")
 
 
 class Sshopm(PairSolver):

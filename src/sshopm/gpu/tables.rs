@@ -28,8 +28,9 @@ impl Tables {
         let mut walk = Monomials::new(shape)?;
         while let Some((_, tuple)) = walk.next_tuple() {
             for index in tuple {
-                let index = u8::try_from(*index)
-                    .map_err(|_| Error::NotSupported(format!("tensors: dimension {} on the GPU", shape.dimension)))?;
+                let index = u8::try_from(*index).map_err(|_| {
+                    Error::NotSupported(format!("tensors: have dimension {}, at most 256 on a GPU", shape.dimension))
+                })?;
                 tuples.push(index);
             }
         }

@@ -210,8 +210,8 @@ def _unit_rows(coordinates: Any) -> Any:
 def _clusters(
     given: argparse.Namespace, matrix: Any, progress: Any, context: Context, options: dict[str, Any]
 ) -> graph.Clusters:
-    way: Any = given.assignment or "k_means"
-    return graph.cluster(matrix, given.clusters, way, progress=progress, context=context, **options)
+    assignment: Any = given.assignment or "k_means"
+    return graph.cluster(matrix, given.clusters, assignment, progress=progress, context=context, **options)
 
 
 def _embedding(

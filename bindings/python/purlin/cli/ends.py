@@ -1,4 +1,4 @@
-"""Files of elements that are longer than their elements: most likely the sizes that are said are wrong."""
+"""Files of elements that are longer than their elements: most likely the given sizes are wrong."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .failures import Failure
 _LONGEST_HEADER = 64 * 1024
 
 
-def expect_end(argument: str, path: str, data: Path, begin: int, info: SourceInfo, said: str) -> None:
-    """Refuses bytes behind the elements, which begin at byte `begin` of the file `data`. `said` names what their number is
-    from."""
+def expect_end(argument: str, path: str, data: Path, begin: int, info: SourceInfo, source_of_size: str) -> None:
+    """Refuses bytes behind the elements, which begin at byte `begin` of the file `data`. `source_of_size` names where their
+    number is from."""
     found = os.stat(data).st_size
     end = begin + math.prod(info.shape) * info.dtype.itemsize
     if found > end:
         name = path if Path(path) == data else f"{path}: {data}"
-        raise Failure(f"{argument}: {name}: has {found} bytes, {said} {end}")
+        raise Failure(f"{argument}: {name}: has {found} bytes, {source_of_size} {end}")
 
 
 def expect_metaimage_end(argument: str, path: str, info: SourceInfo) -> None:

@@ -67,7 +67,8 @@ def run(given: argparse.Namespace) -> None:
     ]
     names += ["scale"] * given.scale
     with Outputs(given.force) as outputs:
-        files = ArrayFiles(outputs, "--out", given.out, names + ["scores"] * given.scores) if given.out is not None else None
+        written = names + ["scores"] * given.scores
+        files = ArrayFiles(outputs, "--out", given.out, written) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:
             samples = matrix_of(given, "SAMPLES", given.matrix, context, given.key)
             with PCA(
