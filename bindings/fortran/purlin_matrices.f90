@@ -272,10 +272,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     real(c_float), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
+    integer(c_int64_t) :: extents(2)
+    extents = 0
     first = c_null_ptr
     below = first
     beside = first
     if (associated(array)) then
+      extents = shape(array, c_int64_t)
       first = c_loc(array)
       ! A pointer has the bounds of the caller's array.
       a(1:, 1:) => array
@@ -283,7 +286,7 @@ contains
       if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
     end if
     call borrow_section(self, context, PURLIN_F32, 4_c_int64_t, &
-      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_r64(self, context, array, flags, stat, errmsg)
@@ -295,10 +298,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     real(c_double), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
+    integer(c_int64_t) :: extents(2)
+    extents = 0
     first = c_null_ptr
     below = first
     beside = first
     if (associated(array)) then
+      extents = shape(array, c_int64_t)
       first = c_loc(array)
       ! A pointer has the bounds of the caller's array.
       a(1:, 1:) => array
@@ -306,7 +312,7 @@ contains
       if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
     end if
     call borrow_section(self, context, PURLIN_F64, 8_c_int64_t, &
-      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_c32(self, context, array, flags, stat, errmsg)
@@ -318,10 +324,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     complex(c_float_complex), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
+    integer(c_int64_t) :: extents(2)
+    extents = 0
     first = c_null_ptr
     below = first
     beside = first
     if (associated(array)) then
+      extents = shape(array, c_int64_t)
       first = c_loc(array)
       ! A pointer has the bounds of the caller's array.
       a(1:, 1:) => array
@@ -329,7 +338,7 @@ contains
       if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
     end if
     call borrow_section(self, context, PURLIN_CF32, 8_c_int64_t, &
-      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
   end subroutine
 
   subroutine borrow_c64(self, context, array, flags, stat, errmsg)
@@ -341,10 +350,13 @@ contains
     character(*), intent(inout), optional :: errmsg
     complex(c_double_complex), pointer :: a(:, :)
     type(c_ptr) :: first, below, beside
+    integer(c_int64_t) :: extents(2)
+    extents = 0
     first = c_null_ptr
     below = first
     beside = first
     if (associated(array)) then
+      extents = shape(array, c_int64_t)
       first = c_loc(array)
       ! A pointer has the bounds of the caller's array.
       a(1:, 1:) => array
@@ -352,7 +364,7 @@ contains
       if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
     end if
     call borrow_section(self, context, PURLIN_CF64, 16_c_int64_t, &
-      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
   end subroutine
 
   !> Sparse rows from whole arrays with the `target` attribute; without `values` a pattern. `index_base` is 1 unless given;
