@@ -173,7 +173,7 @@ static void plans(void) {
   REFUSED(BAD_ARGUMENT, "basis: is 30", o.basis = 30);
   REFUSED(BAD_ARGUMENT, "kind: is LAPLACIAN", o.kind = PURLIN_LANCZOS_LAPLACIAN);
   REFUSED(BAD_ARGUMENT, "shift: is 1", o.shift = 1);
-  REFUSED(UNSUPPORTED, "which: the smallest", (o.which = PURLIN_LANCZOS_SMALLEST, o.kind = PURLIN_LANCZOS_AUGMENTED));
+  REFUSED(UNSUPPORTED, "which: is SMALLEST", (o.which = PURLIN_LANCZOS_SMALLEST, o.kind = PURLIN_LANCZOS_AUGMENTED));
 #undef REFUSED
   OK(purlin_tensor_destroy(tv));
   OK(purlin_matrix_destroy(a));
