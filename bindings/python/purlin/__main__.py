@@ -2,6 +2,6 @@
 
 import sys
 
-from .cli import main
+from .cli import main_of_process
 
-sys.exit(main())
+sys.exit(main_of_process())

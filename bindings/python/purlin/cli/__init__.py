@@ -7,16 +7,11 @@ the library where it knows their format, so data may be larger than memory.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
 
 from .. import __version__
-from .._startup import release
-from . import eigs, example, fdk, info, pca, peaks, rpca, svd
+from . import eigs, example, fdk, info, interrupts, pca, peaks, rpca, svd
 from .failures import report
 from .options import Parser
 
@@ -44,35 +39,20 @@ def parser() -> Parser:
     return made
 
 
-@contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM, which batch systems send before they kill, does what Ctrl-C does, so that no provisional file is left."""
-
-    def end(_signal: int, frame: FrameType | None) -> None:
-        handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):
-            raise KeyboardInterrupt
-        # During a call of the library the handler is that of the call, which then ends.
-        handler(signal.SIGINT, frame)
-
-    if threading.current_thread() is not threading.main_thread():
-        # Only the main thread has signals.
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        release()
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        release()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; `arguments` None = those of the process."""
+    return _run(arguments, False)
+
+
+def main_of_process() -> int:
+    """As `main`, for a process that ends with the command: a signal after its files have their names has no effect."""
+    return _run(None, True)
+
+
+def _run(arguments: Sequence[str] | None, ends_process: bool) -> int:
     given = argparse.Namespace(command="", debug=False)
     try:
-        with _ended_like_ctrl_c():
+        with interrupts.handled(ends_process):
             parser().parse_args(arguments, given)
             given.run(given)
             return 0
@@ -85,4 +65,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(given, error)
 
 
-__all__ = ["main", "parser"]
+__all__ = ["main", "main_of_process", "parser"]

@@ -1,4 +1,4 @@
-"""Output files of a command: written beside their names, and renamed when all are complete."""
+"""Output files of a command: written beside their names, and renamed together when all are complete."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from . import interrupts
 from .failures import PARTIAL, Failure, Usage
 
 _DOUBLE = (".nii.gz", ".mtx.gz")
@@ -84,7 +85,8 @@ def save_npz(path: Path, arrays: dict[str, Any]) -> None:
 
 class Outputs:
     """The output files of a command. `with Outputs(force) as outputs:` removes what was written if the block fails, and
-    gives the files their names if it succeeds. A process that is killed leaves `NAME.<16 hexadecimal digits>.partial.*`."""
+    gives the files their names if it succeeds: all of them, or none. A process that is killed leaves
+    `NAME.<16 hexadecimal digits>.partial.*`, and during the renames older files as `NAME.<16 hexadecimal digits>.older.*`."""
 
     def __init__(self, force: bool) -> None:
         self._force = force
@@ -104,9 +106,7 @@ class Outputs:
             raise Failure(f"{argument}: is {path}, whose folder does not exist")
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise Failure(f"{argument}: is {path}, whose folder cannot be written to")
-        ending = suffix_of(path)
-        stem = target.name[: len(target.name) - len(ending)]
-        partial = target.with_name(f"{stem}.{secrets.token_hex(8)}.partial{ending}")
+        partial = _beside(target, f"partial{suffix_of(path)}")
         self._files[partial] = target
         self._names[partial] = f"{argument}: {path}"
         return partial
@@ -138,38 +138,149 @@ class Outputs:
             self._raise_named(failure)
             raise
         finally:
-            for partial in self._files:
-                partial.unlink(missing_ok=True)
+            try:
+                # A second Ctrl-C does not end the removal.
+                if self._files:
+                    interrupts.hold()
+            finally:
+                for partial in self._files:
+                    # The command's own failure says more than one of the removal.
+                    with suppress(OSError):
+                        partial.unlink(missing_ok=True)
 
-    def _raise_named(self, error: OSError) -> None:
-        """Raises an error about a provisional file as one about the output; returns from any other."""
+    def _named(self, error: BaseException) -> str | None:
+        """The message of an error about a provisional file, as one about the output; None for any other."""
+        if not isinstance(error, OSError):
+            return None
         # The library writes the name into the text, Python keeps it apart.
         text = str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
         for partial, name in self._names.items():
             found = re.match(re.escape(str(partial)) + PARTIAL, text)
             if found is not None:
-                raise Failure(f"{name}: cannot be written: {text[found.end() :]}") from error
+                return f"{name}: cannot be written: {text[found.end() :]}"
+        return None
+
+    def _raise_named(self, error: OSError) -> None:
+        """Raises an error about a provisional file as one about the output; returns from any other."""
+        text = self._named(error)
+        if text is not None:
+            raise Failure(text) from error
 
     def _finish(self) -> None:
         for partial, target in self._files.items():
             _write_out(partial)
             if self._force and target.exists():
                 shutil.copymode(target, partial)
-        made: list[Path] = []
+        if not self._files:
+            return
+        interrupts.hold()
+        renames = [_Rename(partial, target) for partial, target in self._files.items()]
         try:
-            for partial, target in self._files.items():
-                if self._force:
-                    os.replace(partial, target)
-                else:
-                    _rename_to_new(partial, target)
-                    made.append(target)
-        except BaseException:
-            # All outputs or none.
-            for target in made:
-                target.unlink()
+            for rename in renames:
+                with writing(rename.partial):
+                    if self._force:
+                        rename.replace(alone=len(renames) == 1)
+                    else:
+                        rename.create()
+            for folder in {rename.target.parent for rename in renames}:
+                _write_out(folder)
+        except BaseException as error:
+            lost = [text for rename in reversed(renames) if (text := rename.undo()) is not None]
+            if lost:
+                raise Failure("; ".join([self._named(error) or str(error) or "interrupted", *lost])) from error
             raise
-        for folder in {target.parent for target in self._files.values()}:
-            _write_out(folder)
+        for rename in renames:
+            rename.forget()
+
+
+class _Rename:
+    """The step by which one output of a set gets its name, until all have theirs."""
+
+    def __init__(self, partial: Path, target: Path) -> None:
+        self.partial = partial
+        self.target = target
+        # Where the older file of the name is meanwhile.
+        self._older: Path | None = None
+        # Whether the name was free, so that to undo the step is to remove the file.
+        self._is_new = False
+
+    def create(self) -> None:
+        """Gives the file its name unless one of the name has appeared since the check."""
+        self._is_new = True
+        try:
+            os.link(self.partial, self.target)
+        except FileExistsError:
+            raise self._appeared() from None
+        except OSError:
+            # A file system without hard links.
+            if self.target.exists():
+                raise self._appeared() from None
+            os.rename(self.partial, self.target)
+
+    def _appeared(self) -> Failure:
+        return Failure(f"{self.target}: was made by another program during the run; --force replaces it")
+
+    def replace(self, alone: bool) -> None:
+        """Gives the file its name in place of an older one. If the file is `alone` and the older one cannot have a second
+        name, no other is kept: one rename replaces a file or fails."""
+        try:
+            found = os.lstat(self.target)
+        except FileNotFoundError:
+            self._is_new = True
+        else:
+            if not stat.S_ISREG(found.st_mode):
+                raise Failure(f"{self.target}: has become another kind of file during the run")
+            self._keep(found.st_uid == os.geteuid(), alone)
+        os.replace(self.partial, self.target)
+
+    def _keep(self, is_own: bool, alone: bool) -> None:
+        self._older = _beside(self.target, f"older{suffix_of(self.target.name)}")
+        # In a folder like /tmp a second name of another user's file could not be removed.
+        if is_own:
+            try:
+                os.link(self.target, self._older, follow_symlinks=False)
+                return
+            except OSError:
+                # A file system without hard links.
+                pass
+        if alone:
+            self._older = None
+        else:
+            os.rename(self.target, self._older)
+
+    def undo(self) -> str | None:
+        """Takes the step back, whatever part of it was done. The message says what could not be."""
+        try:
+            if self._older is not None and os.path.lexists(self._older):
+                os.replace(self._older, self.target)
+                # A rename to another name of the same file does nothing.
+                self._older.unlink(missing_ok=True)
+            elif self._is_new and self._has_name():
+                self.target.unlink()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            if self._older is None:
+                return f"{self.target}: cannot be removed: {reason}"
+            return f"{self.target}: the older file is {self._older}, and cannot be renamed: {reason}"
+        return None
+
+    def _has_name(self) -> bool:
+        """Whether the file of the name is this one, and not another program's."""
+        return os.path.lexists(self.target) and (
+            not self.partial.exists() or os.path.samefile(self.partial, self.target)
+        )
+
+    def forget(self) -> None:
+        """Removes the older file. One that cannot be removed does no harm to the set, which is complete."""
+        if self._older is not None:
+            with suppress(OSError):
+                self._older.unlink()
+
+
+def _beside(target: Path, ending: str) -> Path:
+    """A name that nobody can guess in the folder of a file, which begins like the file's."""
+    stem = target.name[: len(target.name) - len(suffix_of(target.name))]
+    return target.with_name(f"{stem}.{secrets.token_hex(8)}.{ending}")
 
 
 def _write_out(path: Path) -> None:
@@ -180,19 +291,6 @@ def _write_out(path: Path) -> None:
             os.fsync(number)
         finally:
             os.close(number)
-
-
-def _rename_to_new(partial: Path, target: Path) -> None:
-    """Renames a file unless one of the new name has appeared since the check."""
-    try:
-        os.link(partial, target)
-    except FileExistsError:
-        raise Failure(f"{target}: was made by another program during the run; --force replaces it") from None
-    except OSError:
-        # A file system without hard links.
-        if target.exists():
-            raise Failure(f"{target}: was made by another program during the run; --force replaces it") from None
-        os.rename(partial, target)
 
 
 class ArrayFiles:
