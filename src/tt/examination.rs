@@ -2,7 +2,7 @@
 //!
 //! The examination is one pass over the entries. For most trains, which have no extreme entries, the device needs no
 //! result of it. So the host enqueues the contraction first. At the point where it would wait for the device, it enqueues
-//! the examination of trains that are there, and examines those of its own. If the examination then requires another
+//! the examination of trains that are there on another stream, and examines those of its own. If the examination then requires another
 //! contraction, the running one is cancelled at its next check of the cancel flag, and its result is dropped. Otherwise the
 //! result has the same bits as after an examination beforehand.
 
@@ -91,7 +91,7 @@ impl Contraction {
 /// `plain` unless it is rejected. That result may be an error; a rejected error is dropped.
 ///
 /// # Errors
-/// As [`Balanced::enqueue_device_examination`] and [`Balanced::examine_here`].
+/// As [`Balanced::reserve_examination_stream`], [`Balanced::enqueue_device_examination`] and [`Balanced::examine_here`].
 pub(super) fn examined<R>(
     (context, stream): (&Arc<Context>, Option<&Stream>),
     balanced: &mut Balanced,
@@ -100,6 +100,7 @@ pub(super) fn examined<R>(
     is_rejected: impl Fn(&Balanced) -> bool + Sync,
     plain: impl FnOnce(&Progress<'static>, HostWork<'_>) -> R,
 ) -> Result<(bool, Option<R>)> {
+    balanced.reserve_examination_stream(context, stream, (x, y))?;
     let abandoned = Arc::new(AtomicU64::new(0));
     let mut examined = (Ok(()), false);
     let result = {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::device::Examination;
+use super::device::{Examination, ExaminationStream};
 use super::powers::{Bounds, Examined, WHAT, balanced_within, examined, examined_operator};
 #[cfg(test)]
 use super::ring_underflow;
@@ -21,6 +21,7 @@ pub(in crate::tt) struct Balanced {
     x: Option<TensorTrain>,
     y: Option<TensorTrain>,
     same: bool,
+    reserved: Option<ExaminationStream>,
     examination: Option<Examination>,
     turns: Option<usize>,
     ring_underflows: bool,
@@ -54,11 +55,37 @@ impl Balanced {
     /// [`Balanced::new`] before any examination: [`Balanced::enqueue_device_examination`] and [`Balanced::examine_here`] examine.
     pub(in crate::tt) fn unexamined(x: &TensorTrain, y: &TensorTrain, turns: Option<usize>) -> Self {
         let (ring_underflows, is_wide, is_wide_here) = (false, false, false);
-        let (same, examination) = (x.is_same(y), None);
-        Self { x: None, y: None, same, examination, turns, ring_underflows, is_wide, is_wide_here, peaks: None }
+        let (same, reserved, examination) = (x.is_same(y), None, None);
+        Self {
+            x: None,
+            y: None,
+            same,
+            reserved,
+            examination,
+            turns,
+            ring_underflows,
+            is_wide,
+            is_wide_here,
+            peaks: None,
+        }
     }
 
-    /// Enqueues the examination of the trains among `x` and `y` that are on the device, behind the work of `stream`.
+    /// Orders a later examination behind the work that `stream` has now. Work enqueued afterwards runs beside it.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if `stream` is captured; errors of the driver.
+    pub(in crate::tt) fn reserve_examination_stream(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        (x, y): (&TensorTrain, &TensorTrain),
+    ) -> Result<()> {
+        self.reserved = ExaminationStream::new(context, stream, &[x, y])?;
+        Ok(())
+    }
+
+    /// Enqueues the examination of the trains among `x` and `y` that are on the device, on the stream that was reserved for it
+    /// or behind the work of `stream`.
     ///
     /// # Errors
     /// Out of memory.
@@ -71,7 +98,12 @@ impl Balanced {
     ) -> Result<()> {
         let list = [x, y];
         let trains = if self.same { &list[..1] } else { &list };
-        self.examination = Examination::new(context, stream, trains, wants_peaks, self.turns)?;
+        let reserved = match self.reserved.take() {
+            None => ExaminationStream::new(context, stream, trains)?,
+            reserved => reserved,
+        };
+        self.examination =
+            reserved.map(|reserved| Examination::on(reserved, trains, wants_peaks, self.turns)).transpose()?;
         Ok(())
     }
 
@@ -186,7 +218,7 @@ impl Balanced {
         x: &TensorTrain,
         y: &TensorTrain,
     ) -> Result<bool> {
-        let Some(examination) = self.examination.take() else { return Ok(false) };
+        let Some(mut examination) = self.examination.take() else { return Ok(false) };
         let findings = examination.findings()?;
         self.peaks = Some(examination.peaks()?);
         drop(examination);
@@ -269,7 +301,7 @@ fn here_within(
     if !train.is_device() {
         return balanced_within(context, train, bounds);
     }
-    let Some(examination) = Examination::new(context, stream, &[train], false, None)? else { return Ok(None) };
+    let Some(mut examination) = Examination::new(context, stream, &[train], None)? else { return Ok(None) };
     if !examination.findings()?.is_any() {
         return Ok(None);
     }
@@ -336,8 +368,8 @@ pub(in crate::tt) fn ring_underflows(context: &Arc<Context>, train: &TensorTrain
 /// Whether the examination on the device finds that a train there is wide ([`range::is_wide`]).
 #[cfg(test)]
 pub(in crate::tt) fn is_wide_there(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
-    Examination::new(context, None, &[train], false, None)?
-        .map_or(Ok(false), |examination| Ok(examination.findings()?.is_wide))
+    Examination::new(context, None, &[train], None)?
+        .map_or(Ok(false), |mut examination| Ok(examination.findings()?.is_wide))
 }
 
 /// [`Balanced::run`] for two trains, which may be the same, after [`Balanced::new`] with `turns`.

@@ -11,7 +11,7 @@ use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::result;
 use crate::backend::gpu::kernels::tt::rings::Ring;
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, PendingDownload, Region, SideStream};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::Result;
@@ -108,13 +108,36 @@ impl Findings {
     }
 }
 
+/// The device of an examination and a stream for it. The stream begins after the work that the caller's stream had when it
+/// was reserved. Work that is enqueued on the caller's stream afterwards runs beside the examination.
+pub(super) struct ExaminationStream {
+    gpu: Gpu,
+    stream: SideStream,
+}
+
+impl ExaminationStream {
+    /// A stream to examine `trains`, behind the work on `stream`; `None` if no train is on the device.
+    pub(super) fn new(
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        trains: &[&TensorTrain],
+    ) -> Result<Option<Self>> {
+        if !trains.iter().any(|train| train.is_device()) {
+            return Ok(None);
+        }
+        let (gpu, queue) = queue(context, stream)?;
+        let stream = gpu.side_of(&queue)?;
+        Ok(Some(Self { gpu, stream }))
+    }
+}
+
 /// A running examination of trains on a device.
 pub(super) struct Examination {
-    gpu: Gpu,
-    stream: GpuStream,
     /// Three arrays of `count` 8-byte flags, one flag for each part, nonzero for yes: a bond is unbalanced; entries of
     /// a ring differ too much; entries of a core do. The kernels' memory begins at byte `used`.
     answers: DeviceMemory,
+    /// The copy of the flags to the host, if it was enqueued behind them.
+    sent: Option<PendingDownload>,
     used: usize,
     count: usize,
     /// Passes of the contraction through all sites; `None` if rings are not examined.
@@ -125,6 +148,9 @@ pub(super) struct Examination {
     /// `wants_peaks`.
     peaks: Vec<(DeviceMemory, usize)>,
     wants_peaks: bool,
+    // Declared last, because a dropped stream is another call's at once.
+    stream: SideStream,
+    gpu: Gpu,
 }
 
 /// The device and the stream of an examination. The host waits for its result, so a captured stream is refused.
@@ -144,10 +170,26 @@ fn space_of(bonds: &Bonds, trains: usize) -> [usize; 2] {
 impl Examination {
     /// An examination of `count` parts, none of them started. One allocation holds its flags and `space` bytes for the
     /// kernels.
-    fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>, space: usize) -> Result<Self> {
+    fn empty(
+        ExaminationStream { gpu, stream }: ExaminationStream,
+        count: usize,
+        turns: Option<usize>,
+        space: usize,
+    ) -> Result<Self> {
         let used = (3 * count * 8).next_multiple_of(GRAIN);
         let answers = gpu.allocate_on(&stream, "answers about bonds", used + space)?;
-        Ok(Self { gpu, stream, answers, used, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
+        Ok(Self {
+            gpu,
+            stream,
+            answers,
+            sent: None,
+            used,
+            count,
+            turns,
+            held: Vec::new(),
+            peaks: Vec::new(),
+            wants_peaks: false,
+        })
     }
 
     /// Enqueues the examination of `trains` trains with these bonds. Their flags start at index `first`.
@@ -194,40 +236,52 @@ impl Examination {
         own.map_or(Ok(()), |own| alloc::push(WHAT, &mut self.held, own))
     }
 
-    /// Enqueues the examination of the trains on the device, in the order of `stream`; `None` if no train is there.
-    /// With `wants_peaks` it also finds the largest numbers of their cores. With `turns` = `None` rings are not
-    /// examined.
+    /// Enqueues the examination of the trains on the device, behind the work on `stream`; `None` if no train is there.
+    /// With `turns` = `None` rings are not examined.
     pub(super) fn new(
         context: &Arc<Context>,
         stream: Option<&Stream>,
         trains: &[&TensorTrain],
-        wants_peaks: bool,
         turns: Option<usize>,
     ) -> Result<Option<Self>> {
+        let reserved = ExaminationStream::new(context, stream, trains)?;
+        reserved.map(|reserved| Self::on(reserved, trains, false, turns)).transpose()
+    }
+
+    /// [`Examination::new`] on a stream that was reserved before. With `wants_peaks` it also finds the largest numbers of the
+    /// trains' cores.
+    pub(super) fn on(
+        reserved: ExaminationStream,
+        trains: &[&TensorTrain],
+        wants_peaks: bool,
+        turns: Option<usize>,
+    ) -> Result<Self> {
         let mut there = alloc::with_capacity(WHAT, trains.len())?;
         there.extend(trains.iter().copied().filter(|train| train.is_device()));
-        let Some(first) = there.first() else { return Ok(None) };
-        let (gpu, queue) = queue(context, stream)?;
-        let alike = there.iter().all(|train| train.dtype() == first.dtype());
-        let parts = there.chunks(if alike { there.len() } else { 1 });
-        let mut bonds = alloc::with_capacity(WHAT, parts.len())?;
+        let alike = there.windows(2).all(|pair| pair[0].dtype() == pair[1].dtype());
+        let mut bonds = alloc::with_capacity(WHAT, there.len())?;
         let mut space = 0;
-        for part in parts {
+        for part in there.chunks(if alike { there.len().max(1) } else { 1 }) {
             let of_part = bonds_of(part, turns)?;
             space += space_of(&of_part, 1)[1].next_multiple_of(GRAIN);
             bonds.push((part[0].dtype(), of_part));
         }
-        let mut examination = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns, space)? };
+        let mut examination = Self { wants_peaks, ..Self::empty(reserved, there.len(), turns, space)? };
         for (j, (dtype, of_part)) in bonds.iter().enumerate() {
             examination.start(*dtype, of_part, None, 1, j)?;
         }
-        Ok(Some(examination))
+        let Self { gpu, stream, answers, count, .. } = &examination;
+        examination.sent = gpu.begin_small_download(stream, answers, 0, 3 * count * 8)?;
+        Ok(examination)
     }
 
     /// Waits for the flags and returns the findings, one entry for each part.
-    fn answers(&self) -> Result<Vec<Findings>> {
+    fn answers(&mut self) -> Result<Vec<Findings>> {
         let mut words = alloc::filled(WHAT, 3 * self.count, 0i64)?;
-        self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;
+        match self.sent.take() {
+            Some(sent) => sent.receive_numbers(&mut words)?,
+            None => self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?,
+        }
         let mut answers = alloc::with_capacity(WHAT, self.count)?;
         answers.extend((0..self.count).map(|i| {
             let [is_graded, may_underflow, is_wide] = [0, 1, 2].map(|j| words[j * self.count + i] != 0);
@@ -249,7 +303,7 @@ impl Examination {
     }
 
     /// The union of all findings. Waits.
-    pub(super) fn findings(&self) -> Result<Findings> {
+    pub(super) fn findings(&mut self) -> Result<Findings> {
         Ok(self.answers()?.into_iter().fold(Findings::default(), Findings::or))
     }
 }
@@ -341,11 +395,8 @@ pub(super) fn all_findings(
     trains: &[&TensorTrain],
     turns: Option<usize>,
 ) -> Result<Vec<Findings>> {
-    if !trains.iter().any(|train| train.is_device()) {
-        return Ok(Vec::new());
-    }
-    let (gpu, queue) = queue(context, stream)?;
-    let mut examination = Examination::empty(gpu, queue, trains.len(), turns, 0)?;
+    let Some(reserved) = ExaminationStream::new(context, stream, trains)? else { return Ok(Vec::new()) };
+    let mut examination = Examination::empty(reserved, trains.len(), turns, 0)?;
     let mut first = 0;
     let mut doubtful = Vec::new();
     while let Some(train) = trains.get(first) {
@@ -396,8 +447,9 @@ pub(super) fn all_findings(
     for group in doubtful {
         if all_findings[group.start].is_any() || all_findings[group.start].is_wide {
             for i in group {
-                let examination = Examination::new(context, stream, &trains[i..=i], false, turns)?;
-                all_findings[i] = examination.map_or(Ok(Findings::default()), |examination| examination.findings())?;
+                let examination = Examination::new(context, stream, &trains[i..=i], turns)?;
+                all_findings[i] =
+                    examination.map_or(Ok(Findings::default()), |mut examination| examination.findings())?;
             }
         }
     }

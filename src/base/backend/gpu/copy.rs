@@ -7,6 +7,7 @@ use cudarc::driver::sys;
 use super::Gpu;
 use super::device::Entered;
 use super::memory::{self, DeviceMemory, Region};
+use super::slots::PendingDownload;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::scalar::Element;
@@ -35,10 +36,31 @@ impl Gpu {
         offset: usize,
         destination: &mut [u8],
     ) -> Result<()> {
+        if let Some(pending) = self.begin_small_download(stream, source, offset, destination.len())? {
+            return pending.receive(destination);
+        }
         // SAFETY: complete when the wait below is over, before the borrow ends; where the copy cannot be enqueued
         // nothing is written, and where waiting fails the context is dead and its copies with it.
         unsafe { enqueue_download(self, stream, source, offset, destination) }?;
         stream.synchronize()
+    }
+
+    /// Enqueues a copy of `bytes` bytes of `source` at `offset` to a slot; `None` if they are too many or no slot is free.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of `source`; [`Error::Cuda`].
+    pub fn begin_small_download(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Option<PendingDownload>> {
+        let Some(mut pending) = self.slots.take(bytes) else { return Ok(None) };
+        // SAFETY: the slot stays taken until the copy is complete.
+        unsafe { enqueue_download(self, stream, source, offset, pending.buffer()?) }?;
+        pending.set_stream(stream);
+        Ok(Some(pending))
     }
 
     /// A copy of `source` in device memory for any stream; complete on return.

@@ -62,6 +62,70 @@ fn pageable_and_pinned_memory_survive_the_way_there_and_back() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn small_copies_take_slots_while_there_are_some() {
+    let gpu = gpu();
+    let stream = gpu.create_stream().unwrap();
+    let source: Vec<u8> = (0..4096).map(|k| (k * 31 + k / 251) as u8).collect();
+    let mut device = gpu.allocate("test", source.len()).unwrap();
+    gpu.upload(&stream, &source, &mut device, 0).unwrap();
+    let begin = |offset: usize, bytes: usize| gpu.begin_small_download(&stream, &device, offset, bytes).unwrap();
+    let mut pending: Vec<_> = (0..20).map(|k| begin(k, 100)).collect();
+    assert_eq!(pending.iter().filter(|p| p.is_some()).count(), 16);
+    // Without a free slot the copy goes to pageable memory.
+    let mut whole = [0u8; 1000];
+    gpu.download(&stream, &device, 7, &mut whole).unwrap();
+    assert_eq!(whole, source[7..1007]);
+    for (k, pending) in pending.drain(..16).enumerate().rev() {
+        let mut back = [0u8; 100];
+        pending.unwrap().receive(&mut back).unwrap();
+        assert_eq!(back, source[k..k + 100], "{k}");
+    }
+    assert!(begin(0, 0).is_none() && begin(0, 1025).is_none());
+    for k in 0..40 {
+        // Slots are free again after a copy that nobody received, and after one of another length.
+        assert!(begin(k, 1024).is_some());
+        assert!(begin(k, 1024).unwrap().receive(&mut [0u8; 1023]).is_err());
+    }
+    assert!(gpu.begin_small_download(&stream, &device, 4000, 100).is_err());
+    std::thread::scope(|scope| {
+        for thread in 0..24 {
+            let (gpu, device, source) = (&gpu, &device, &source);
+            scope.spawn(move || {
+                let stream = gpu.create_stream().unwrap();
+                for k in 0..100 {
+                    let (offset, bytes) = (37 * thread + k, 1 + 11 * k);
+                    let mut back = vec![0u8; bytes];
+                    gpu.download(&stream, device, offset, &mut back).unwrap();
+                    assert_eq!(back, source[offset..offset + bytes], "{thread} {k}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_side_stream_begins_behind_another_and_is_used_again() {
+    let gpu = gpu();
+    let stream = gpu.create_stream().unwrap();
+    let bytes = 64 << 20;
+    let mut device = gpu.allocate("test", bytes).unwrap();
+    let mut last = None;
+    for value in 1..30u8 {
+        gpu.fill(&stream, &mut device, 0, bytes, value).unwrap();
+        let side = gpu.side_of(&stream).unwrap();
+        assert_ne!(side.raw(), stream.raw());
+        assert!(last.replace(side.raw()).is_none_or(|last| last == side.raw()), "an idle stream is taken");
+        let mut end = [0u8];
+        gpu.download(&side, &device, bytes - 1, &mut end).unwrap();
+        assert_eq!(end, [value]);
+    }
+    let two = [gpu.side_of(&stream).unwrap(), gpu.side_of(&stream).unwrap()];
+    assert_ne!(two[0].raw(), two[1].raw());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn memory_goes_from_one_device_to_another() {
     let devices = Gpu::device_count().unwrap();
     for (one, other) in [(0, 0), (0, devices - 1), (devices - 1, 0)] {

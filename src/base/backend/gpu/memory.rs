@@ -355,7 +355,8 @@ impl PinnedMemory {
         let mut start = std::ptr::null_mut();
         const PORTABLE: c_uint = 1;
         // SAFETY: writes one address.
-        let code = unsafe { (entered.api().cuMemHostAlloc)(&mut start, bytes.max(1), PORTABLE) };
+        let allocate = || unsafe { (entered.api().cuMemHostAlloc)(&mut start, bytes.max(1), PORTABLE) };
+        let code = entered.beside_graphs(allocate)?;
         if code == OUT_OF_MEMORY {
             return Err(refused());
         }
@@ -383,7 +384,8 @@ impl Drop for PinnedMemory {
         // A copy enqueued by an asynchronous call may still use it.
         let _ = self.device.drain(&entered);
         // SAFETY: allocated in `allocate`, freed once, used by no copy.
-        let _ = unsafe { (entered.api().cuMemFreeHost)(self.start.as_ptr().cast()) };
+        let free = || unsafe { (entered.api().cuMemFreeHost)(self.start.as_ptr().cast()) };
+        let _ = entered.beside_graphs(free);
     }
 }
 

@@ -1,11 +1,13 @@
 //! An open GPU, as the rest of the library uses it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::device::{self, Device, DeviceInfo};
 use super::memory::{DeviceMemory, PinnedMemory, Region};
 use super::module::{self, Kernel};
+use super::slots::Slots;
 use super::stream::GpuStream;
+use crate::alloc;
 use crate::backend::budget::{Budget, Release};
 use crate::error::{Error, Result};
 
@@ -14,7 +16,35 @@ use crate::error::{Error, Result};
 pub struct Gpu {
     // Declared before the device, because a stream must be dropped while its device is open.
     default: Arc<GpuStream>,
+    /// Streams of [`SideStream`] that no call uses.
+    idle: Arc<Mutex<Vec<GpuStream>>>,
+    pub(super) slots: Arc<Slots>,
     pub(super) device: Arc<Device>,
+}
+
+/// A stream that one call uses at a time. On drop it waits for its work, which may read the caller's memory, and returns
+/// the stream to the idle list.
+pub struct SideStream {
+    gpu: Gpu,
+    stream: GpuStream,
+}
+
+impl std::ops::Deref for SideStream {
+    type Target = GpuStream;
+
+    fn deref(&self) -> &GpuStream {
+        &self.stream
+    }
+}
+
+impl Drop for SideStream {
+    fn drop(&mut self) {
+        if self.gpu.beside_graphs(|| self.stream.synchronize()).is_ok() {
+            let mut idle = self.gpu.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            // If the list cannot grow, the stream is destroyed.
+            let _ = alloc::push("streams", &mut idle, self.stream.clone());
+        }
+    }
 }
 
 impl Gpu {
@@ -40,7 +70,8 @@ impl Gpu {
             return Err(Error::NoDevice("this build of purlin has no GPU kernels".into()));
         }
         let device = Device::open(ordinal, budget)?;
-        Ok(Self { default: Arc::new(GpuStream::create(&device)?), device })
+        let (default, slots) = (Arc::new(GpuStream::create(&device)?), Arc::new(Slots::new(&device)));
+        Ok(Self { default, idle: Arc::default(), slots, device })
     }
 
     /// Properties of the device; `memory_free` is 0 here.
@@ -118,6 +149,14 @@ impl Gpu {
     /// A new stream that waits for no other, not even for the legacy default stream. For work within one call.
     pub fn create_independent_stream(&self) -> Result<GpuStream> {
         GpuStream::create_independent(&self.device)
+    }
+
+    /// A stream for work that runs beside the later work of `stream` and after what is enqueued there now.
+    pub fn side_of(&self, stream: &GpuStream) -> Result<SideStream> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let made = idle.map_or_else(|| self.create_independent_stream(), Ok)?;
+        made.wait_for(stream)?;
+        Ok(SideStream { gpu: self.clone(), stream: made })
     }
 
     /// A caller's `CUstream`, which stays the caller's.

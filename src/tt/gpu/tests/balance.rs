@@ -166,3 +166,14 @@ fn trains_are_examined_while_the_device_contracts_them() {
     }
     examination::check_failures(&gpu(0));
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn threads_with_one_context_examine_their_trains_side_by_side() {
+    let context = gpu(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| examination::check(&context, [true; 2]));
+        }
+    });
+}
