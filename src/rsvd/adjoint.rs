@@ -180,9 +180,15 @@ impl<'a, T: Scalar> Tested<'a, T> {
         sum(self.context, all_long, long.slice_mut()?, count);
         sum(self.context, all_tall, tall.slice_mut()?, count);
         let root = (count as f64).sqrt();
-        let length = to.len() / count;
-        let less_means = to.chunks_exact(length).fold(0.0, |all: f64, to| all.hypot(norm_less_mean(self.center, to)));
-        let norms = [norm(from), norm(to), less_means].map(|norm| norm / root);
+        let mut norms = alloc::filled("norms of products", count, [0.0f64; 3])?;
+        let center = self.center;
+        self.context.pool().run(|| {
+            let vectors = from.par_chunks_exact(from.len() / count).zip(to.par_chunks_exact(to.len() / count));
+            norms.par_iter_mut().zip(vectors).for_each(|(norms, (from, to))| {
+                *norms = [norm(from), norm(to), norm_less_mean(center, to)];
+            });
+        });
+        let norms = [0, 1, 2].map(|i| norms.iter().fold(0.0, |all: f64, of| all.hypot(of[i])) / root);
         self.kept = Some(Kept { op, count, long, tall, norms });
         Ok(())
     }

@@ -93,8 +93,8 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 }
 
 /// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
-/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns `false` if nothing was compared,
-/// because A X is 0 or not finite.
+/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns `false` if nothing
+/// was compared, because A X is 0 or not finite.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.
@@ -130,28 +130,64 @@ pub fn expect_adjoint<T: Scalar>(
 /// x^H y, summed in double precision.
 pub fn dot<T: Scalar>(x: &[T], y: &[T]) -> T::Wide {
     let mut sums = [T::Wide::default(); LANES];
-    for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
+    let mut add = |x: &[T], y: &[T]| {
         for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
             *sum += x.conjugate().widen() * y.widen();
         }
+    };
+    let length = x.len().min(y.len());
+    let ((xs, x), (ys, y)) = (x[..length].as_chunks::<LANES>(), y[..length].as_chunks::<LANES>());
+    for (x, y) in xs.iter().zip(ys) {
+        add(x, y);
     }
+    add(x, y);
     sums.into_iter().fold(T::Wide::default(), |all, sum| all + sum)
 }
 
 /// The Frobenius norm. No square overflows or underflows but for those that do not count.
 pub fn norm<T: Scalar>(values: &[T]) -> f64 {
-    norm_from(values, [0.0; 2], unit_of(values))
+    // Squares of F32 numbers neither overflow nor underflow in F64.
+    let unit = if T::DTYPE.is_single() { 1.0 } else { unit_of(values) };
+    norm_from(values, [0.0; 2], unit)
 }
 
 /// The power of two by which the largest of `values` is divided before it is squared.
 pub fn unit_of<T: Scalar>(values: &[T]) -> f64 {
-    power_of_two(values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
+    let mut most = [0.0f64; LANES];
+    let mut add = |values: &[T]| {
+        for (most, x) in most.iter_mut().zip(values) {
+            // Ignore NaN.
+            let larger = |most: f64, part: f64| if part.abs() > most { part.abs() } else { most };
+            *most = larger(*most, x.re());
+            if T::IS_COMPLEX {
+                *most = larger(*most, x.im());
+            }
+        }
+    };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    chunks.iter().for_each(|values| add(values));
+    add(rest);
+    power_of_two(most.into_iter().fold(0.0, f64::max))
 }
 
-/// The norm of `values` less one number, whose parts are given in the unit.
+/// The norm of `values` less one number, whose parts are given in the unit, a power of two.
 pub fn norm_from<T: Scalar>(values: &[T], [re, im]: [f64; 2], unit: f64) -> f64 {
-    let squares: f64 = values.iter().map(|x| (x.re() / unit - re).powi(2) + (x.im() / unit - im).powi(2)).sum();
-    squares.sqrt() * unit
+    let mut squares = [0.0f64; LANES];
+    let per_unit = 1.0 / unit;
+    let mut add = |values: &[T]| {
+        for (sum, x) in squares.iter_mut().zip(values) {
+            let far = x.re() * per_unit - re;
+            *sum += far * far;
+            if T::IS_COMPLEX {
+                let far = x.im() * per_unit - im;
+                *sum += far * far;
+            }
+        }
+    };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    chunks.iter().for_each(|values| add(values));
+    add(rest);
+    squares.iter().sum::<f64>().sqrt() * unit
 }
 
 /// |x|.
