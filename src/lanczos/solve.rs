@@ -122,7 +122,7 @@ fn eigenpairs_of<T: Scalar>(
     }
     let bytes = memory::eigenpairs(context, &job, &of, returned)?;
     bytes.expect(context, memory::EIGENPAIRS)?;
-    let tests = operator.expect_adjoint()?;
+    let tests = operator.expect_usable()?;
     let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();
@@ -220,7 +220,7 @@ fn tridiagonalize_of<T: Scalar>(
         return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
     }
     if at == 0 {
-        operator.expect_adjoint()?;
+        operator.expect_usable()?;
     }
     let found = match context.backend() {
         Backend::Cpu => {

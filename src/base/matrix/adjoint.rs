@@ -93,8 +93,8 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 }
 
 /// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
-/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns `false` if nothing
-/// was compared, because A X is 0 or not finite.
+/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns ||A^H Y|| / ||Y||, the
+/// norm of A after a step of the power method, or `None` if nothing was compared because A X is 0 or not finite.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.
@@ -102,7 +102,7 @@ pub fn expect_adjoint<T: Scalar>(
     (rows, columns): (usize, usize),
     number: u32,
     multiply: &mut Multiply<'_, T>,
-) -> Result<bool> {
+) -> Result<Option<f64>> {
     const WHAT: &str = "vectors that test an adjoint";
     let mut x = alloc::filled(WHAT, columns, T::default())?;
     let entry = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), number), 0.0);
@@ -112,7 +112,7 @@ pub fn expect_adjoint<T: Scalar>(
     multiply(Op::Plain, &x, &mut y)?;
     let (unit, ax) = (unit_of(&y), norm(&y));
     if !(ax > 0.0 && ax.is_finite()) {
-        return Ok(false);
+        return Ok(None);
     }
     // Powers of two, so that Y times `size` is A X.
     let size = power_of_two(ax);
@@ -124,7 +124,7 @@ pub fn expect_adjoint<T: Scalar>(
     let found = modulus(dot(&x, &back) - T::Wide::from_parts(y_norm * y_norm * size, 0.0));
     let size = y_norm * ax;
     let numbers = Numbers { found, inner: size, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
-    expect_equal::<T>((rows, columns), &numbers).map(|_| true)
+    expect_equal::<T>((rows, columns), &numbers).map(|_| Some(norm(&back) / y_norm))
 }
 
 /// x^H y, summed in double precision.

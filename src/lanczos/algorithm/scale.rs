@@ -57,6 +57,20 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
     Err(underflow(&format!("products with vectors of norm 1 are as small as {size:e}, at least {least:.1e} is needed")))
 }
 
+/// Refuses A^H A if the square of `size`, an estimate of ||A|| that is not 0, underflows.
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub fn expect_square_of<T: Scalar>(size: f64) -> Result<()> {
+    // Compare roots: the square itself may underflow to 0.
+    let least = least::<T>().sqrt();
+    if size < least {
+        let size = format!("its norm is about {size:.1e}, at least {least:.1e} is needed for A^H A");
+        return Err(underflow(&size));
+    }
+    Ok(())
+}
+
 /// Refuses an operator whose norm, as estimated by the solve, is too small, unless the operator is 0. Overwrites
 /// columns `work` and `work + 1`.
 ///

@@ -14,7 +14,7 @@ use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::lanczos::algorithm::PROBES;
-use crate::lanczos::algorithm::scale::{refuse, underflow};
+use crate::lanczos::algorithm::scale::{expect_square_of, refuse, underflow};
 use crate::lanczos::ops::{Affine, PIECE};
 use crate::matrix::sparse::{Ordering, entry_not_finite, has_symmetric_values, symmetry_bytes};
 use crate::matrix::{Matrix, OnDevice, Storage, adjoint};
@@ -278,24 +278,41 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Tests that a caller's products with A^H belong to A, before an operator of both is used. Returns the products that it
-    /// took, where one with A and one with A^H count as one.
+    /// Tests that a caller's products with A^H belong to A, before both are used. Returns the products that it took, where one
+    /// with A and one with A^H count as one.
     ///
     /// # Errors
     /// As [`adjoint::expect_adjoint`].
     pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<usize> {
+        Ok(usize::from(self.size_by_adjoint()?.is_some()))
+    }
+
+    /// [`Symmetric::expect_adjoint`] before this operator is used. It refuses A^H A that is not 0 but so small that squares of
+    /// residuals underflow.
+    ///
+    /// # Errors
+    /// As [`adjoint::expect_adjoint`]; [`Error::Numerical`].
+    pub(in crate::lanczos) fn expect_usable(&mut self) -> Result<usize> {
+        let Some(size) = self.size_by_adjoint()? else { return Ok(0) };
+        if matches!(self.kind, Kind::Gram | Kind::OuterGram) && self.shift == 0.0 {
+            expect_square_of::<T>(size)?;
+        }
+        Ok(1)
+    }
+
+    /// Tests the adjoint of a caller's operator. Returns an estimate of ||A||; `None` if nothing was tested.
+    fn size_by_adjoint(&mut self) -> Result<Option<f64>> {
         let knows_symmetry = match &self.products {
             Products::Own(own) => own.view()?.has_row_sums(),
             _ => true,
         };
         if knows_symmetry || !tests_adjoint(self.kind, self.is_own()) {
-            return Ok(0);
+            return Ok(None);
         }
         let shape = self.shape;
         let budget = self.context.host_budget();
         let _charge = budget.charge_host(WHAT, adjoint::bytes_of_test::<T>(shape))?;
-        let is_tested = adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))?;
-        Ok(usize::from(is_tested))
+        adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))
     }
 
     /// Whether the matrix is known by its products alone.

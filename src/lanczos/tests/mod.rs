@@ -140,6 +140,7 @@ on_both_backends! {
     scales:
         multiples_of_the_identity_are_solved_by_every_method
         matrices_whose_squares_underflow_are_refused
+        products_whose_squares_underflow_are_refused
         matrices_whose_squares_overflow_are_refused
         grams_whose_products_underflow_are_refused
         spaces_of_many_vectors_are_solved_at_every_scale

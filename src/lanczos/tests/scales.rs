@@ -1,6 +1,9 @@
 //! Operators that are 0, multiples of the identity, or tiny, or whose eigenvalues have a high multiplicity.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
+use crate::dense::Op;
 use crate::lanczos::singular::{Request, singular_triplets};
 
 fn diagonal(c: &Arc<Context>, values: &[f64]) -> Matrix {
@@ -73,6 +76,80 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
             assert!((found.values[0] / f64::from(scale) - want).abs() < 1e-5, "{scale} {which:?}: {:?}", found.values);
         }
     }
+}
+
+/// A diagonal matrix of 1, 1/2, 1/3 and so on times a number, known by its products. Counts the non-finite
+/// inputs.
+struct Small<T> {
+    scale: T,
+    shape: (usize, usize),
+    rank: usize,
+    not_finite: Arc<AtomicUsize>,
+}
+
+impl<T: Scalar> Operator<T> for Small<T> {
+    fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    fn apply(&mut self, _: Op, x: &[T], count: usize, y: &mut [T]) -> crate::error::Result<()> {
+        self.not_finite.fetch_add(x.iter().filter(|x| !x.re().is_finite()).count(), Ordering::Relaxed);
+        let (from, to) = (x.len() / count, y.len() / count);
+        for (x, y) in x.chunks_exact(from).zip(y.chunks_exact_mut(to)) {
+            y.fill(T::default());
+            for (i, (x, y)) in x.iter().zip(y).take(self.rank).enumerate() {
+                *y = T::from_parts(1.0 / (i + 1) as f64, 0.0) * (self.scale * *x);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn products_whose_squares_underflow_are_refused(c: &Arc<Context>) {
+    fn all<T: Scalar>(c: &Arc<Context>, scales: &[f64], is_refused: bool) {
+        for &scale in scales {
+            let not_finite = Arc::new(AtomicUsize::new(0));
+            let of = |shape, rank| {
+                let (scale, not_finite) = (T::from_parts(scale, 0.0), Arc::clone(&not_finite));
+                Matrix::from_operator(c, Box::new(Small { scale, shape, rank, not_finite }))
+            };
+            let made = || of((60, 40), 40);
+            let options = Options { count: 3, ..Options::default() };
+            for kind in [Kind::Gram, Kind::OuterGram] {
+                let a = made();
+                let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+                let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none());
+                let what = format!("{:?} {kind:?} {scale:e}", T::DTYPE);
+                match found {
+                    Err(e) => {
+                        assert!(is_refused && matches!(e, Error::Numerical(_)), "{what}: {e}");
+                        assert!(e.to_string().contains("squares of residuals underflow"), "{what}: {e}");
+                    }
+                    Ok(found) => {
+                        let far = (found.values[0] / scale / scale - 1.0).abs();
+                        assert!(!is_refused && far < 1e-5, "{what}: {:?}", found.values);
+                    }
+                }
+                let e = tridiagonalize(c, &mut operator, 20, 0, None, &Progress::none());
+                assert_eq!(e.is_err(), is_refused, "{what}: a recurrence");
+            }
+            let found = singular_triplets::<T>(c, &made(), Request::default(), &options, &Progress::none()).unwrap();
+            for (i, value) in found.values.iter().enumerate() {
+                assert!((value / scale * (i + 1) as f64 - 1.0).abs() < 1e-5, "{scale:e}: {:?}", found.values);
+            }
+            // Of the product with a random vector, little is left where the rank is small.
+            let a = of((60, 20_000), 1);
+            let mut operator = Symmetric::<T>::new(c, &a, Kind::OuterGram, 0.0).unwrap();
+            let one = Options { count: 1, ..Options::default() };
+            let found = eigenpairs(c, &mut operator, &one, &SolveInputs::default(), &Progress::none());
+            assert_eq!(found.is_err(), is_refused, "{:?} {scale:e} of rank 1: {found:?}", T::DTYPE);
+            assert_eq!(not_finite.load(Ordering::Relaxed), 0, "{:?} {scale:e}: vectors that are not finite", T::DTYPE);
+        }
+    }
+    all::<f64>(c, &[1e-120, 1e-100, 1e-70], true);
+    all::<f32>(c, &[1e-30, 1e-25, 1e-22, 1e-20], true);
+    all::<f64>(c, &[1e-55, 1.0], false);
+    all::<f32>(c, &[2e-17, 1e-15, 1.0], false);
 }
 
 pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
