@@ -53,7 +53,13 @@ impl Plan {
         let results =
             elements.saturating_mul(self.dtype.size()).saturating_add(numbers.saturating_mul(size_of::<f64>()));
         let results = to_u64(results);
-        let fit = planned.fit(context.host_budget().available().saturating_sub(results))?;
+        let whole = |e| match e {
+            Error::OutOfMemory { what, bytes, limit: limit @ Some(_) } => {
+                Error::OutOfMemory { what, bytes: bytes.saturating_add(results), limit }
+            }
+            e => e,
+        };
+        let fit = planned.fit(context.host_budget().available().saturating_sub(results)).map_err(whole)?;
         self.host_bytes = planned.expected(&fit, request.wanted)?.saturating_add(results);
         fit.apply(&mut self.setting);
         Ok(())

@@ -58,7 +58,12 @@ fn sweep(name: &str, options: &Options, own: &PcaOptions, with_scores: bool, mak
             Err(e) => {
                 refused += 1;
                 assert!(matches!(e, Error::OutOfMemory { limit: Some(named), .. } if named == limit), "{name}: {e}");
-                assert_eq!((done.unwrap_err(), reads.load(Ordering::Relaxed)), (e, 0), "{name}");
+                assert_eq!((done.unwrap_err(), reads.load(Ordering::Relaxed)), (e.clone(), 0), "{name}");
+                // The bytes that the message names are enough.
+                let Error::OutOfMemory { bytes, .. } = e else { unreachable!() };
+                let enough = self::context(bytes);
+                let again = Rsvd::new(&enough, options.clone()).unwrap().plan_pca(&make(&enough).0, own, with_scores);
+                assert!(bytes > limit && again.is_ok(), "{name}: limit {limit}: {e}: {again:?}");
             }
         }
     }
