@@ -5,11 +5,12 @@ use super::ops::SshopmOps;
 use super::options::{Info, Results, bytes};
 use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Tile};
 use crate::alloc;
+use crate::backend::budget::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element, Real};
-use crate::shape::{Order, to_i64};
+use crate::shape::{Order, to_i64, to_u64};
 use crate::tensor::{Tensor, View, ViewMut};
 
 /// Outputs of a call; all members as in [`Results`], and peaks.
@@ -163,6 +164,14 @@ fn tile_of<T: Real>(context: &Context, plan: &Plan<T>, count: usize, row_bytes: 
     (bytes / row_bytes.max(1)).min(work.max(threads)).clamp(1, count.max(1))
 }
 
+/// Charges the rows of a tile. The error names all bytes of the smallest run: those charged so far and one tile.
+fn charge_tile(context: &Context, row_bytes: usize, tile: usize) -> Result<Charge> {
+    let (budget, bytes) = (context.host_budget(), to_u64(row_bytes.saturating_mul(tile)));
+    let what = "a run that takes one tensor at a time";
+    let refused = || Error::OutOfMemory { what, bytes: budget.used().saturating_add(bytes), limit: budget.limit() };
+    budget.charge(bytes).ok_or_else(refused)
+}
+
 /// The plan of a run over `count` tensors.
 pub fn known<T>(plan: &Plan<T>, count: usize) -> Info {
     Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() }
@@ -185,7 +194,7 @@ pub fn plan<T: Real>(
     let gathered = if contiguous { 0 } else { plan.shape.count() * size_of::<T>() };
     let row_bytes = gathered + 2 * size_of::<i32>() + row_sizes(plan, peaks).peaks * size_of::<T>();
     let tile = tile_of(context, plan, count, row_bytes);
-    let charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
+    let charge = charge_tile(context, row_bytes, tile)?;
     let mut info = known(plan, count);
     info.chunks = to_i64(count.div_ceil(tile));
     info.host_bytes = bytes(held) + bytes(charge.bytes());
@@ -226,20 +235,20 @@ pub fn run<T: Real>(
     each_output!(results, count_bytes);
     row_bytes += sizes.peaks * size_of::<T>();
     let tile = tile_of(context, plan, count, row_bytes);
-    let charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
+    let charge = charge_tile(context, row_bytes, tile)?;
 
-    let mut gathered = alloc::filled("tile", if contiguous { 0 } else { packed * tile }, T::ZERO)?;
-    let mut mask_row = alloc::filled("tile", if mask.is_some() { tile } else { 0 }, 1u8)?;
+    let mut gathered = alloc::filled("rows of tensors", if contiguous { 0 } else { packed * tile }, T::ZERO)?;
+    let mut mask_row = alloc::filled("rows of tensors", if mask.is_some() { tile } else { 0 }, 1u8)?;
     let mut buffers = RowBuffers::<T>::default();
     macro_rules! allocate {
         ($t:ty, $name:ident, $kind:ident, $size:ident) => {
             if results.$name.is_some() {
-                buffers.$name = alloc::filled("tile", sizes.$size * tile, <$t>::default())?;
+                buffers.$name = alloc::filled("rows of tensors", sizes.$size * tile, <$t>::default())?;
             }
         };
     }
     each_output!(results, allocate);
-    buffers.peaks = alloc::filled("tile", sizes.peaks * tile, T::ZERO)?;
+    buffers.peaks = alloc::filled("rows of tensors", sizes.peaks * tile, T::ZERO)?;
     let mut trace = match results.trace.as_deref() {
         Some(t) => alloc::filled("trace", t.dims()[0], T::from_f64(f64::NAN))?,
         None => Vec::new(),

@@ -95,7 +95,7 @@ fn run<T: Vectorised>(
     let available = usize::try_from(budget.available() / 2).unwrap_or(usize::MAX);
     let most = (TILE_BYTES / size.max(1)).min(available / each) / size_of::<T>();
     let tile = most.clamp(1, call.batch);
-    let array = |k: usize| alloc::filled("tile", k, T::ZERO);
+    let array = |k: usize| alloc::filled("tensors of a product", k, T::ZERO);
     let ((mut a, mut x, mut lambda, mut out), _tile) = alloc::limited(budget, || {
         let lambda = array(if values.is_some() { call.count * tile } else { 0 })?;
         Ok((array(packed * tile)?, array(listed * if own { tile } else { 1 })?, lambda, array(size * tile)?))

@@ -63,7 +63,7 @@ impl<T: Real> SshopmOps<T> for GpuOps<'_> {
         }
         each_row!(rows, allocate);
         let call = Call::new(gpu, queue, plan, places, !tile.mask.is_empty(), None, None)?;
-        let input = gpu.upload_numbers(queue, "tile", tile.input)?;
+        let input = gpu.upload_numbers(queue, "tensors", tile.input)?;
         let mask = gpu.upload_numbers(queue, "mask of a tile", tile.mask)?;
         let scratch: Vec<DeviceMemory> = call
             .scratch

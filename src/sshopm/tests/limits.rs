@@ -60,6 +60,23 @@ fn a_solve_stays_below_the_limit_of_host_memory() {
 }
 
 #[test]
+fn the_refusal_of_the_least_run_names_what_it_needs() {
+    let attempt = |limit: u64| {
+        let c = limited(1, limit);
+        solved(&c, &symmetric::<f64>(&c, 4, 3, &entries(20)), &Options { starts: 64, ..Options::default() })
+    };
+    let (mut refused, mut enough) = (4096, 1 << 20);
+    while enough - refused > 1 {
+        let limit = u64::midpoint(refused, enough);
+        if attempt(limit).is_ok() { enough = limit } else { refused = limit }
+    }
+    match attempt(refused) {
+        Err(Error::OutOfMemory { bytes, .. }) => assert_eq!(bytes, enough),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn fewer_threads_work_where_the_limit_is_too_small_for_all() {
     let free = limited(4, 0);
     let a = symmetric::<f64>(&free, 5, 3, &entries(70)[..21 * 50]);
