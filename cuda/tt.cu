@@ -49,7 +49,7 @@ __device__ bool last_key(const T *environment, int64_t count, purlin_tt_state *s
     const uint64_t other = key_of_number(environment[j]);
     key = other > key ? other : key;
   }
-  key = warp_max_key(key);
+  key = warp_max(key);
   // The largest of unsigned numbers does not depend on the order.
   if (threadIdx.x % 32 == 0 && key != 0)
     atomicMax(reinterpret_cast<unsigned long long *>(&state->key), static_cast<unsigned long long>(key));
@@ -183,7 +183,7 @@ __device__ void keys(const purlin_tt_keys_params &p) {
       const uint64_t other = key_of_number(core[j]);
       key = other > key ? other : key;
     }
-    key = warp_max_key(key);
+    key = warp_max(key);
     if (threadIdx.x % 32 == 0 && key != 0)
       atomicMax(reinterpret_cast<unsigned long long *>(p.keys) + k, static_cast<unsigned long long>(key));
   }

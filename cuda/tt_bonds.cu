@@ -40,7 +40,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
           row = key > row ? key : row;
           if (a < core.r && key < least) least = key;
           if (key != 0 && key < some) some = key;
-          key = warp_max_key(key);
+          key = warp_max(key);
           if (threadIdx.x % 32 == 0 && key != 0) atomicMax(columns + b, static_cast<unsigned long long>(key));
         }
         // The largest of unsigned numbers does not depend on the order.
@@ -52,9 +52,9 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
       __syncthreads();
     }
     // Keys are initially 0, so the complement of the least key is stored by a maximum.
-    least = warp_max_key(~least);
-    some = warp_max_key(~some);
-    smallest = warp_max_key(~smallest);
+    least = warp_max(~least);
+    some = warp_max(~some);
+    smallest = warp_max(~smallest);
     if (threadIdx.x % 32 == 0 && least != 0) atomicMax(keys + core.more, static_cast<unsigned long long>(least));
     if (threadIdx.x % 32 == 0 && some != 0) atomicMax(keys + core.more + 2, static_cast<unsigned long long>(some));
     if (threadIdx.x % 32 == 0 && smallest != 0)
@@ -259,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
         const uint64_t key = keys[core.columns + j];
         top = key > top ? key : top;
       }
-      top = tt::warp_max_key(top);
+      top = purlin::warp_max(top);
       if (threadIdx.x % 32 != 0) continue;
       if (~keys[core.more] == 0) atomicMax(&zeros, 1);
       if (top == 0) continue;
@@ -290,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
     const uint64_t *columns = reinterpret_cast<const uint64_t *>(p.keys) + core.columns;
     uint64_t key = 0;
     for (int64_t j = threadIdx.x; j < core.s; j += blockDim.x) key = columns[j] > key ? columns[j] : key;
-    key = tt::warp_max_key(key);
+    key = purlin::warp_max(key);
     if (threadIdx.x % 32 == 0 && key != 0)
       atomicMax(reinterpret_cast<unsigned long long *>(p.to) + item, static_cast<unsigned long long>(key));
   }

@@ -170,7 +170,8 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
     T next[MI][NJ][2];
     clear(next);
-    Real factor = Real(1), x_factor = Real(1), y_factor = Real(1), most = Real(0);
+    Real factor = Real(1), x_factor = Real(1), y_factor = Real(1);
+    Peak<Real> most;
     Care<Real> care;
     if (careful) {
       const int next_x = done + 1 < count ? exponent_of_key<Real>(x_keys[trains.core(k + by)]) : 0;
@@ -202,7 +203,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
         const T scaled =
             row < rows && col < next_cols ? Number<T>::scaled(Number<T>::scaled(value, x_factor), factor) : T{};
         product[row + ld * col] = scaled;
-        most = larger_of(most, scaled);
+        add_to(most, scaled);
       });
       // F'[b', a'] += op(Y[b, i, b']) T[b, a']; from the right F[b, a] += op(Y[b, i, b']) T[b', a].
       slot = next_slot();
@@ -217,7 +218,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
       environment[row + ld * col] = row < next_rows && col < next_cols ? value : T{};
     });
     const uint64_t key = largest(next, share, next_rows, next_cols);
-    const uint64_t product_key = warp_max_key(key_of(static_cast<double>(most)));
+    const uint64_t product_key = most.key_of_warp();
     if (thread % 32 == 0) {
       keys[warp] = key;
       product_keys[warp] = product_key;

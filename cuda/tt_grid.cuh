@@ -164,7 +164,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
     {
       const int high = (rows + TILE - 1) / TILE, wide = (next_cols + TILE - 1) / TILE;
       const int64_t tiles = static_cast<int64_t>(high) * wide * n;
-      Real most = Real(0);
+      Peak<Real> most;
       for (int64_t tile = group.rank; tile < tiles; tile += group.size) {
         const int i = static_cast<int>(tile / (static_cast<int64_t>(high) * wide));
         const int in_slice = static_cast<int>(tile % (static_cast<int64_t>(high) * wide));
@@ -181,11 +181,11 @@ __device__ void grid(const purlin_tt_grid_params &p) {
           if (row + r < rows && col + c < next_cols) {
             const T scaled = Number<T>::scaled(Number<T>::scaled(value, x_factor), factor);
             out[row + r + static_cast<int64_t>(rows) * (col + c)] = scaled;
-            most = larger_of(most, scaled);
+            add_to(most, scaled);
           }
         });
       }
-      const uint64_t product_key = warp_max_key(key_of(static_cast<double>(most)));
+      const uint64_t product_key = most.key_of_warp();
       if (thread % 32 == 0 && product_key != 0)
         atomicMax(reinterpret_cast<unsigned long long *>(product_keys + k), static_cast<unsigned long long>(product_key));
     }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "reduce.cuh"
 #include "tt_launch.h"
 
 namespace purlin {
@@ -147,15 +148,6 @@ __device__ __forceinline__ bool is_doubtful_product(uint64_t key, int q) {
 // 2^e for an exponent of a normal double.
 __device__ __forceinline__ double power_of_two(int e) {
   return __longlong_as_double(static_cast<long long>(e + 1023) << 52);
-}
-
-__device__ __forceinline__ uint64_t warp_max_key(uint64_t key) {
-#pragma unroll
-  for (int step = 16; step > 0; step >>= 1) {
-    const uint64_t other = __shfl_xor_sync(0xffffffffu, static_cast<unsigned long long>(key), step);
-    key = other > key ? other : key;
-  }
-  return key;
 }
 
 }  // namespace tt

@@ -86,7 +86,7 @@ __device__ void peaks(const purlin_tt_peaks_params &p) {
     most[group] = key > most[group] ? key : most[group];
   }
   for (int group = 0; group < 2; ++group) {
-    const uint64_t key = warp_max_key(most[group]);
+    const uint64_t key = warp_max(most[group]);
     // The largest of unsigned numbers does not depend on the order.
     if (threadIdx.x % 32 == 0 && key != 0)
       atomicMax(reinterpret_cast<unsigned long long *>(p.keys) + group, static_cast<unsigned long long>(key));

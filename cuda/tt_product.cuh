@@ -224,12 +224,33 @@ __device__ __forceinline__ void multiply(T (&sum)[MI][NJ][2], Factor<T> left, Fa
   }
 }
 
-// The largest of a number and the parts of an element; NaN is ignored.
-__device__ __forceinline__ float larger_of(float most, float x) { return fmaxf(most, fabsf(x)); }
-__device__ __forceinline__ double larger_of(double most, double x) { return fmax(most, fabs(x)); }
+// The largest magnitude of a lane's numbers, exact in its exponent, which is all that is_doubtful_product reads.
 template <class R>
-__device__ __forceinline__ R larger_of(R most, Complex<R> x) {
-  return larger_of(larger_of(most, x.re), x.im);
+struct Peak;
+template <>
+struct Peak<float> {
+  float most = 0;
+  __device__ __forceinline__ void add(float x) { most = fmaxf(most, fabsf(x)); }
+  __device__ __forceinline__ uint64_t key_of_warp() const {
+    return key_of(static_cast<double>(__uint_as_float(warp_max(__float_as_uint(most)))));
+  }
+};
+template <>
+struct Peak<double> {
+  uint32_t most = 0;  // upper half of the number
+  __device__ __forceinline__ void add(double x) {
+    most = max(most, static_cast<uint32_t>(__double2hiint(x)) & 0x7fffffffu);
+  }
+  __device__ __forceinline__ uint64_t key_of_warp() const { return static_cast<uint64_t>(warp_max(most)) << 32; }
+};
+template <class R>
+__device__ __forceinline__ void add_to(Peak<R> &peak, R x) {
+  peak.add(x);
+}
+template <class R>
+__device__ __forceinline__ void add_to(Peak<R> &peak, Complex<R> x) {
+  peak.add(x.re);
+  peak.add(x.im);
 }
 
 // Largest key of a lane's elements inside the product, of the whole warp.
@@ -242,7 +263,7 @@ __device__ __forceinline__ uint64_t largest(T (&sum)[MI][NJ][2], const Share &sh
       key = other > key ? other : key;
     }
   });
-  return warp_max_key(key);
+  return warp_max(key);
 }
 
 }  // namespace tt
