@@ -230,33 +230,28 @@ contains
   end function
 
   !> Borrows an array section with a unit stride down its columns: the distance of two columns is its ld.
-  subroutine borrow_section(self, context, dtype, bytes, rows, cols, first, below, beside, flags, stat, errmsg)
+  subroutine borrow_section(self, context, dtype, bytes, rows, cols, first, second, packed, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: bytes, rows, cols
-    type(c_ptr), intent(in) :: first, below, beside
+    !> Addresses of the first two columns, the same without a second; whether the first is contiguous.
+    type(c_ptr), intent(in) :: first, second
+    logical, intent(in) :: packed
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: row_step, col_step
+    integer(c_int64_t) :: step
     type(outcome) :: o
-    character(96) :: text
-    row_step = bytes
-    col_step = max(rows, 1_c_int64_t) * bytes
-    ! An array without elements has no addresses to compare.
-    if (rows > 1 .and. cols > 0) row_step = distance(first, below)
-    if (cols > 1 .and. rows > 0) col_step = distance(first, beside)
+    step = max(rows, 1_c_int64_t) * bytes
+    if (cols > 1 .and. rows > 0) step = distance(first, second)
     if (.not. c_associated(first)) then
       call refuse(o, 'array: is not associated')
-    else if (row_step /= bytes .or. col_step < rows * bytes) then
+    else if (.not. packed .or. step < rows * bytes .or. modulo(step, bytes) /= 0) then
       call refuse(o, 'array: its columns are not contiguous and ascending; copy a section or transpose(x) to an array first')
-    else if (modulo(col_step, bytes) /= 0) then
-      write (text, '(2(a, i0))') 'array: its columns are ', col_step, ' bytes apart, no multiple of ', bytes
-      call refuse(o, trim(text))
     end if
     if (o%status == PURLIN_SUCCESS) then
-      call self%borrow_address(context, dtype, rows, cols, col_step / bytes, first, flags, stat, errmsg)
+      call self%borrow_address(context, dtype, rows, cols, step / bytes, first, flags, stat, errmsg)
     else
       call finish(o, stat, errmsg)
     end if
@@ -270,23 +265,9 @@ contains
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    real(c_float), pointer :: a(:, :)
-    type(c_ptr) :: first, below, beside
-    integer(c_int64_t) :: extents(2)
-    extents = 0
-    first = c_null_ptr
-    below = first
-    beside = first
-    if (associated(array)) then
-      extents = shape(array, c_int64_t)
-      first = c_loc(array)
-      ! A pointer has the bounds of the caller's array.
-      a(1:, 1:) => array
-      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
-      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
-    end if
-    call borrow_section(self, context, PURLIN_F32, 4_c_int64_t, &
-      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
+    real(c_float), pointer :: a(:, :), column(:)
+    integer(c_int32_t), parameter :: dtype = PURLIN_F32
+    include 'purlin_matrices_borrow.inc'
   end subroutine
 
   subroutine borrow_r64(self, context, array, flags, stat, errmsg)
@@ -296,23 +277,9 @@ contains
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    real(c_double), pointer :: a(:, :)
-    type(c_ptr) :: first, below, beside
-    integer(c_int64_t) :: extents(2)
-    extents = 0
-    first = c_null_ptr
-    below = first
-    beside = first
-    if (associated(array)) then
-      extents = shape(array, c_int64_t)
-      first = c_loc(array)
-      ! A pointer has the bounds of the caller's array.
-      a(1:, 1:) => array
-      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
-      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
-    end if
-    call borrow_section(self, context, PURLIN_F64, 8_c_int64_t, &
-      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
+    real(c_double), pointer :: a(:, :), column(:)
+    integer(c_int32_t), parameter :: dtype = PURLIN_F64
+    include 'purlin_matrices_borrow.inc'
   end subroutine
 
   subroutine borrow_c32(self, context, array, flags, stat, errmsg)
@@ -322,23 +289,9 @@ contains
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    complex(c_float_complex), pointer :: a(:, :)
-    type(c_ptr) :: first, below, beside
-    integer(c_int64_t) :: extents(2)
-    extents = 0
-    first = c_null_ptr
-    below = first
-    beside = first
-    if (associated(array)) then
-      extents = shape(array, c_int64_t)
-      first = c_loc(array)
-      ! A pointer has the bounds of the caller's array.
-      a(1:, 1:) => array
-      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
-      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
-    end if
-    call borrow_section(self, context, PURLIN_CF32, 8_c_int64_t, &
-      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
+    complex(c_float_complex), pointer :: a(:, :), column(:)
+    integer(c_int32_t), parameter :: dtype = PURLIN_CF32
+    include 'purlin_matrices_borrow.inc'
   end subroutine
 
   subroutine borrow_c64(self, context, array, flags, stat, errmsg)
@@ -348,23 +301,9 @@ contains
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    complex(c_double_complex), pointer :: a(:, :)
-    type(c_ptr) :: first, below, beside
-    integer(c_int64_t) :: extents(2)
-    extents = 0
-    first = c_null_ptr
-    below = first
-    beside = first
-    if (associated(array)) then
-      extents = shape(array, c_int64_t)
-      first = c_loc(array)
-      ! A pointer has the bounds of the caller's array.
-      a(1:, 1:) => array
-      if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(a(2, 1))
-      if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(a(1, 2))
-    end if
-    call borrow_section(self, context, PURLIN_CF64, 16_c_int64_t, &
-      extents(1), extents(2), first, below, beside, flags, stat, errmsg)
+    complex(c_double_complex), pointer :: a(:, :), column(:)
+    integer(c_int32_t), parameter :: dtype = PURLIN_CF64
+    include 'purlin_matrices_borrow.inc'
   end subroutine
 
   !> Sparse rows from whole arrays with the `target` attribute; without `values` a pattern. `index_base` is 1 unless given;

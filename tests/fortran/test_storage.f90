@@ -26,6 +26,8 @@ program test_storage
   call borrowing()
   call sections()
   call components()
+  call single_components()
+  call single_elements()
   call lower_bounds()
   call copying()
   call symmetric()
@@ -111,7 +113,7 @@ contains
     type(purlin_tt) :: train
     type(purlin_tt_core) :: core
     type(pair), target :: pairs(6, 4), line(8), cube(1, 2, 3)
-    type(three), target :: threes(6, 4), flat(1, 4)
+    type(three), target :: threes(6, 4)
     complex(real64), target :: numbers(3, 2)
     integer(int32), target :: starts(3), columns(4)
     integer(int32) :: stat
@@ -125,16 +127,12 @@ contains
     call refused(stat, message, 'array: is not contiguous')
     call tensor%borrow(context, numbers%im, stat=stat, errmsg=message)
     call refused(stat, message, 'array: is not contiguous')
-    call tensor%borrow(context, line(3:3)%z)
     call tensor%borrow_symmetric(context, 2_int64, 2_int64, line(1:6)%z, stat=stat, errmsg=message)
     call refused(stat, message, 'array: is not contiguous')
     call matrix%borrow(context, pairs%z, stat=stat, errmsg=message)
     call refused(stat, message, 'array: its columns are not contiguous')
     call matrix%borrow(context, threes%z, stat=stat, errmsg=message)
     call refused(stat, message, 'array: its columns are not contiguous')
-    call matrix%borrow(context, flat%w)
-    call matrix%borrow(context, flat%z, stat=stat, errmsg=message)
-    call refused(stat, message, 'array: its columns are 12 bytes apart, no multiple of 8')
     starts = [1, 3, 5]
     columns = [1, 2, 1, 2]
     call matrix%csr(context, 2_int64, starts, columns, line(1:4)%z, stat=stat, errmsg=message)
@@ -144,6 +142,149 @@ contains
     call core%borrow(cube%z)
     call train%borrow(context, [core], stat=stat, errmsg=message)
     call refused(stat, message, 'cores: core 1 is not contiguous')
+  end subroutine
+
+  !> One element, or one row, of a component. Its strides do not show that gfortran passes the address of the first
+  !> component.
+  subroutine single_components()
+    type :: all_types
+      real(real32) :: r32
+      real(real64) :: r64
+      complex(real32) :: c32
+      complex(real64) :: c64
+      integer(int32) :: i32
+      integer(int64) :: i64
+      integer(int8) :: u8
+    end type
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_matrix) :: matrix
+    type(purlin_tt) :: train
+    type(purlin_tt_core) :: core
+    type(all_types), target :: line(5), grid(4, 6), cube(2, 3, 2), deep(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2)
+    complex(real32), target :: singles(4, 6)
+    complex(real64), target :: doubles(4, 6)
+    real(real64), pointer :: few(:), row(:, :)
+    integer(int32), target :: starts(2), columns(1)
+    integer(int32) :: stat
+    character(200) :: message
+    character(*), parameter :: apart = 'array: is not contiguous'
+    character(*), parameter :: columns_apart = 'array: its columns are not contiguous'
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, line(3:3)%r32, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%c32, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%c64, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%i32, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%i64, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, line(3:3)%u8, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, singles(2:2, 3)%im, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, doubles(2:2, 3:3)%im, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, cube(2:2, 3:3, 1:1)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow(context, deep(:, :, :, :, :, :, :, :, :, :, :, :, :, :, 2:2)%c32, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call tensor%borrow_symmetric(context, 2_int64, 1_int64, line(3:3)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    call matrix%borrow(context, grid(4:4, :)%r32, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    call matrix%borrow(context, grid(4:4, :)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    call matrix%borrow(context, grid(4:4, 3:3)%c32, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    call matrix%borrow(context, grid(4:4, :)%c64, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    call matrix%borrow(context, singles(2:2, :)%im, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    call matrix%borrow(context, doubles(2:2, :)%im, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    starts = [1, 2]
+    columns = 1
+    call matrix%csr(context, 1_int64, starts, columns, line(3:3)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call matrix%csr(context, 1_int64, starts, line(3:3)%i32, stat=stat, errmsg=message)
+    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call train%borrow_flat(context, [1_int64], [1_int64, 1_int64], line(3:3)%r64, stat=stat, errmsg=message)
+    call refused(stat, message, 'data: is not contiguous')
+    call core%borrow(cube(2:2, 3:3, 1:1)%c64)
+    call train%borrow(context, [core], stat=stat, errmsg=message)
+    call refused(stat, message, 'cores: core 1 is not contiguous')
+    ! A pointer to a component has the right address. A section of such a pointer looks the same and has a wrong one.
+    few => line%r64
+    call tensor%borrow(context, few(3:3), stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    few => line(3:3)%r64
+    call tensor%borrow(context, few, stat=stat, errmsg=message)
+    call refused(stat, message, apart)
+    row => grid(4:4, :)%r64
+    call matrix%borrow(context, row, stat=stat, errmsg=message)
+    call refused(stat, message, columns_apart)
+    ! One element that is no array.
+    call tensor%borrow(context, line(3)%r64)
+    call lies_at(tensor, c_loc(line(3)%r64), 'a component of one element')
+    call tensor%borrow(context, doubles(2, 3)%im)
+    call lies_at(tensor, c_loc(doubles(2, 3)%im), 'an imaginary part')
+  end subroutine
+
+  subroutine lies_at(tensor, address, text)
+    type(purlin_tensor), intent(in) :: tensor
+    type(c_ptr), intent(in) :: address
+    character(*), intent(in) :: text
+    type(purlin_tensor_info) :: info
+    call tensor%properties(info)
+    call check(info%data == transfer(address, 0_int64), text)
+  end subroutine
+
+  !> One element, or one row, of an array of numbers has its own address, whatever the strides.
+  subroutine single_elements()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_matrix) :: matrix
+    type(purlin_matrix_info) :: info
+    real(real32), target :: singles(4, 6)
+    real(real64), target :: doubles(4, 6), cube(2, 3, 2), deep(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2)
+    complex(real32), target :: complex_singles(4, 6)
+    complex(real64), target :: complex_doubles(4, 6)
+    real(real64), allocatable, target :: made(:)
+    real(real64), pointer :: row(:)
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, singles(2:2, 3))
+    call lies_at(tensor, c_loc(singles(2, 3)), 'an element of a column')
+    call tensor%borrow(context, doubles(2:2:2, 3:3))
+    call lies_at(tensor, c_loc(doubles(2, 3)), 'an element with a step')
+    call tensor%borrow(context, complex_singles(4:4, 6:6))
+    call lies_at(tensor, c_loc(complex_singles(4, 6)), 'the last element')
+    row => doubles(4, :)
+    call tensor%borrow(context, row(3:3))
+    call lies_at(tensor, c_loc(doubles(4, 3)), 'an element of a row')
+    call tensor%borrow(context, cube(2:2, 3:3, 2:2))
+    call lies_at(tensor, c_loc(cube(2, 3, 2)), 'an element of three axes')
+    call tensor%borrow(context, deep(:, :, :, :, :, :, :, :, :, :, :, :, :, :, 2:2))
+    call lies_at(tensor, c_loc(deep(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2)), 'an element of fifteen axes')
+    made = [1.0_real64]
+    call tensor%borrow(context, made)
+    call lies_at(tensor, c_loc(made), 'an allocated element')
+    call matrix%borrow(context, singles(4:4, :))
+    call matrix%properties(info)
+    call check(info%data == transfer(c_loc(singles(4, 1)), 0_int64) .and. info%ld == 4 .and. info%cols == 6, 'a row')
+    call matrix%borrow(context, doubles(2:2:3, ::2))
+    call matrix%properties(info)
+    call check(info%data == transfer(c_loc(doubles(2, 1)), 0_int64) .and. info%ld == 8, 'a row with a step')
+    call matrix%borrow(context, complex_singles(:, 3:3))
+    call matrix%properties(info)
+    call check(info%data == transfer(c_loc(complex_singles(1, 3)), 0_int64) .and. info%rows == 4, 'a column')
+    call matrix%borrow(context, complex_doubles(2:2, 3:3))
+    call matrix%properties(info)
+    call check(info%data == transfer(c_loc(complex_doubles(2, 3)), 0_int64) .and. info%rows == 1, 'an element')
   end subroutine
 
   subroutine refused(stat, message, text)
