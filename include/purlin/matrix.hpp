@@ -80,18 +80,29 @@ class matrix {
   /// Takes over a handle made by the C interface.
   explicit matrix(purlin_matrix* adopted) noexcept : handle_(adopted) {}
 
-  /// A dense matrix in memory of the library.
+  /// A dense matrix in memory of the library. Here and below flags alone are not taken, as they would be read as the
+  /// number before them: `location` and `flags`, or `ld` and `flags`, are both given or neither.
   static matrix create(const context& on, purlin_dtype dtype, std::int64_t rows, std::int64_t cols,
-                       purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+                       purlin_location location, purlin_flags flags) {
     purlin_matrix* made = nullptr;
     const purlin_status status = purlin_matrix_create(on.get(), dtype, location, flags, rows, cols, &made);
     return detail::adopt<matrix>(on, status, made);
   }
 
+  /// The same in host memory, packed by columns.
+  static matrix create(const context& on, purlin_dtype dtype, std::int64_t rows, std::int64_t cols) {
+    return create(on, dtype, rows, cols, PURLIN_HOST, 0);
+  }
+
   template <class T>
-  static matrix create(const context& on, std::int64_t rows, std::int64_t cols, purlin_location location = PURLIN_HOST,
-                       purlin_flags flags = 0) {
+  static matrix create(const context& on, std::int64_t rows, std::int64_t cols, purlin_location location,
+                       purlin_flags flags) {
     return create(on, dtype_of<T>, rows, cols, location, flags);
+  }
+
+  template <class T>
+  static matrix create(const context& on, std::int64_t rows, std::int64_t cols) {
+    return create(on, dtype_of<T>, rows, cols, PURLIN_HOST, 0);
   }
 
   /// The caller's host memory in place; memory that is const is only read. `ld` 0 = packed. An array of known length
@@ -128,15 +139,24 @@ class matrix {
     return borrow(on, view.data, view.rows, view.cols, view.ld, 0);
   }
 
-  /// The memory of a container or array in place, packed. One of another length is refused.
+  /// The memory of a container or array in place. `ld` 0 = packed, where one of another length is refused; with a
+  /// leading dimension one that ends before the last element is.
   template <class C, detail::if_container<C> = 0>
-  static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols, purlin_flags flags = 0) {
-    if (rows >= 0 && cols >= 0 && detail::length(data) != detail::multiply_add(rows, cols, 0)) {
-      detail::refuse("data: has " + std::to_string(detail::length(data)) + " elements, expected " +
-                     std::to_string(rows) + " x " + std::to_string(cols));
-    }
-    return borrow(on, std::data(data), rows, cols, 0, flags);
+  static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                       purlin_flags flags) {
+    if (rows >= 0 && cols >= 0) holds(detail::length(data), rows, cols, ld, (flags & PURLIN_ROW_MAJOR) != 0);
+    return borrow(on, std::data(data), rows, cols, ld, flags);
   }
+
+  /// The same, packed by columns.
+  template <class C, detail::if_container<C> = 0>
+  static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols) {
+    return borrow(on, data, rows, cols, 0, 0);
+  }
+
+  /// As of a pointer: one number after the sizes could be `ld` or `flags`; give both.
+  template <class C, detail::if_container<C> = 0>
+  static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols, std::int64_t) = delete;
 
   /// The caller's device memory in place; `data` is a `CUdeviceptr`.
   static matrix borrow_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t rows,
@@ -222,6 +242,18 @@ class matrix {
   }
 
  private:
+  static void holds(std::int64_t length, std::int64_t rows, std::int64_t cols, std::int64_t ld, bool is_row_major) {
+    const std::int64_t line = is_row_major ? cols : rows;
+    const std::int64_t lines = is_row_major ? rows : cols;
+    std::int64_t needed = detail::multiply_add(rows, cols, 0);
+    // The library refuses an `ld` below `line`.
+    if (ld != 0 && needed != 0) needed = detail::multiply_add(lines - 1, std::max<std::int64_t>(ld, 0), line);
+    if (ld == 0 ? length != needed : length < needed) {
+      detail::refuse("data: has " + std::to_string(length) + " elements, expected " + std::to_string(rows) + " x " +
+                     std::to_string(cols) + (ld == 0 ? "" : " with ld " + std::to_string(ld)));
+    }
+  }
+
   template <class T>
   static matrix from_function(const context& on, std::int64_t rows, std::int64_t cols, device_apply_function<T> apply,
                               purlin_location location) {

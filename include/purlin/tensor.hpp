@@ -23,34 +23,55 @@ class tensor {
   /// Takes over a handle made by the C interface.
   explicit tensor(purlin_tensor* adopted) noexcept : handle_(adopted) {}
 
-  /// A dense tensor in memory of the library.
-  static tensor create(const context& on, purlin_dtype dtype, const extents& dims,
-                       purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+  /// A dense tensor in memory of the library. Here and below flags alone are not taken, as they would be read as the
+  /// number before them: `location` and `flags`, or both strides and `flags`, are all given or none of them.
+  static tensor create(const context& on, purlin_dtype dtype, const extents& dims, purlin_location location,
+                       purlin_flags flags) {
     purlin_tensor* made = nullptr;
     const purlin_status status =
         purlin_tensor_create(on.get(), dtype, location, flags, dims.size(), dims.data(), &made);
     return detail::adopt<tensor>(on, status, made);
   }
 
+  /// The same in host memory, packed, first index fastest.
+  static tensor create(const context& on, purlin_dtype dtype, const extents& dims) {
+    return create(on, dtype, dims, PURLIN_HOST, 0);
+  }
+
   template <class T>
-  static tensor create(const context& on, const extents& dims, purlin_location location = PURLIN_HOST,
-                       purlin_flags flags = 0) {
+  static tensor create(const context& on, const extents& dims, purlin_location location, purlin_flags flags) {
     return create(on, dtype_of<T>, dims, location, flags);
+  }
+
+  template <class T>
+  static tensor create(const context& on, const extents& dims) {
+    return create(on, dtype_of<T>, dims, PURLIN_HOST, 0);
   }
 
   /// A batch of `count` packed symmetric tensors in memory of the library.
   static tensor create_symmetric(const context& on, purlin_dtype dtype, std::int64_t order, std::int64_t dimension,
-                                 std::int64_t count, purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+                                 std::int64_t count, purlin_location location, purlin_flags flags) {
     purlin_tensor* made = nullptr;
     const purlin_status status =
         purlin_tensor_create_symmetric(on.get(), dtype, location, flags, order, dimension, count, &made);
     return detail::adopt<tensor>(on, status, made);
   }
 
+  /// The same in host memory, one tensor after the other.
+  static tensor create_symmetric(const context& on, purlin_dtype dtype, std::int64_t order, std::int64_t dimension,
+                                 std::int64_t count) {
+    return create_symmetric(on, dtype, order, dimension, count, PURLIN_HOST, 0);
+  }
+
   template <class T>
   static tensor create_symmetric(const context& on, std::int64_t order, std::int64_t dimension, std::int64_t count,
-                                 purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+                                 purlin_location location, purlin_flags flags) {
     return create_symmetric(on, dtype_of<T>, order, dimension, count, location, flags);
+  }
+
+  template <class T>
+  static tensor create_symmetric(const context& on, std::int64_t order, std::int64_t dimension, std::int64_t count) {
+    return create_symmetric(on, dtype_of<T>, order, dimension, count, PURLIN_HOST, 0);
   }
 
   /// The caller's host memory in place; memory that is const is only read. An array of known length takes the overload
@@ -95,15 +116,15 @@ class tensor {
   template <class T>
   static tensor borrow(const context& on, const symmetric_view<T>& view) {
     return borrow_symmetric(on, view.data, view.order, view.dimension, view.count, view.entry_stride,
-                            view.tensor_stride);
+                            view.tensor_stride, 0);
   }
 
   /// The same from a pointer. Both strides 0 = one tensor after the other, or one entry of all tensors after the other
   /// with `PURLIN_ENTRY_MAJOR`.
   template <class T>
   static tensor borrow_symmetric(const context& on, T* data, std::int64_t order, std::int64_t dimension,
-                                 std::int64_t count, std::int64_t entry_stride = 0, std::int64_t tensor_stride = 0,
-                                 purlin_flags flags = 0) {
+                                 std::int64_t count, std::int64_t entry_stride, std::int64_t tensor_stride,
+                                 purlin_flags flags) {
     purlin_tensor* made = nullptr;
     const purlin_status status =
         purlin_tensor_borrow_symmetric(on.get(), dtype_of<T>, flags | access<T>(), order, dimension, count,
@@ -111,10 +132,17 @@ class tensor {
     return detail::adopt<tensor>(on, status, made);
   }
 
+  /// The same, one tensor after the other.
+  template <class T>
+  static tensor borrow_symmetric(const context& on, T* data, std::int64_t order, std::int64_t dimension,
+                                 std::int64_t count) {
+    return borrow_symmetric(on, data, order, dimension, count, 0, 0, 0);
+  }
+
   /// The same from device memory; `data` is a `CUdeviceptr`.
   static tensor borrow_symmetric_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t order,
-                                        std::int64_t dimension, std::int64_t count, std::int64_t entry_stride = 0,
-                                        std::int64_t tensor_stride = 0, purlin_flags flags = 0) {
+                                        std::int64_t dimension, std::int64_t count, std::int64_t entry_stride,
+                                        std::int64_t tensor_stride, purlin_flags flags) {
     purlin_tensor* made = nullptr;
     const purlin_status status =
         purlin_tensor_borrow_symmetric_device(on.get(), dtype, flags, order, dimension, count, entry_stride,
@@ -122,10 +150,15 @@ class tensor {
     return detail::adopt<tensor>(on, status, made);
   }
 
+  /// The same, one tensor after the other.
+  static tensor borrow_symmetric_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t order,
+                                        std::int64_t dimension, std::int64_t count) {
+    return borrow_symmetric_device(on, dtype, data, order, dimension, count, 0, 0, 0);
+  }
+
   /// As many packed symmetric tensors as `entries` holds; a remainder is refused.
   template <class C, detail::if_container<C> = 0>
-  static tensor symmetric_batch(const context& on, C& entries, std::int64_t order, std::int64_t dimension,
-                                purlin_flags flags = 0) {
+  static tensor symmetric_batch(const context& on, C& entries, std::int64_t order, std::int64_t dimension) {
     std::int64_t each = 0;
     on.finish(purlin_symmetric_count(order, dimension, &each));
     const std::int64_t length = detail::length(entries);
@@ -133,8 +166,27 @@ class tensor {
       detail::refuse("entries: has " + std::to_string(length) + " elements, not a multiple of " +
                      std::to_string(each));
     }
-    return borrow_symmetric(on, std::data(entries), order, dimension, length / each, 0, 0, flags);
+    return borrow_symmetric(on, std::data(entries), order, dimension, length / each, 0, 0, 0);
   }
+
+  /// `count` packed symmetric tensors; a container of another length is refused.
+  template <class C, detail::if_container<C> = 0>
+  static tensor symmetric_batch(const context& on, C& entries, std::int64_t order, std::int64_t dimension,
+                                std::int64_t count, purlin_flags flags) {
+    std::int64_t each = 0;
+    on.finish(purlin_symmetric_count(order, dimension, &each));
+    const std::int64_t length = detail::length(entries);
+    if (count >= 0 && length != detail::multiply_add(each, count, 0)) {
+      detail::refuse("entries: has " + std::to_string(length) + " elements, expected " + std::to_string(count) +
+                     " tensors of " + std::to_string(each));
+    }
+    return borrow_symmetric(on, std::data(entries), order, dimension, count, 0, 0, flags);
+  }
+
+  /// One number after the sizes could be `count` or `flags`: give both.
+  template <class C, detail::if_container<C> = 0>
+  static tensor symmetric_batch(const context& on, C& entries, std::int64_t order, std::int64_t dimension,
+                                std::int64_t) = delete;
 
   /// Takes a `DLManagedTensorVersioned`; its deleter is called once, on failure as well.
   static tensor from_dlpack(const context& on, void* managed) {

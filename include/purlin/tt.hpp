@@ -62,9 +62,10 @@ class train {
   /// Takes over a handle made by the C interface.
   explicit train(purlin_tt* adopted) noexcept : handle_(adopted) {}
 
-  /// Memory of the library, whose cores are set one by one.
+  /// Memory of the library, whose cores are set one by one. `location` and `flags` are both given or neither, since one
+  /// number could be either.
   static train create(const context& on, purlin_dtype dtype, const extents& modes, const extents& ranks,
-                      purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+                      purlin_location location, purlin_flags flags) {
     detail::expect_lists(ranks, modes.size(), modes.size());
     purlin_tt* made = nullptr;
     const purlin_status status = purlin_tt_create(on.get(), dtype, location, flags, modes.size(), modes.data(),
@@ -72,10 +73,20 @@ class train {
     return purlin::detail::adopt<train>(on, status, made);
   }
 
+  /// The same in host memory.
+  static train create(const context& on, purlin_dtype dtype, const extents& modes, const extents& ranks) {
+    return create(on, dtype, modes, ranks, PURLIN_HOST, 0);
+  }
+
   template <class T>
-  static train create(const context& on, const extents& modes, const extents& ranks,
-                      purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+  static train create(const context& on, const extents& modes, const extents& ranks, purlin_location location,
+                      purlin_flags flags) {
     return create(on, dtype_of<T>, modes, ranks, location, flags);
+  }
+
+  template <class T>
+  static train create(const context& on, const extents& modes, const extents& ranks) {
+    return create(on, dtype_of<T>, modes, ranks, PURLIN_HOST, 0);
   }
 
   /// The caller's cores in place, each packed; cores that are const are only read. The same core may stand at several
@@ -201,14 +212,20 @@ class train_matrix {
   /// Takes over a handle made by the C interface.
   explicit train_matrix(purlin_tt_matrix* adopted) noexcept : handle_(adopted) {}
 
-  /// Memory of the library, whose cores are set one by one.
+  /// Memory of the library, whose cores are set one by one; `location` and `flags` as of a train.
   static train_matrix create(const context& on, purlin_dtype dtype, const extents& rows, const extents& cols,
-                             const extents& ranks, purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+                             const extents& ranks, purlin_location location, purlin_flags flags) {
     detail::expect_lists(ranks, rows.size(), cols.size());
     purlin_tt_matrix* made = nullptr;
     const purlin_status status = purlin_tt_matrix_create(on.get(), dtype, location, flags, rows.size(), rows.data(),
                                                          cols.data(), ranks.data(), &made);
     return purlin::detail::adopt<train_matrix>(on, status, made);
+  }
+
+  /// The same in host memory.
+  static train_matrix create(const context& on, purlin_dtype dtype, const extents& rows, const extents& cols,
+                             const extents& ranks) {
+    return create(on, dtype, rows, cols, ranks, PURLIN_HOST, 0);
   }
 
   /// The caller's cores in place, each packed; cores that are const are only read.

@@ -1,6 +1,7 @@
 // Tensors, matrices and symmetric packing: owned and borrowed memory, copies, DLPack, tables.
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -55,7 +56,7 @@ void dense(const context& on) {
   EXPECT_ERROR(purlin::copy(on, borrowed, turned), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::create(on, 99, {1}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor{}.dims(), PURLIN_ERROR_INVALID_HANDLE);
-  EXPECT_ERROR(tensor::create<double>(on, {1}, PURLIN_DEVICE), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR(tensor::create<double>(on, {1}, PURLIN_DEVICE, 0), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR(tensor::borrow_device(on, PURLIN_F32, 4096, {1}), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR(tensor::borrow_symmetric_device(on, PURLIN_F32, 4096, 4, 3, 1), PURLIN_ERROR_NOT_SUPPORTED);
 }
@@ -72,14 +73,80 @@ void dlpack(const context& on) {
   EXPECT_ERROR(tensor::from_dlpack(on, nullptr), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
-/// Whether `matrix::borrow` takes a context and arguments of these types.
-template <class Void, class... A>
-struct borrows_with : std::false_type {};
-template <class... A>
-struct borrows_with<std::void_t<decltype(matrix::borrow(std::declval<const context&>(), std::declval<A>()...))>, A...>
-    : std::true_type {};
-template <class... A>
-using borrows = borrows_with<void, A...>;
+/// Whether `call` takes a context and arguments of these types.
+template <class... A, class Call>
+constexpr bool takes(const Call&) {
+  return std::is_invocable_v<Call, const context&, A...>;
+}
+
+/// A function of an owner as an object, which takes what the function takes.
+#define CALL(...) \
+  [](auto&&... a) -> decltype(__VA_ARGS__(std::forward<decltype(a)>(a)...)) { \
+    return __VA_ARGS__(std::forward<decltype(a)>(a)...); \
+  }
+
+/// One number after the sizes is not taken where it could be flags or another argument.
+void flags_alone(const context& on) {
+  using integers = std::vector<std::int64_t>;
+  using numbers = std::vector<double>;
+  using array = double[6];
+  const auto borrow = CALL(matrix::borrow);
+  static_assert(!takes<double*, int, int, purlin_flags>(borrow));
+  static_assert(!takes<const double* const&, int, int, std::int64_t>(borrow));
+  static_assert(takes<double*, int, int>(borrow) && takes<double*, int, int, int, int>(borrow));
+  static_assert(!takes<numbers&, int, int, int>(borrow) && !takes<const numbers&, int, int, std::int64_t>(borrow));
+  static_assert(!takes<std::array<double, 6>&, int, int, int>(borrow) && !takes<array&, int, int, int>(borrow));
+  static_assert(takes<numbers&, int, int>(borrow) && takes<numbers&, int, int, int, int>(borrow));
+  static_assert(takes<array&, int, int>(borrow) && takes<const array&, int, int, std::int64_t, int>(borrow));
+  const auto create = CALL(matrix::create<double>);
+  static_assert(takes<int, int>(create) && !takes<int, int, int>(create) && takes<int, int, int, int>(create));
+  const auto of_type = CALL(matrix::create);
+  static_assert(takes<int, int, int>(of_type) && !takes<int, int, int, int>(of_type));
+  static_assert(takes<int, int, int, int, int>(of_type));
+
+  const auto cube = CALL(tensor::create<double>);
+  static_assert(takes<integers>(cube) && !takes<integers, int>(cube) && takes<integers, int, int>(cube));
+  const auto batch = CALL(tensor::create_symmetric<double>);
+  static_assert(takes<int, int, int>(batch) && !takes<int, int, int, int>(batch));
+  static_assert(takes<int, int, int, int, int>(batch));
+  const auto packed = CALL(tensor::borrow_symmetric);
+  static_assert(takes<double*, int, int, int>(packed) && !takes<double*, int, int, int, int>(packed));
+  static_assert(!takes<double*, int, int, int, int, int>(packed));
+  static_assert(takes<double*, int, int, int, int, int, int>(packed));
+  const auto device = CALL(tensor::borrow_symmetric_device);
+  static_assert(takes<int, std::uint64_t, int, int, int>(device));
+  static_assert(!takes<int, std::uint64_t, int, int, int, int>(device));
+  static_assert(!takes<int, std::uint64_t, int, int, int, int, int>(device));
+  static_assert(takes<int, std::uint64_t, int, int, int, int, int, int>(device));
+  const auto whole = CALL(tensor::symmetric_batch);
+  static_assert(takes<numbers&, int, int>(whole) && !takes<numbers&, int, int, int>(whole));
+  static_assert(takes<numbers&, int, int, int, int>(whole));
+
+  const auto train = CALL(purlin::tt::train::create<double>);
+  static_assert(takes<integers, integers>(train) && !takes<integers, integers, int>(train));
+  static_assert(takes<integers, integers, int, int>(train));
+  const auto product = CALL(purlin::tt::train_matrix::create);
+  static_assert(takes<int, integers, integers, integers>(product));
+  static_assert(!takes<int, integers, integers, integers, int>(product));
+  static_assert(takes<int, integers, integers, integers, int, int>(product));
+
+  // Columns two apart, and rows four apart, in place; the last may end with its last element.
+  numbers memory{1, 2, 3, 4, 5, 6, 7};
+  EXPECT(matrix::borrow(on, memory, 1, 4, 2, 0).properties().ld == 2);
+  EXPECT(matrix::borrow(on, memory, 2, 3, 4, PURLIN_ROW_MAJOR).properties().ld == 4);
+  EXPECT_ERROR(matrix::borrow(on, memory, 1, 5, 2, 0), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, memory, 2, 3, 5, PURLIN_ROW_MAJOR), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, memory, 3, 2, 2, 0), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, memory, 2, 2, std::numeric_limits<std::int64_t>::max(), 0),
+               PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, memory, 2, 2, std::numeric_limits<std::int64_t>::min(), 0),
+               PURLIN_ERROR_INVALID_ARGUMENT);
+  numbers two(6);
+  const tensor by_entries = tensor::symmetric_batch(on, two, 2, 2, 2, PURLIN_ENTRY_MAJOR);
+  EXPECT((by_entries.strides() == integers{2, 1}));
+  EXPECT_ERROR(tensor::symmetric_batch(on, two, 2, 2, 1, 0), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(tensor::symmetric_batch(on, two, 2, 2, -1, 0), PURLIN_ERROR_INVALID_ARGUMENT);
+}
 
 /// Arrays of known length are held to it, as containers are.
 void arrays_of_known_length(const context& on) {
@@ -88,12 +155,12 @@ void arrays_of_known_length(const context& on) {
   std::array<double, 3> three{1, 2, 3};
   EXPECT_ERROR(matrix::borrow(on, few, 2, 3), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(matrix::borrow(on, three, 2, 3), PURLIN_ERROR_INVALID_ARGUMENT);
-  EXPECT_ERROR(matrix::borrow(on, fixed, 2, 4, PURLIN_ROW_MAJOR), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(matrix::borrow(on, fixed, 2, 4, 0, PURLIN_ROW_MAJOR), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, few, {2, 3}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, three, {4}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(tensor::borrow(on, fixed, {2, 3}, {1, 3}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(purlin::tt::train::borrow_flat(on, few, {2, 2}, {1, 1, 1}), PURLIN_ERROR_INVALID_ARGUMENT);
-  const purlin_matrix_info whole = matrix::borrow(on, fixed, 3, 2, PURLIN_ROW_MAJOR).properties();
+  const purlin_matrix_info whole = matrix::borrow(on, fixed, 3, 2, 0, PURLIN_ROW_MAJOR).properties();
   EXPECT(whole.ld == 2 && (whole.flags & PURLIN_READ_ONLY) != 0 && (whole.flags & PURLIN_ROW_MAJOR) != 0);
   EXPECT((tensor::borrow(on, few).dims() == std::vector<std::int64_t>{3}));
   EXPECT((tensor::borrow(on, &few[1], {2}).dims() == std::vector<std::int64_t>{2}));
@@ -114,11 +181,6 @@ void matrices(const context& on) {
   EXPECT(copied[4] == 5.0);
   EXPECT_ERROR(matrix::borrow(on, entries, 2, 2), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(matrix::borrow(on, entries.data(), 2, 3, 1, 0), PURLIN_ERROR_INVALID_ARGUMENT);
-  // Flags after the sizes of a pointer would be the leading dimension.
-  static_assert(!borrows<double*, int, int, purlin_flags>::value);
-  static_assert(!borrows<const double* const&, int, int, std::int64_t>::value);
-  static_assert(borrows<double*, int, int>::value && borrows<double*, int, int, int, int>::value);
-  static_assert(borrows<std::vector<double>&, int, int, purlin_flags>::value);
   EXPECT(matrix::borrow(on, entries.data(), 2, 3).properties().ld == 2);
   const matrix rows = matrix::borrow(on, entries.data(), 2, 3, 0, PURLIN_ROW_MAJOR | PURLIN_READ_ONLY);
   EXPECT(rows.properties().ld == 3 && (rows.properties().flags & PURLIN_READ_ONLY) != 0);
@@ -220,6 +282,7 @@ void tests() {
   dlpack(on);
   matrices(on);
   arrays_of_known_length(on);
+  flags_alone(on);
   outside(on);
   tables();
   packing(on);

@@ -138,7 +138,7 @@ void orders_and_adjoints(const context& on, const std::vector<double>& a) {
 
   // The same numbers read as rows are the transpose: left and right change places.
   std::vector<double> left(cols * 4), values(4);
-  run.compute(matrix::borrow(on, a, cols, rows, PURLIN_ROW_MAJOR), matrix::borrow(on, left, cols, 4),
+  run.compute(matrix::borrow(on, a, cols, rows, 0, PURLIN_ROW_MAJOR), matrix::borrow(on, left, cols, 4),
               tensor::borrow(on, values), {});
   for (std::int64_t j = 0; j < 4; ++j) {
     EXPECT(near(values[static_cast<std::size_t>(j)], s[static_cast<std::size_t>(j)], 1e-12));

@@ -61,7 +61,7 @@ void matrices(const context& on) {
   purlin::sparse::to_dense(a, matrix::borrow(on, full, 3, 2));
   EXPECT(full == std::vector<float>({0.0F, 5.0F, 0.0F, 6.0F, 7.0F, 0.0F}));
   const matrix t = purlin::sparse::transpose(on, a);
-  purlin::sparse::to_dense(t, matrix::borrow(on, turned, 2, 3, PURLIN_ROW_MAJOR));
+  purlin::sparse::to_dense(t, matrix::borrow(on, turned, 2, 3, 0, PURLIN_ROW_MAJOR));
   EXPECT(turned == full);
   const matrix again = purlin::sparse::from_dense(on, matrix::borrow(on, full, 3, 2), 5.5);
   EXPECT(again.properties().nnz == 2);
@@ -108,7 +108,7 @@ void products(const context& on) {
   EXPECT(y[7] == 100.0);
   std::vector<double> block(100), out(100);
   for (std::size_t i = 0; i < 50; ++i) block[2 * i] = x[i], block[2 * i + 1] = -x[i];
-  plan.apply(a, matrix::borrow(on, block, n, 2, PURLIN_ROW_MAJOR), matrix::borrow(on, out, n, 2, PURLIN_ROW_MAJOR));
+  plan.apply(a, matrix::borrow(on, block, n, 2, 0, PURLIN_ROW_MAJOR), matrix::borrow(on, out, n, 2, 0, PURLIN_ROW_MAJOR));
   EXPECT(out[14] == 100.0 && out[15] == -100.0);
   settings.ordering = PURLIN_ORDERING_CUTHILL_MCKEE;
   const purlin::spmv::plan turned(on, a, settings);
@@ -330,10 +330,10 @@ void graphs(const context& on) {
   EXPECT(near(found.trace(40, [](double) { return 2.0; }), 80.0, 1e-10));
   EXPECT_ERROR(found.histogram(1.0, 0.0, 2), PURLIN_ERROR_INVALID_ARGUMENT);
   const std::vector<double> pixels = {0.0, 1.0, 0.0, 1.0};
-  const matrix of = purlin::graph::of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
+  const matrix of = purlin::graph::of_image(on, matrix::borrow(on, pixels, 2, 2, 0, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
   EXPECT(of.properties().rows == 4 && of.properties().nnz == 8);
   const matrix unformed =
-      purlin::graph::operator_of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
+      purlin::graph::operator_of_image(on, matrix::borrow(on, pixels, 2, 2, 0, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
   purlin::lanczos::options one;
   one.count = 1;
   EXPECT(near(purlin::lanczos::values(on, unformed, one)[0], purlin::lanczos::values(on, of, one)[0], 1e-13));
@@ -434,7 +434,7 @@ void contradicted(const context& on) {
 /// Operators as plans, their symmetry, singular vectors, shares of several contexts, and solves that do not converge.
 void operators(const context& on) {
   const std::vector<double> pixels = {0.0, 1.0, 0.5, 1.0, 0.25, 0.75};
-  const matrix image = matrix::borrow(on, pixels, 2, 3, PURLIN_ROW_MAJOR);
+  const matrix image = matrix::borrow(on, pixels, 2, 3, 0, PURLIN_ROW_MAJOR);
   const matrix formed = purlin::graph::of_image(on, image, 1.5, 0.5, 10.0);
   const matrix unformed = purlin::graph::operator_of_image(on, image, 1.5, 0.5, 10.0);
   purlin::spmv::options settings;
