@@ -455,7 +455,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     ends = c_null_ptr
-    if (size(off) < size(diagonal) - 1) call refuse(o, 'off: one less than diagonal is needed')
+    if (size(off) /= max(size(diagonal) - 1, 0)) call refuse(o, 'off: not one less than diagonal')
     if (size(values) /= size(diagonal)) call refuse(o, 'values: not as many as diagonal')
     if (present(first)) then
       if (size(first) /= size(diagonal)) call refuse(o, 'first: not as many as diagonal')

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "matrix.hpp"
@@ -253,7 +254,10 @@ inline std::vector<purlin_lanczos_accepted> cullum_willoughby(const recurrence& 
 /// Eigenvalues of a tridiagonal matrix, ascending; `off` is one shorter than `diagonal`.
 inline std::vector<double> tridiagonal_eigenvalues(const std::vector<double>& diagonal,
                                                    const std::vector<double>& off) {
-  if (off.size() + 1 < diagonal.size()) purlin::detail::refuse("off: is too short");
+  const std::int64_t needed = purlin::detail::length(diagonal) - (diagonal.empty() ? 0 : 1);
+  if (purlin::detail::length(off) != needed) {
+    purlin::detail::refuse("off: has " + std::to_string(off.size()) + " elements, expected " + std::to_string(needed));
+  }
   std::vector<double> found(diagonal.size());
   check(purlin_tridiagonal_eigenvalues(purlin::detail::length(diagonal), diagonal.data(), off.data(), found.data(),
                                        nullptr, nullptr));

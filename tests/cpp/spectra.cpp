@@ -204,6 +204,10 @@ void eigenpairs(const context& on) {
   const auto accepted = purlin::lanczos::cullum_willoughby(coefficients);
   EXPECT(coefficients.alpha.size() >= 200 && !accepted.empty() && near(accepted.back().value, values[0], 1e-8));
   EXPECT(near(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0})[0], 1.0, 1e-15));
+  EXPECT(purlin::lanczos::tridiagonal_eigenvalues({}, {}).empty());
+  EXPECT_ERROR(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0, 0.5}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::lanczos::tridiagonal_eigenvalues({}, {1.0}), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
 /// Every method finds the eigenvalues of the path.

@@ -390,6 +390,9 @@ contains
     call purlin_tridiagonal_eigenvalues([2.0_c_double, 2.0_c_double, 2.0_c_double], [-1.0_c_double, -1.0_c_double], &
       three, first=ends)
     call check(abs(three(2) - 2) < 1e-14 .and. abs(abs(ends(2)) - sqrt(0.5_c_double)) < 1e-14, 'tridiagonal')
+    call purlin_tridiagonal_eigenvalues([2.0_c_double, 2.0_c_double, 2.0_c_double], &
+      [-1.0_c_double, -1.0_c_double, 0.5_c_double], three, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a subdiagonal that is too long')
   end subroutine
 
   !> Every method finds the eigenvalues of the path.
