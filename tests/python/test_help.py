@@ -7,13 +7,16 @@ import inspect
 import math
 import pydoc
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import purlin
-from purlin import _help, _keywords, _options
+from purlin import _help, _keywords, _options, blocks, graph, lanczos, pca, rsvd, sshopm, tt
 
 MODULES = "dwi fdk graph lanczos pca rpca rsvd spmv sshopm tt".split()
 
@@ -60,8 +63,11 @@ def test_help_lists_options_with_their_defaults(name: str, thing: Any, options: 
     own, header, listed = text.partition(_help.HEADER)
     assert header and own.strip(), name
     found = dict(re.findall(r"^    (\w+)(?: = (\S+))?  \(", listed, flags=re.M))
-    assert list(found) == list(options.__annotations__)
+    refused = _help.REFUSED.get(name, {})
+    assert list(found) == [option for option in options.__annotations__ if refused.get(option) != ()]
     for option, default in stated(options).items():
+        if option not in found:
+            continue
         if default.startswith('"'):
             assert found[option] == repr(default.strip('"')), option
         elif default in ("True", "False", "None"):
@@ -72,9 +78,155 @@ def test_help_lists_options_with_their_defaults(name: str, thing: Any, options: 
 
 
 def test_words_of_choices_are_listed() -> None:
-    text = " ".join((inspect.getdoc(purlin.rsvd.compute) or "").split())
+    text = " ".join((inspect.getdoc(rsvd.Rsvd) or "").split())
     for word in _options.WORDS["rsvd_options"]["method"]:
         assert repr(word) in text.partition("method = 'auto'")[2].partition("orthonormalization")[0]
+
+
+DATA = np.random.default_rng(0).standard_normal((60, 30))
+SQUARE = DATA[:30] @ DATA[:30].T
+PATH = sp.diags([np.ones(199), np.ones(199)], [-1, 1]).tocsr()
+TENSORS = np.random.default_rng(1).standard_normal((4, 15))
+STARTS = np.random.default_rng(2).standard_normal((4, 3))
+RING = [np.random.default_rng(3).standard_normal((2, 3, 2))] * 3
+
+
+
+def stored(array: Any, in_blocks: bool) -> Any:
+    return blocks.Source.from_array(array) if in_blocks else array
+
+
+# One call of each function that leaves options out. `size` is the number of triplets or columns.
+CALLS: dict[str, Callable[..., Any]] = {
+    "rsvd.compute": lambda size=3, in_blocks=False, **given: rsvd.compute(stored(DATA, in_blocks), size, **given),
+    "rsvd.range_finder": lambda size=5, in_blocks=False, **given: rsvd.range_finder(stored(DATA, in_blocks), size, **given),
+    "rsvd.qb": lambda size=5, in_blocks=False, **given: rsvd.qb(stored(DATA, in_blocks), size, **given),
+    "rsvd.symmetric": lambda size=3, in_blocks=False, **given: rsvd.symmetric(stored(SQUARE, in_blocks), size, **given),
+    "pca.PCA": lambda size=3, in_blocks=False, **given: pca.PCA(size, **given).fit(stored(DATA, in_blocks)),
+    "lanczos.singular": lambda **given: lanczos.singular(PATH, 3, **given),
+    "lanczos.plan_singular": lambda **given: lanczos.plan_singular(PATH, 3, **given),
+    "graph.embed": lambda **given: graph.embed(PATH, 2, **given),
+    "graph.cluster": lambda **given: graph.cluster(PATH, 2, **given),
+    "graph.fiedler": lambda **given: graph.fiedler(PATH, **given),
+    "sshopm.runs": lambda **given: sshopm.runs(TENSORS, STARTS, **given),
+    "tt.inner": lambda **given: tt.inner(RING, RING, **given),
+    "tt.norm": lambda **given: tt.norm(RING, **given),
+    "tt.distance": lambda **given: tt.distance(RING, RING, **given),
+    "tt.sandwich": lambda **given: tt.sandwich(RING, tt.identity([3, 3, 3]), RING, **given),
+    "tt.rayleigh": lambda **given: tt.rayleigh(tt.identity([3, 3, 3]), RING, **given),
+}
+
+# Values other than the default of options that are not words, with the other options that they need.
+BY_TOLERANCE = {"size": 0, "tolerance": 0.5}
+VALUES: dict[str, dict[str, Any]] = {
+    "oversampling": {"oversampling": 7},
+    "power_iterations": {"power_iterations": 3},
+    "max_rank": {"max_rank": 5, **BY_TOLERANCE},
+    "block_columns": {"block_columns": 4, **BY_TOLERANCE},
+    "block_rows": {"block_rows": 16},
+    "merge_width": {"merge_width": 20, "method": "merge"},
+    "probes": {"probes": 5},
+    "seed": {"seed": 3},
+    "smallest_ratio": {"smallest_ratio": 1e-6},
+    "dtype": {"dtype": "float32"},
+    "one_pass": {"one_pass": True, "method": "merge"},
+    "read_rate": {"read_rate": 1e9, "in_blocks": True},
+    "scale": {"scale": True, "center": "columns"},
+    "shift": {"shift": 0.5},
+    "sigma": {"sigma": 0.3},
+    "basis": {"basis": 20},
+    "restarts": {"restarts": 50},
+    "block": {"block": 2},
+    "degree": {"degree": 4, "filter": "chebyshev"},
+    "check_symmetry": {"check_symmetry": True},
+    "cut": {"cut": 1},
+    "repeat": {"repeat": 3},
+    "workspace_limit": {"workspace_limit": 1 << 24},
+    "assume_hermitian": {"assume_hermitian": True},
+    "remove_isotropic": {"remove_isotropic": False},
+    "max_iterations": {"max_iterations": 300},
+    "warmup": {"warmup": 3},
+    "tau": {"tau": 1e-6, "shift_kind": "adaptive", "method": "power"},
+    "merge_angle": {"merge_angle": 0.05},
+    "merge_value": {"merge_value": 0.01},
+    "degeneracy_tolerance": {"degeneracy_tolerance": 1e-3},
+}
+# Tolerances differ by family: a decomposition finds its rank by one.
+TOLERANCES = {"rsvd": BY_TOLERANCE, "pca": BY_TOLERANCE}
+
+
+def options_of(name: str) -> type:
+    return next(options for key, _, options in DOCUMENTED if key == name)
+
+
+def tried(name: str, option: str, words: Iterable[str] | None, tmp_path: Path) -> list[dict[str, Any]]:
+    """Arguments that give an option a value other than its default: one for each word of a choice."""
+    if words is not None:
+        return [{option: word} for word in words]
+    if option == "restart_path":
+        return [{option: tmp_path / "restart"}]
+    if option == "tolerance":
+        return [TOLERANCES.get(name.split(".")[0], {option: 1e-3})]
+    return [VALUES[option]]
+
+
+def test_each_function_that_leaves_options_out_is_called() -> None:
+    assert set(CALLS) == set(_help.REFUSED)
+    assert set(CALLS) <= {name for name, _, _ in DOCUMENTED}
+
+
+LEFT_OUT = [(name, option) for name, refused in _help.REFUSED.items() for option in refused]
+
+
+@pytest.mark.parametrize(("name", "option"), LEFT_OUT)
+def test_options_that_help_leaves_out_are_refused(name: str, option: str, tmp_path: Path) -> None:
+    words: Iterable[str] | None = _help.REFUSED[name][option]
+    if not words:
+        known = _options.WORDS[_keywords.STRUCTS[options_of(name)]].get(option)
+        default = stated(options_of(name)).get(option)
+        words = None if known is None else [word for word in known if f'"{word}"' != default]
+    cases = tried(name, option, words, tmp_path)
+    assert cases
+    for given in cases:
+        # With the options that it needs, and by itself: one of those is refused as well.
+        with pytest.raises((TypeError, ValueError, purlin.Error)) as caught:
+            CALLS[name](**given)
+        assert any(re.search(rf"\b{key}\b", str(caught.value)) for key in given), caught.value
+        if not set(given) & {"size"}:
+            with pytest.raises((TypeError, ValueError, purlin.Error), match=rf"\b{option}\b"):
+                CALLS[name](**{option: given[option]})
+
+
+# Options of several contexts or of a GPU.
+ELSEWHERE = {"group", "math", "resident_rows"}
+
+
+def listed(name: str) -> dict[str, list[str]]:
+    """The options in the help of a function, with their words."""
+    thing = next(thing for key, thing, _ in DOCUMENTED if key == name)
+    text = (inspect.getdoc(thing) or "").partition(_help.HEADER)[2]
+    entries = re.findall(r"^    (\w+)(?: = (\S+))?  \(((?:.|\n {8})*)\)$", text, flags=re.M)
+    found = {option: re.findall(r"'(\w+)'", kind) for option, _, kind in entries}
+    return {option: [word for word in found[option] if repr(word) != default] for option, default, _ in entries}
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name in CALLS for option in listed(name) if option not in ELSEWHERE]
+)
+def test_options_that_help_lists_are_taken(name: str, option: str, tmp_path: Path) -> None:
+    words = listed(name)[option] or None
+    for given in tried(name, option, words, tmp_path):
+        if option == "one_pass":
+            given["left"] = False
+        try:
+            CALLS[name](**given)
+        except purlin.NoConvergence:
+            return
+        except (ValueError, purlin.Error) as error:
+            if words is None or given[option] == words[-1]:
+                raise AssertionError(f"{name}: no call takes {option}") from error
+        else:
+            return
 
 
 def test_each_class_of_options_has_a_struct() -> None:

@@ -70,8 +70,8 @@ class PCA:
     """Principal component analysis by randomized SVD.
 
     `components_` is (rank, features), whichever way the samples lie. With `samples="columns"` data are (features, count)
-    and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own, and `sign`
-    is refused: of each component the entry of largest modulus is positive.
+    and scores (rank, count). The options below are those of `purlin.rsvd.compute`; `center`, `scale` and `whiten` are the model's
+    own. Of each component the entry of largest modulus is positive, whatever `sign` a decomposition would have.
 
     Models can be copied and pickled. The copy has the default context, and neither `group` nor `progress`. They are steps of
     scikit-learn's pipelines, and its `clone` makes a model that is not fitted of them.
