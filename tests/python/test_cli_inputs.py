@@ -3,9 +3,11 @@ a command does not have, and signals while the command is imported."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cli_runs import in_a_folder, refused, run  # noqa: F401  (the fixture of every test)
+from cli_runs import in_a_folder, needs_nibabel, refused, run  # noqa: F401  (the fixture of every test)
 
 import purlin
 
@@ -180,3 +182,110 @@ def test_the_library_leaves_the_signals_of_other_programs_alone() -> None:
         "import signal\nfrom purlin.cli import main\nassert main(['info', '--quiet']) == 0\n" + text.partition("\n")[2]
     )
     subprocess.run([sys.executable, "purlin"], check=True, timeout=120, stdout=subprocess.DEVNULL)
+
+
+# Compressed inputs and headers of NIfTI
+
+
+def packed(content: bytes, changes: dict[int, int] | None = None) -> bytes:
+    """A gzip file whose bytes of content can be changed one by one, which its check sum then does not fit."""
+    made = bytearray(gzip.compress(content, compresslevel=0))
+    begin = made.find(content[:64])
+    for place, flip in (changes or {}).items():
+        made[begin + place] ^= flip
+    return bytes(made)
+
+
+PEAKS = "peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out o.npz --quiet --device cpu"
+
+
+@needs_nibabel
+def test_damaged_and_cut_gzip_files_are_refused_before_an_output_is_made(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    image = Path("dwi.nii").read_bytes()
+    library = pytest.importorskip("nibabel")
+    loaded = library.load("dwi.nii")
+    library.Nifti1Image(np.ones(loaded.shape[:3], np.uint8), loaded.affine).to_filename("mask.nii")
+    for option, name, damaged in (
+        ("IMAGE", "dwi.nii", {4352: 0x40, 4356: 0x40}),
+        ("--mask", "mask.nii", {360: 1}),
+        ("--bval", "dwi.bval", {3: 1}),
+        ("--bvec", "dwi.bvec", {7: 1}),
+    ):
+        content = Path(name).read_bytes()
+        line = f"{PEAKS} --mask {name}.gz" if option == "--mask" else PEAKS.replace(f" {name} ", f" {name}.gz ")
+        Path(f"{name}.gz").write_bytes(packed(content))
+        assert run(f"{line} --force") == 0
+        Path("o.npz").unlink()
+        cut = packed(content)
+        for wrong in (packed(content, damaged), cut[:-9], cut[:-8], cut[:-1], cut[:-4] + b"\1\0\0\0", cut[: len(cut) // 2]):
+            Path(f"{name}.gz").write_bytes(wrong)
+            refused(line, 1, f"error: {option}: {name}.gz: is not a", capsys)
+    assert len(image) == 352 + 4 * 8 * 8 * 3 * 65
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_damaged_compressed_tables_are_refused(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("p.npy", np.ones((90, 4, 6), np.float32))
+    module = {"gz": gzip, "bz2": pytest.importorskip("bz2"), "xz": pytest.importorskip("lzma")}[ending]
+    content = module.compress("".join(f"{4 * k}\n" for k in range(90)).encode())
+    line = f"fdk p.npy --pitch 3 --out o.npy --sid 500 --sdd 1000 --size 2 2 2 --quiet --device cpu --angles a.{ending}"
+    Path(f"a.{ending}").write_bytes(content)
+    assert run(line) == 0
+    Path("o.npy").unlink()
+    middle = len(content) // 2
+    for wrong in (content[:-1], content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]):
+        Path(f"a.{ending}").write_bytes(wrong)
+        refused(line, 1, f"error: --angles: a.{ending}: is not a list of numbers", capsys)
+
+
+def test_archives_are_read_to_the_check_sum_of_each_array(capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("m.npz", m=np.eye(300))
+    content = Path("m.npz").read_bytes()
+    assert run("svd m.npz --rank 1 --device cpu --quiet") == 0
+    # The damaged byte is in the header, which says fewer elements than there are.
+    Path("m.npz").write_bytes(content.replace(b"(300, 300)", b"(100, 300)"))
+    capsys.readouterr()
+    refused("svd m.npz --rank 1", 1, "error: MATRIX: m.npz: is not a whole .npz file of numbers", capsys)
+
+
+def number_of(content: bytes, place: int, form: str, *values: Any) -> bytes:
+    """The content with numbers of a struct's form at a place."""
+    made = bytearray(content)
+    struct.pack_into(form, made, place, *values)
+    return bytes(made)
+
+
+@needs_nibabel
+@pytest.mark.parametrize(
+    ("place", "form", "values", "text"),
+    [
+        (108, "<f", [1e30], "ends before its samples: has 50272 bytes, its header says 1000000015047"),
+        (108, "<f", [float("inf")], "is not a NIfTI image: "),
+        (108, "<f", [float("nan")], "is not a NIfTI image: "),
+        (40, "<h", [9], "is not a NIfTI image: "),
+        (70, "<h", [9999], "is not a NIfTI image: data code 9999 not recognized"),
+        (40, "<5h", [4, 32767, 32767, 32767, 65], "ends before its samples: has 50272 bytes, its header says 91"),
+        (40, "<5h", [4, -8, -8, 3, 65], "has shape (-8, -8, 3, 65), expected sizes of at least 0"),
+    ],
+)
+@pytest.mark.parametrize(("option", "ending"), [("IMAGE", "nii"), ("--mask", "nii.gz")])
+def test_headers_of_nifti_that_are_wrong_give_one_line(
+    option: str, ending: str, place: int, form: str, values: Any, text: str
+) -> None:
+    assert run("example peaks --quiet") == 0
+    wrong = number_of(Path("dwi.nii").read_bytes(), place, form, *values)
+    Path(f"w.{ending}").write_bytes(wrong if ending == "nii" else gzip.compress(wrong))
+    # In a process of its own: nibabel writes to the stderr that there is when it is imported.
+    line = f"{PEAKS} --mask w.{ending}" if option == "--mask" else PEAKS.replace(" dwi.nii ", f" w.{ending} ")
+    ended = subprocess.run([sys.executable, "-m", "purlin", *line.split()], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1 and not ended.stdout and not Path("o.npz").exists()
+    assert ended.stderr.count("\n") == 1 and f"error: {option}: w.{ending}: {text}" in ended.stderr
+
+
+@needs_nibabel
+def test_what_nibabel_mends_in_a_header_is_a_warning_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    Path("w.nii").write_bytes(number_of(Path("dwi.nii").read_bytes(), 80, "<f", 0.0))
+    assert run(PEAKS.replace(" dwi.nii ", " w.nii ")) == 0
+    assert capsys.readouterr().err.startswith("purlin peaks: warning: IMAGE: w.nii: pixdim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,6 +19,15 @@ from .._error import renaming
 from ..blocks import Source
 from .failures import Failure, Usage
 from .outputs import suffix_of
+
+try:
+    from lzma import LZMAError
+except ImportError:
+    # Python was built without it, and then NumPy reads no such files.
+    _DAMAGED: tuple[type[Exception], ...] = (ValueError, EOFError, zlib.error)
+else:
+    _DAMAGED = (ValueError, EOFError, zlib.error, LZMAError)
+_DAMAGED_ARCHIVE: tuple[type[Exception], ...] = (*_DAMAGED, zipfile.BadZipFile, KeyError, RuntimeError)
 
 # SciPy's sparse formats, and the arrays of each beside `data`.
 _FORMATS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
@@ -35,16 +45,50 @@ def existing(given: argparse.Namespace, argument: str, path: str) -> str:
     return path
 
 
+@contextmanager
+def contents(argument: str, path: str, expected: str) -> Iterator[None]:
+    """Names the input and its file in errors about the contents, also in those about a compressed file that is damaged or
+    cut, and the file in errors of the system."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise Failure(f"{argument}: {path}: is not {expected}: {error}") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise OSError(error.errno, error.strerror, path) from error
+        # Wrong check sums of gzip and bzip2.
+        raise Failure(f"{argument}: {path}: is not {expected}: {error}") from None
+
+
+def load_text(argument: str, path: str, expected: str) -> Any:
+    """The numbers of a text file, which may be compressed."""
+    with contents(argument, path, expected), warnings.catch_warnings():
+        # That there are none is said by the check of their number.
+        warnings.simplefilter("ignore")
+        return np.loadtxt(path, ndmin=2)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    """The array of a member, whose check sum is compared once all of its bytes are read."""
+    with archive.open(name) as file:
+        array = np.lib.format.read_array(file, allow_pickle=False)
+        if file.read(1):
+            raise ValueError("has bytes behind its elements")
+    return array
+
+
 def load_npz(argument: str, path: str) -> dict[str, Any]:
     """All arrays of a `.npz` file."""
-    try:
-        with np.load(path, allow_pickle=False) as found:
-            if not isinstance(found, np.lib.npyio.NpzFile):
-                raise Failure(f"{argument}: {path}: is not a .npz file")
-            return {name: found[name] for name in found.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, zlib.error, KeyError, RuntimeError):
-        # The errors of NumPy speak of pickles.
-        raise Failure(f"{argument}: {path}: is not a whole .npz file of numbers") from None
+    expected = "a whole .npz file of numbers"
+    with contents(argument, path, expected):
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                if not isinstance(found, np.lib.npyio.NpzFile) or found.zip is None:
+                    raise Failure(f"{argument}: {path}: is not a .npz file")
+                return {name: _member(found.zip, member) for name, member in zip(found.files, found.zip.namelist())}
+        except _DAMAGED_ARCHIVE:
+            # The errors of NumPy speak of pickles.
+            raise Failure(f"{argument}: {path}: is not {expected}") from None
 
 
 def load_npy(argument: str, path: str) -> Any:

@@ -12,7 +12,7 @@ from .. import Context, fdk
 from .._options import FdkOptions
 from ..blocks import Sink, Source
 from . import nifti, rtk
-from .arrays import existing, load_npy
+from .arrays import existing, load_npy, load_text
 from .ends import expect_end, expect_metaimage_end
 from .failures import Failure, Usage
 from .options import Parser, bar, chosen, command, library_options, machine, say, whole
@@ -208,10 +208,7 @@ def _angles(given: argparse.Namespace, views: int) -> Any:
             raise Usage(f"--step: is {step:g}, and {views} views of it are beyond the range of floating point")
         return np.radians(angles)
     existing(given, "--angles", given.angles)
-    try:
-        found = np.loadtxt(given.angles, ndmin=1).ravel()
-    except (ValueError, UnicodeDecodeError) as error:
-        raise Failure(f"--angles: {given.angles}: is not a list of numbers: {error}") from None
+    found = load_text("--angles", given.angles, "a list of numbers").ravel()
     if found.size != views:
         raise Failure(f"--angles: {given.angles}: has {found.size} angles, the scan has {views} views")
     return np.radians(found)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib
+import math
+import os
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .arrays import existing
+from .arrays import contents, existing, load_text
 from .failures import Failure, in_options
+from .options import warn
 from .outputs import suffix_of, writing
 
 ENDINGS = (".nii", ".nii.gz")
 # Bytes of a header and of the four that say that no extension follows.
 HEADER_BYTES = 352
+# Bytes that are unpacked at a time.
+_PIECE = 2**20
 
 
 def nibabel(argument: str) -> Any:
@@ -29,19 +37,63 @@ def nibabel(argument: str) -> Any:
         raise Failure(f"{argument}: NIfTI files need the package nibabel: pip install 'purlin[cli]'") from None
 
 
+def _size(argument: str, path: str) -> int:
+    """Bytes of the contents. A compressed file is read to its end, where its check sum and its length are: nibabel stops
+    before them."""
+    if suffix_of(path) != ".nii.gz":
+        return os.stat(path).st_size
+    size = 0
+    with contents(argument, path, "a whole gzip file"), gzip.open(path) as file:
+        while piece := file.read(_PIECE):
+            size += len(piece)
+    return size
+
+
+@contextmanager
+def _notes(library: Any) -> Iterator[list[str]]:
+    """The messages that nibabel logs meanwhile, and else would write to stderr."""
+    logger, found = library.imageglobals.logger, []
+
+    def keep(record: Any) -> bool:
+        found.append(record.getMessage())
+        return False
+
+    logger.addFilter(keep)
+    try:
+        yield found
+    finally:
+        logger.removeFilter(keep)
+
+
+def _expect_samples(argument: str, path: str, image: Any, size: int) -> None:
+    """Refuses an image whose header says more samples than there are bytes, before memory is taken for them."""
+    shape = tuple(int(length) for length in image.shape)
+    if min(shape) < 0:
+        raise Failure(f"{argument}: {path}: has shape {shape}, expected sizes of at least 0")
+    begin = int(image.dataobj.offset)
+    if begin < 0:
+        raise Failure(f"{argument}: {path}: vox_offset: is {begin}, expected at least 0")
+    end = begin + math.prod(shape) * int(image.dataobj.dtype.itemsize)
+    if end > size:
+        raise Failure(f"{argument}: {path}: ends before its samples: has {size} bytes, its header says {end}")
+
+
 def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, ...]) -> Any:
     """The image of a file, which has one of the numbers of `axes`. Its samples are read by `samples`."""
     library = nibabel(argument)
     existing(given, argument, path)
     if suffix_of(path) not in ENDINGS:
         raise Failure(f"{argument}: is {path}, expected a name that ends in .nii or .nii.gz")
+    size = _size(argument, path)
     try:
-        image = library.load(path)
+        with _notes(library) as notes:
+            image = library.load(path)
     except (
         library.filebasedimages.ImageFileError,
         library.spatialimages.HeaderDataError,
         OSError,
         EOFError,
+        OverflowError,
         ValueError,
         zlib.error,
     ) as error:
@@ -52,6 +104,9 @@ def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, .
     if len(image.shape) not in axes:
         wanted = " or ".join(str(number) for number in axes)
         raise Failure(f"{argument}: {path}: has {len(image.shape)} axes, expected {wanted}")
+    _expect_samples(argument, path, image, size)
+    for note in notes:
+        warn(given, f"{argument}: {path}: {note}")
     return image
 
 
@@ -100,10 +155,7 @@ def volume_header(shape: tuple[int, ...], dtype: Any, spacing: Any, origin: Any)
 
 def _numbers(given: argparse.Namespace, argument: str, path: str) -> Any:
     existing(given, argument, path)
-    try:
-        return np.loadtxt(path, ndmin=2)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise Failure(f"{argument}: {path}: is not a table of numbers: {error}") from None
+    return load_text(argument, path, "a table of numbers")
 
 
 @dataclass(frozen=True)
