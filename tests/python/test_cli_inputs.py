@@ -1,5 +1,5 @@
 """The command `purlin`: damaged files, files that are longer than their elements, angles that cannot be used, options that
-a command does not have, and signals while the command is imported."""
+a command does not have, outputs that are inputs, and signals while the command is imported."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_the_library_leaves_the_signals_of_other_programs_alone() -> None:
     subprocess.run([sys.executable, "purlin"], check=True, timeout=120, stdout=subprocess.DEVNULL)
 
 
-# Compressed inputs and headers of NIfTI
+# Compressed inputs, headers of NIfTI, outputs that are inputs
 
 
 def packed(content: bytes, changes: dict[int, int] | None = None) -> bytes:
@@ -289,3 +289,77 @@ def test_what_nibabel_mends_in_a_header_is_a_warning_of_the_command(capsys: pyte
     Path("w.nii").write_bytes(number_of(Path("dwi.nii").read_bytes(), 80, "<f", 0.0))
     assert run(PEAKS.replace(" dwi.nii ", " w.nii ")) == 0
     assert capsys.readouterr().err.startswith("purlin peaks: warning: IMAGE: w.nii: pixdim")
+
+
+def test_messages_name_options_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("m.npy", np.random.default_rng(0).random((30, 10)))
+    np.save("stack.npy", np.asfortranarray(np.ones((4, 5, 6))))
+    refused("svd m.npy --rank 2 --method direct --restart r", 2, "error: --restart: is set, direct", capsys)
+    for command, argument in (("svd --rank 2", "MATRIX"), ("pca --components 2", "SAMPLES"), ("rpca --out o.npz", "MATRIX")):
+        name, options = command.split(" ", 1)
+        assert run(f"{name} stack.npy {options}") == 1
+        error = capsys.readouterr().err
+        assert f"error: {argument}: stack.npy: has 3 axes in Fortran order" in error
+        assert error.endswith("save the array in C order\n")
+    for kind in ("int64", "uint64", "float32"):
+        np.save("mask.npy", np.ones((30, 10), kind))
+        text = f"error: --mask: mask.npy: is {kind}, expected uint8"
+        refused("rpca m.npy --mask mask.npy --out o.npz", 1, text, capsys)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("rpca m.npy --out o.npz --rho 1_0", "--rho: is '1_0', expected a number"),
+        ("svd m.npy --rank 1_0", "--rank: is '1_0', expected an integer"),
+        ("svd m.npy --rank 1 --seed 1_0", "--seed: is '1_0', expected an integer"),
+        ("svd m.npy --rank \u0663", "--rank: is '\u0663', expected an integer"),
+        ("fdk p.npy --out o.npy --sid 5_00 --sdd 1000", "--sid: is '5_00', expected a number"),
+        ("fdk p.npy --out o.npy --sid 500 --sdd 1000 --i0 1_0", "--i0: is '1_0', expected a number or a .npy file"),
+        ("peaks d.nii --bval b --bvec b --out o.npz --min-separation 2_5", "--min-separation: is '2_5', expected a number"),
+        ("eigs g.txt --base 0_1", "--base: is '0_1', expected an integer"),
+    ],
+)
+def test_numbers_are_written_as_usual(line: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(line, 2, f"error: {text}", capsys)
+
+
+@pytest.mark.parametrize("force", ["", " --force"])
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("svd x_U.npy --rank 1 --out x.npy", "--out: is x_U.npy, which is MATRIX too"),
+        ("svd link.npy --rank 1 --out x.npy", "--out: is x_U.npy, which is MATRIX too"),
+        ("svd x_U.npy --rank 1 --out other.npy", "--out: is other_s.npy, which is MATRIX too"),
+        ("pca x_mean.npy --components 1 --out x.npy", "--out: is x_mean.npy, which is SAMPLES too"),
+        ("eigs x_values.npy --count 1 --out ./x.npy", "--out: is ./x_values.npy, which is MATRIX too"),
+        ("rpca x_U.npy --low-rank x_U.npy", "--low-rank: is x_U.npy, which is MATRIX too"),
+        ("rpca x_U.npy --mask mask.npy --sparse mask.npy", "--sparse: is mask.npy, which is --mask too"),
+        ("svd x_U.npy --rank 1 --restart r.npz --out ./r.npz", "--out: is ./r.npz, which is --restart too"),
+        ("fdk p.npy --sid 500 --sdd 1000 --pitch 3 --size 2 2 2 --out p.npy", "--out: is p.npy, which is PROJECTIONS too"),
+        ("fdk p.npy --sid 500 --sdd 1000 --pitch 3 --i0 i0.npy --out i0.npy", "--out: is i0.npy, which is --i0 too"),
+        ("fdk scan.mhd --sid 500 --sdd 1000 --size 2 2 2 --out scan.raw", "--out: is scan.raw, which is PROJECTIONS too"),
+        ("peaks dwi.nii --bval b --bvec b --out dwi.nii", "--out: is dwi.nii, which is IMAGE too"),
+        ("peaks dwi.nii --bval b --bvec b --mask m.nii --out m.nii", "--out: is m.nii, which is --mask too"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(
+    line: str, text: str, force: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("x_U", "x_mean", "x_values"):
+        np.save(f"{name}.npy", np.eye(4))
+    np.save("mask.npy", np.ones((4, 4), np.uint8))
+    np.save("p.npy", np.ones((90, 4, 6), np.float32))
+    np.save("i0.npy", np.ones((4, 6), np.float32))
+    os.symlink("x_U.npy", "link.npy")
+    os.symlink("x_U.npy", "other_s.npy")
+    assert run("example fdk --quiet") == 0
+    scan = Path("scan.mha").read_bytes()
+    begin = len(scan) - 4 * 90 * 48 * 64
+    Path("scan.raw").write_bytes(scan[begin:])
+    Path("scan.mhd").write_bytes(scan[:begin].replace(b"LOCAL", b"scan.raw"))
+    for name in ("dwi.nii", "m.nii"):
+        Path(name).write_bytes(b"")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    refused(line + force, 2, f"error: {text}", capsys)
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

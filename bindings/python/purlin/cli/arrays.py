@@ -35,6 +35,11 @@ _FORMATS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": (
 _NAMES = renaming(row_ptr="indptr", col_idx="indices", values="data")
 
 
+def expect_inputs(given: argparse.Namespace, *inputs: tuple[str, str | None]) -> None:
+    """Notes arguments and paths of inputs before the outputs are announced, none of which may be one of them."""
+    given.files.update({path: argument for argument, path in inputs if path is not None})
+
+
 def existing(given: argparse.Namespace, argument: str, path: str) -> str:
     """The path of an input, which must be a regular file; messages of the library about it then name the argument."""
     given.files[path] = argument
@@ -102,6 +107,14 @@ def load_npy(argument: str, path: str) -> Any:
     return found
 
 
+def stored_type(path: str) -> Any:
+    """The type of the elements of a `.npy` file that a source has opened, which reads integers of 64 bits as float64."""
+    with open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return read(file)[2]
+
+
 @contextmanager
 def _of_file(argument: str, path: str) -> Iterator[None]:
     """Adds the input and its file to messages about the contents."""
@@ -165,6 +178,9 @@ def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Cont
         source = Source.from_npy(path, context=context)
         if len(source.info.shape) < 2:
             raise Failure(f"{argument}: {path}: has 1 axis, at least 2 are needed")
+        if source.fortran_order and len(source.info.shape) > 2:
+            axes = f"has {len(source.info.shape)} axes in Fortran order, of which all but the last would be the rows"
+            raise Failure(f"{argument}: {path}: {axes}: save the array in C order")
         return source
     if ending in (".mtx", ".mtx.gz"):
         return sparse.read_market(path, context=context)

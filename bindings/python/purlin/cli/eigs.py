@@ -11,7 +11,7 @@ from .. import Context, Matrix, graph, lanczos, sparse
 from .._lanczos import order_of
 from .._options import LanczosOptions
 from . import png
-from .arrays import existing, load_npy, matrix_of
+from .arrays import existing, expect_inputs, load_npy, matrix_of
 from .failures import Failure, Usage
 from .options import bar, chosen, command, library_options, machine, say, show, warn, whole
 from .outputs import ArrayFiles, Outputs, require_suffix, suffix_of
@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
     )
     made.add_argument(
         "--base",
-        type=int,
+        type=whole,
         choices=(0, 1),
         help="the number from which an edge list counts vertices (default: 0); the largest number says how many there are",
     )
@@ -289,7 +289,8 @@ def run(given: argparse.Namespace) -> None:
     is_graph = _is_graph(given)
     names = ["values", "coordinates"] if is_graph else ["values", "vectors", "residuals"]
     names += ["labels"] * (given.clusters is not None) + ["vertices"] * given.component
-    with Outputs(given.force) as outputs, machine(given) as (context, group):
+    expect_inputs(given, ("MATRIX", given.matrix))
+    with Outputs(given.force, given.files) as outputs, machine(given) as (context, group):
         files = ArrayFiles(outputs, "--out", given.out, names) if given.out is not None else None
         matrix = _read(given, context)
         vertices = None

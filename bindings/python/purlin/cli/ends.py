@@ -23,9 +23,8 @@ def expect_end(argument: str, path: str, data: Path, begin: int, info: SourceInf
         raise Failure(f"{argument}: {name}: has {found} bytes, {source_of_size} {end}")
 
 
-def expect_metaimage_end(argument: str, path: str, info: SourceInfo) -> None:
-    """Refuses bytes behind the elements of a MetaImage that the library has opened. With a HeaderSize the format allows
-    others before and behind them."""
+def _header(path: str) -> tuple[dict[bytes, bytes], int]:
+    """The keys of a MetaImage, and the number of the byte behind the last of them."""
     with open(path, "rb") as file:
         head = file.read(_LONGEST_HEADER)
     keys: dict[bytes, bytes] = {}
@@ -36,14 +35,25 @@ def expect_metaimage_end(argument: str, path: str, info: SourceInfo) -> None:
         keys.setdefault(key.strip(), value.strip())
         if key.strip() == b"ElementDataFile":
             break
+    return keys, begin
+
+
+def file_of_elements(path: str) -> Path:
+    """The file that has the elements of a MetaImage, which may be the image's own."""
+    name = _header(path)[0].get(b"ElementDataFile", b"LOCAL")
+    if name == b"LOCAL":
+        return Path(path)
+    data = Path(path).parent / os.fsdecode(name)
+    # The library takes a file beside the one that a link leads to.
+    return data if os.path.lexists(data) else Path(os.path.realpath(path)).parent / os.fsdecode(name)
+
+
+def expect_metaimage_end(argument: str, path: str, info: SourceInfo) -> None:
+    """Refuses bytes behind the elements of a MetaImage that the library has opened. With a HeaderSize the format allows
+    others before and behind them."""
+    keys, begin = _header(path)
     if keys.get(b"HeaderSize", b"0") != b"0":
         return
-    name = keys.get(b"ElementDataFile", b"LOCAL")
-    if name == b"LOCAL":
-        expect_end(argument, path, Path(path), begin, info, "its header says")
-        return
-    data = Path(path).with_name(os.fsdecode(name))
-    if not os.path.lexists(data):
-        # The library takes a file beside the one that a link leads to.
-        data = Path(os.path.realpath(path)).with_name(os.fsdecode(name))
-    expect_end(argument, path, data, 0, info, "its header says")
+    data = file_of_elements(path)
+    is_local = keys.get(b"ElementDataFile", b"LOCAL") == b"LOCAL"
+    expect_end(argument, path, data, begin if is_local else 0, info, "its header says")

@@ -8,7 +8,7 @@ import re
 import sys
 
 from .._options import WORDS
-from .. import Error, InvalidArgument, NoConvergence, NoDevice, OutOfDeviceMemory, OutOfMemory
+from .. import Error, InvalidArgument, NoConvergence, NoDevice, NotSupported, OutOfDeviceMemory, OutOfMemory
 
 
 class Failure(Exception):
@@ -46,7 +46,7 @@ class Huge(int):
 
 
 # The argument at the begin of a message of the library, with the element of a list.
-_ARGUMENT = re.compile(r"^(\w+)(\[\d+\])?: ")
+_ARGUMENT = re.compile(r"^(?:not supported: )?(\w+)(\[\d+\])?: ")
 # An argument of the library within a message, as in "count + 1 = 7" or "which = LARGEST", and a constant.
 _INNER = re.compile(r"(?<![\w-])[a-z]\w*(?= [=+] )")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
@@ -117,7 +117,7 @@ def _text(given: argparse.Namespace, error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         text = str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
         return _of_file(given, text), 1
-    if isinstance(error, (InvalidArgument, ValueError, TypeError)):
+    if isinstance(error, (InvalidArgument, NotSupported, ValueError, TypeError)):
         text, is_option = _named(given, str(error))
         return text, 2 if is_option else 1
     if isinstance(error, Error):

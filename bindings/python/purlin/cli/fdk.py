@@ -12,10 +12,10 @@ from .. import Context, fdk
 from .._options import FdkOptions
 from ..blocks import Sink, Source
 from . import nifti, rtk
-from .arrays import existing, load_npy, load_text
-from .ends import expect_end, expect_metaimage_end
+from .arrays import existing, expect_inputs, load_npy, load_text
+from .ends import expect_end, expect_metaimage_end, file_of_elements
 from .failures import Failure, Usage
-from .options import Parser, bar, chosen, command, library_options, machine, say, whole
+from .options import Parser, bar, chosen, command, library_options, machine, number, say, whole
 from .outputs import Outputs, npy_header, require_suffix, suffix_of, write_begin
 
 _EXAMPLE = """purlin example fdk
@@ -70,7 +70,7 @@ def _add_inputs(made: Parser) -> None:
     counts.add_argument("--dark", metavar="DARK", help="counts without radiation, likewise (default: 0)")
     counts.add_argument(
         "--epsilon",
-        type=float,
+        type=number,
         default=0.0,
         metavar="X",
         help="least count after subtraction of the dark ones (default: 0, the library's choice)",
@@ -81,29 +81,29 @@ def _add_geometry(made: Parser) -> None:
     orbit = made.add_argument_group("geometry")
     orbit.add_argument("--geometry", metavar="FILE", help="RTK's XML file (default: a circle by the numbers below)")
     orbit.add_argument(
-        "--sid", type=float, metavar="MM", help="distance from source to axis (needed without --geometry)"
+        "--sid", type=number, metavar="MM", help="distance from source to axis (needed without --geometry)"
     )
     orbit.add_argument(
-        "--sdd", type=float, metavar="MM", help="distance from source to panel (needed without --geometry)"
+        "--sdd", type=number, metavar="MM", help="distance from source to panel (needed without --geometry)"
     )
     orbit.add_argument(
         "--pitch",
-        type=float,
+        type=number,
         nargs="+",
         metavar="MM",
         help="pitch of the columns, and of the rows if it differs (default: the spacing in the file)",
     )
     orbit.add_argument(
         "--panel-offset",
-        type=float,
+        type=number,
         nargs=2,
         metavar=("U", "V"),
         help="centre of the panel in its own axes (default: 0 0; with --geometry what the origin in a MetaImage says, as RTK)",
     )
-    orbit.add_argument("--start", type=float, metavar="DEG", help="angle of the first view (default: 0)")
+    orbit.add_argument("--start", type=number, metavar="DEG", help="angle of the first view (default: 0)")
     orbit.add_argument(
         "--step",
-        type=float,
+        type=number,
         metavar="DEG",
         help="angle from view to view, negative for the other sense (default: 360 over the number of views)",
     )
@@ -127,14 +127,14 @@ def _add_geometry(made: Parser) -> None:
     )
     volume.add_argument(
         "--spacing",
-        type=float,
+        type=number,
         nargs="+",
         metavar="MM",
         help="distance of voxels, one number or three (default: the pitch of the columns over the magnification)",
     )
     volume.add_argument(
         "--origin",
-        type=float,
+        type=number,
         nargs=3,
         metavar=("X", "Y", "Z"),
         help="centre of the first voxel (default: the volume is centred)",
@@ -175,6 +175,15 @@ def _source(given: argparse.Namespace, context: Context) -> Source:
             raise Failure(f"PROJECTIONS: {paths[0]}: is in Fortran order, expected C order (views, rows, columns)")
         return source
     raise Usage(f"PROJECTIONS: is {paths[0]}, expected .mha, .mhd, .npy or .tif, or --shape for a raw file")
+
+
+def _note_inputs(given: argparse.Namespace) -> None:
+    """Notes all inputs, also the file of the elements that a MetaImage names."""
+    for path in given.projections:
+        if given.shape is None and suffix_of(path) == ".mhd" and Path(path).is_file():
+            expect_inputs(given, ("PROJECTIONS", str(file_of_elements(path))))
+        expect_inputs(given, ("PROJECTIONS", path))
+    expect_inputs(given, ("--geometry", given.geometry), ("--angles", given.angles))
 
 
 def _expect_end(given: argparse.Namespace, source: Source) -> None:
@@ -278,7 +287,7 @@ def _counts(given: argparse.Namespace, option: str) -> Any:
     if text is None:
         return None
     try:
-        return float(text)
+        return number(text)
     except ValueError:
         pass
     if suffix_of(text) != ".npy":
@@ -343,7 +352,8 @@ def run(given: argparse.Namespace) -> None:
     i0, dark = _counts(given, "i0"), _counts(given, "dark")
     if i0 is None and (dark is not None or given.epsilon != 0):
         raise Usage("--i0: is not given, but --dark or --epsilon, which are for counts")
-    with machine(given) as (context, group), Outputs(given.force) as outputs:
+    _note_inputs(given)
+    with machine(given) as (context, group), Outputs(given.force, given.files) as outputs:
         place = outputs.add("--out", given.out)
         with _source(given, context) as source, bar(given) as progress:
             _expect_end(given, source)

@@ -25,7 +25,7 @@ _MOST = 2**63 - 1
 
 
 def _expected(found: re.Match[str]) -> str:
-    return f": is {found[2]}, expected {'a number' if found[1] == 'float' else 'an integer'}"
+    return f": is {found[2]}, expected {'a number' if found[1] == 'number' else 'an integer'}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,13 +40,30 @@ class Parser(argparse.ArgumentParser):
         """Ends the process with code 2."""
         text = re.sub(r"^argument (\S+): ", lambda found: f"{found[1].rpartition('/')[2]}: ", message)
         text = re.sub(r": invalid choice: ('[^']*') \(choose from (.*)\)$", r": is \1, expected one of \2", text)
-        text = re.sub(r": invalid (whole|int|float) value: (.*)$", _expected, text)
+        text = re.sub(r": invalid (whole|integer|number) value: (.*)$", _expected, text)
         self.exit(2, f"{self.prog}: error: {' '.join(text.split())} ({self.prog} --help has the options)\n")
+
+
+def _plain(text: str) -> str:
+    """The text of a number. Python takes 1_0 for 10, and digits of all scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return text
+
+
+def number(text: str) -> float:
+    """A number of floating point."""
+    return float(_plain(text))
+
+
+def integer(text: str) -> int:
+    """An integer of any size."""
+    return int(_plain(text))
 
 
 def whole(text: str) -> int:
     """An integer; one that 64 bits do not hold as a `Huge`, so that the check of the option's own range refuses it."""
-    value = int(text)
+    value = integer(text)
     return value if -_MOST - 1 <= value <= _MOST else Huge.of(value)
 
 
@@ -200,8 +217,8 @@ def library_options(parser: Any, struct: str, options: Any, texts: dict[str, str
         else:
             metavar = "N" if hint is int else "X"
             # A seed has all numbers of its type, which the message of a larger one says.
-            kind: Any = whole if hint is int and key != "seed" else hint
-            parser.add_argument(option, type=kind, metavar=metavar, **settings)
+            kinds: dict[Any, Any] = {int: integer if key == "seed" else whole, float: number}
+            parser.add_argument(option, type=kinds.get(hint, hint), metavar=metavar, **settings)
 
 
 def chosen(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:

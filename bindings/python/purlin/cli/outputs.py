@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -84,12 +84,14 @@ def save_npz(path: Path, arrays: dict[str, Any]) -> None:
 
 
 class Outputs:
-    """The output files of a command. `with Outputs(force) as outputs:` removes what was written if the block fails, and
-    gives the files their names if it succeeds: all of them, or none. A process that is killed leaves
+    """The output files of a command. `with Outputs(force, inputs) as outputs:` removes what was written if the block fails,
+    and gives the files their names if it succeeds: all of them, or none. A process that is killed leaves
     `NAME.<16 hexadecimal digits>.partial.*`, and during the renames older files as `NAME.<16 hexadecimal digits>.older.*`."""
 
-    def __init__(self, force: bool) -> None:
+    def __init__(self, force: bool, inputs: Mapping[str, str] | None = None) -> None:
+        """`inputs` has the argument of each path that the command reads. None of these files may be an output."""
         self._force = force
+        self._inputs = inputs if inputs is not None else {}
         # Provisional names and final ones.
         self._files: dict[Path, Path] = {}
         # The argument and the path on the command line of each provisional name, for messages.
@@ -101,6 +103,9 @@ class Outputs:
         target = Path(os.path.realpath(path))
         if target in self._files.values():
             raise Usage(f"{argument}: is {path}, which is another output too")
+        for file, name in self._inputs.items():
+            if _is_same(target, file):
+                raise Usage(f"{argument}: is {path}, which is {name} too")
         self._check(argument, path, target)
         if not target.parent.is_dir():
             raise Failure(f"{argument}: is {path}, whose folder does not exist")
@@ -275,6 +280,17 @@ class _Rename:
         if self._older is not None:
             with suppress(OSError):
                 self._older.unlink()
+
+
+def _is_same(target: Path, path: str) -> bool:
+    """Whether two paths are of one file, also of one that does not exist."""
+    try:
+        if target.exists() and os.path.exists(path):
+            return os.path.samefile(target, path)
+        return str(target) == os.path.realpath(path)
+    except (OSError, ValueError):
+        # The second path may be from a file's header, and be none.
+        return False
 
 
 def _beside(target: Path, ending: str) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..pca import PCA
 from .._options import CommonOptions
-from .arrays import matrix_of
+from .arrays import expect_inputs, matrix_of
 from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
@@ -66,7 +66,8 @@ def run(given: argparse.Namespace) -> None:
         "noise_variance",
     ]
     names += ["scale"] * given.scale
-    with Outputs(given.force) as outputs:
+    expect_inputs(given, ("SAMPLES", given.matrix))
+    with Outputs(given.force, given.files) as outputs:
         written = names + ["scores"] * given.scores
         files = ArrayFiles(outputs, "--out", given.out, written) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:

@@ -10,8 +10,9 @@ import numpy as np
 from .. import InvalidArgument, dwi
 from .._options import CsaOptions, PeaksOptions
 from . import nifti
+from .arrays import expect_inputs
 from .failures import Failure, Usage
-from .options import bar, chosen, command, library_options, machine, say, whole
+from .options import bar, chosen, command, library_options, machine, number, say, whole
 from .outputs import Outputs, require_suffix, save_npz
 
 _EXAMPLE = """purlin example peaks
@@ -48,14 +49,14 @@ def add(commands: Any) -> None:
     made.add_argument("--count", type=whole, default=3, metavar="K", help="most peaks of a voxel (default: 3)")
     made.add_argument(
         "--min-separation",
-        type=float,
+        type=number,
         default=25.0,
         metavar="DEG",
         help="least angle between two peaks, degrees (default: 25)",
     )
     made.add_argument(
         "--relative-threshold",
-        type=float,
+        type=number,
         default=0.5,
         metavar="X",
         help="least value of a peak, as a part of the voxel's largest (default: 0.5)",
@@ -115,7 +116,10 @@ def run(given: argparse.Namespace) -> None:
         threads="--threads",
     )
     basis: Any = "descoteaux07_legacy" if is_dipy else "mrtrix3"
-    with Outputs(given.force) as outputs, bar(given) as progress:
+    expect_inputs(
+        given, ("IMAGE", given.image), ("--bval", given.bval), ("--bvec", given.bvec), ("--mask", given.mask)
+    )
+    with Outputs(given.force, given.files) as outputs, bar(given) as progress:
         place = outputs.add("--out", given.out)
         image = nifti.read(given, "IMAGE", given.image, (4,))
         # As many as arrays of 64 bits hold.

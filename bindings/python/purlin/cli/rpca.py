@@ -13,8 +13,8 @@ from .. import Context, Matrix, rpca
 from .._options import RpcaOptions
 from .._results import computing_type
 from ..blocks import Sink, Source
-from .arrays import matrix_of
-from .failures import Usage
+from .arrays import expect_inputs, matrix_of, stored_type
+from .failures import Failure, Usage
 from .options import bar, chosen, command, library_options, machine, say
 from .outputs import Outputs, npy_header, require_suffix, save_npz, write_begin
 
@@ -99,10 +99,13 @@ def run(given: argparse.Namespace) -> None:
     ):
         if name is not None:
             require_suffix(option, name, ending)
-    with Outputs(given.force) as outputs, machine(given) as (context, group):
+    expect_inputs(given, ("MATRIX", given.matrix), ("--mask", given.mask))
+    with Outputs(given.force, given.files) as outputs, machine(given) as (context, group):
         place = None if given.out is None else outputs.add("--out", given.out)
         matrix = matrix_of(given, "MATRIX", given.matrix, context, given.key)
         mask = None if given.mask is None else matrix_of(given, "--mask", given.mask, context)
+        if isinstance(mask, Source) and mask.info.dtype != np.uint8:
+            raise Failure(f"--mask: {given.mask}: is {stored_type(given.mask)}, expected uint8")
         with (
             bar(given, "residual") as progress,
             rpca.Rpca(progress=progress, context=context, **options, **group) as session,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import rsvd
 from .._options import RsvdOptions
-from .arrays import matrix_of
+from .arrays import expect_inputs, matrix_of
 from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say, show, whole
 from .outputs import ArrayFiles, Outputs
@@ -73,9 +73,8 @@ def run(given: argparse.Namespace) -> None:
     given.names.update(rank="--rank", restart_path="--restart", threads="--threads", a="MATRIX")
     if given.rank is None and given.tolerance is None:
         raise Usage("--rank: is not given, and no --tolerance either")
-    if given.restart_path is not None:
-        given.files[given.restart_path] = "--restart"
-    with Outputs(given.force) as outputs:
+    expect_inputs(given, ("MATRIX", given.matrix), ("--restart", given.restart_path))
+    with Outputs(given.force, given.files) as outputs:
         files = ArrayFiles(outputs, "--out", given.out, _NAMES) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:
             matrix = matrix_of(given, "MATRIX", given.matrix, context, given.key)
