@@ -142,6 +142,7 @@ fn eigenpairs_of<T: Scalar>(
     // Of products that are all 0 a solve says that they converged.
     if found.info.norm == 0.0 {
         operator.expect_products(false)?;
+        found.info.products += usize::from(operator.is_own());
     }
     Ok(found)
 }

@@ -57,14 +57,18 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
     Err(underflow(&format!("products with vectors of norm 1 are as small as {size:e}, at least {least:.1e} is needed")))
 }
 
-/// Refuses A^H A if the square of `size`, an estimate of ||A|| that is not 0, underflows.
+/// How many times the norm of an operator may be its estimate by a step of the power method.
+const MARGIN: f64 = 100.0;
+
+/// Refuses A^H A before it is used if its norm is too small. `size` is an estimate of ||A||, not 0, that may be too small
+/// by [`MARGIN`]; what is near the limit is decided by the solve's own estimate.
 ///
 /// # Errors
 /// [`Error::Numerical`].
 pub fn expect_square_of<T: Scalar>(size: f64) -> Result<()> {
     // Compare roots: the square itself may underflow to 0.
     let least = least::<T>().sqrt();
-    if size < least {
+    if size < least / MARGIN {
         let size = format!("its norm is about {size:.1e}, at least {least:.1e} is needed for A^H A");
         return Err(underflow(&size));
     }

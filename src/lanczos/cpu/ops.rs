@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::lanczos::cycles::Cycles;
 use crate::lanczos::ops::{Affine, LIGHT, LanczosOps, PIECE, Projection, product_less};
 use crate::rng;
-use crate::scalar::{Real, Scalar};
+use crate::scalar::{Real, Scalar, is_finite};
 use crate::shape::to_u64;
 use crate::spmv::renumber::Direction;
 
@@ -182,13 +182,17 @@ impl<T: Scalar> LanczosOps for CpuKrylov<'_, '_, '_, T> {
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {
         let context = Arc::clone(&self.context);
-        let factor = T::from_parts(factor, 0.0);
+        let narrow = T::from_parts(factor, 0.0);
         let column = self.column_mut(column)?;
         context.pool().run_here(|| {
-            column
-                .par_chunks_mut(PIECE)
-                .with_min_len(LIGHT)
-                .for_each(|piece| piece.iter_mut().for_each(|x| *x = factor * *x));
+            column.par_chunks_mut(PIECE).with_min_len(LIGHT).for_each(|piece| {
+                if is_finite(narrow) {
+                    piece.iter_mut().for_each(|x| *x = narrow * *x);
+                } else {
+                    // The inverse of a small norm may be beyond the type, although the unit vector is not.
+                    piece.iter_mut().for_each(|x| *x = T::narrow(x.widen().scaled(factor)));
+                }
+            });
         });
         Ok(())
     }

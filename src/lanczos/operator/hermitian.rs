@@ -245,15 +245,16 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Refuses an operator of a sparse matrix whose products with a vector of norm 1 are not 0, but so small
-    /// that squares of residuals underflow. That holds too for a product A^H A x of 0 where A x is not 0. After a solve that
+    /// Refuses an operator whose products with a vector of norm 1 are not 0, but so small that squares of residuals underflow. That holds too for a product A^H A x of 0 where A x is not 0. After a solve that
     /// `has_failed`, products whose rounding errors are so small are refused too. O(entries).
     ///
     /// # Errors
     /// [`Error::Numerical`]; [`Error::OutOfMemory`].
     pub(in crate::lanczos) fn expect_products(&mut self, has_failed: bool) -> Result<()> {
-        if !matches!(self.products, Products::Sparse { .. }) {
-            return Ok(());
+        match self.products {
+            Products::Sparse { .. } => {}
+            Products::Own(_) | Products::Graph(_) if self.rows.is_none() => {}
+            _ => return Ok(()),
         }
         let n = self.order();
         let mut x = alloc::filled(WHAT, n, T::default())?;
