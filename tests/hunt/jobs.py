@@ -342,7 +342,7 @@ JOBS: dict[str, Callable[[np.random.Generator], Job]] = {
 # Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
 ROUNDED_UNDER_LIMITS = {"robust": 1e-6, "train": 1e-9, "operators": 1e-9}
 # The same for limits of device memory, under which cuBLAS has a smaller workspace and chooses other orders of sums.
-ROUNDED_UNDER_DEVICE_LIMITS = {"rounded": 1e-9}
+ROUNDED_UNDER_DEVICE_LIMITS = {"rounded": 1e-12}
 # Jobs that take arrays on a device, and by how much their results may then differ from those of the same arrays on the host.
 ON_DEVICE = {"low_rank": 0.0, "components": 0.0, "robust": 1e-6, "train": 1e-9, "tomography": 1e-5, "sparse": 1e-12, "signals": 1e-9}
 # Errors of a job on random input that break no promise.
