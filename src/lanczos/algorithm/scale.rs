@@ -60,8 +60,8 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
 /// How many times the norm of an operator may be its estimate by a step of the power method.
 const MARGIN: f64 = 100.0;
 
-/// Refuses A^H A before it is used if its norm is too small. `size` is an estimate of ||A||, not 0, that may be too small
-/// by [`MARGIN`]; what is near the limit is decided by the solve's own estimate.
+/// Refuses A^H A before it is used if its norm is too small. `size` is an estimate of ||A||, not 0, that may be a hundred
+/// times too small; what is near the limit is decided by the solve's own estimate.
 ///
 /// # Errors
 /// [`Error::Numerical`].
