@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cli_runs import in_a_folder, run  # noqa: F401  (the fixture of every test)
+from cli_runs import in_a_folder, refused, run  # noqa: F401  (the fixture of every test)
 
 import purlin
 from purlin import cli
@@ -278,3 +278,21 @@ def test_results_that_are_printed_can_be_interrupted(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(cli.svd, "show", show)
     assert run("svd m.npy --rank 3 --device cpu") == 130
+
+
+@pytest.mark.parametrize("end", ["/", "//", "/."])
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("svd m.npy --rank 3 --out o.npy", "--out"),
+        ("svd m.npy --rank 3 --out o.npz", "--out"),
+        ("rpca m.npy --low-rank l.npy", "--low-rank"),
+        ("eigs g.txt --picture p.png", "--picture"),
+        ("fdk m.npy --sid 1 --sdd 2 --out v.npy", "--out"),
+        ("peaks m.npy --bval b --bvec b --out o.npz", "--out"),
+    ],
+)
+def test_the_name_of_a_folder_is_no_output(line: str, option: str, end: str, capsys: Any) -> None:
+    line_of("svd", False)
+    name = line.split()[-1] + end
+    refused(line + end, 2, f"error: {option}: is {name}, expected a name that ends in ", capsys)

@@ -239,6 +239,41 @@ def test_damaged_compressed_tables_are_refused(ending: str, capsys: pytest.Captu
         refused(line, 1, f"error: --angles: a.{ending}: is not a list of numbers", capsys)
 
 
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_members_of_compressed_tables_are_all_read(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("p.npy", np.ones((90, 4, 6), np.float32))
+    module = {"gz": gzip, "bz2": pytest.importorskip("bz2"), "xz": pytest.importorskip("lzma")}[ending]
+    one, two = (
+        module.compress("".join(f"{4 * k}\n" for k in part).encode()) for part in (range(50), range(50, 90))
+    )
+    line = f"fdk p.npy --pitch 3 --out o.npy --sid 500 --sdd 1000 --size 2 2 2 --quiet --device cpu --angles a.{ending}"
+    for whole in (one + two, one + two + bytes(8), one + bytes(8) + two, module.compress(b"") + one + two):
+        Path(f"a.{ending}").write_bytes(whole)
+        assert run(line + " --force") == 0
+    Path("o.npy").unlink()
+    middle = len(two) // 2
+    damaged = two[:middle] + bytes([two[middle] ^ 255]) + two[middle + 1 :]
+    for wrong in (one + two + b"garbage", one + two + bytes(8) + b"1", one + damaged, one + two[:-1]):
+        Path(f"a.{ending}").write_bytes(wrong)
+        refused(line, 1, f"error: --angles: a.{ending}: is not a list of numbers", capsys)
+
+
+def test_archives_without_arrays(capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("none.npz")
+    for line in ("svd none.npz --rank 1", "svd none.npz --rank 1 --key a", "eigs none.npz", "rpca none.npz --out o.npz"):
+        refused(line, 1, "error: MATRIX: none.npz: has no arrays", capsys)
+
+
+def test_names_of_inputs_that_no_reader_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.txt.bz2").write_bytes(b"")
+    np.save("m.npy", np.eye(3))
+    expected = "expected a name that ends in .npy, .npz, .mtx"
+    others = ".mtx.gz, .txt, .edges, .tsv, .el or .gz"
+    refused("eigs a.txt.bz2", 1, f"error: MATRIX: is a.txt.bz2, {expected}, {others}", capsys)
+    refused("svd a.txt.bz2 --rank 1", 1, f"error: MATRIX: is a.txt.bz2, {expected} or .mtx.gz", capsys)
+    refused("svd m.npy/ --rank 1", 1, f"error: MATRIX: is m.npy/, {expected} or .mtx.gz", capsys)
+
+
 def test_archives_are_read_to_the_check_sum_of_each_array(capsys: pytest.CaptureFixture[str]) -> None:
     np.savez("m.npz", m=np.eye(300))
     content = Path("m.npz").read_bytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import io
 import warnings
 import zipfile
 import zlib
@@ -28,6 +30,12 @@ except ImportError:
 else:
     _DAMAGED = (ValueError, EOFError, zlib.error, LZMAError)
 _DAMAGED_ARCHIVE: tuple[type[Exception], ...] = (*_DAMAGED, zipfile.BadZipFile, KeyError, RuntimeError)
+
+# Endings of the files that `matrix_of` reads.
+_MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
+# Modules that unpack tables, and their classes. NumPy, which does it too, ignores bytes behind the last member, and so a
+# damaged member behind the first.
+_UNPACKED_BY = {".bz2": ("bz2", "BZ2Decompressor"), ".xz": ("lzma", "LZMADecompressor")}
 
 # SciPy's sparse formats, and the arrays of each beside `data`.
 _FORMATS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
@@ -65,12 +73,32 @@ def contents(argument: str, path: str, expected: str) -> Iterator[None]:
         raise Failure(f"{argument}: {path}: is not {expected}: {error}") from None
 
 
+def _unpacked(argument: str, path: str) -> io.BytesIO:
+    """The contents of all members of a bzip2 or xz file. As of gzip files, zeros behind a member are padding, and other
+    bytes there are refused."""
+    module, name = _UNPACKED_BY[suffix_of(path)]
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except ImportError:
+        raise Failure(f"{argument}: {path}: cannot be read: this Python was built without {module}") from None
+    packed, found = Path(path).read_bytes(), io.BytesIO()
+    while True:
+        member = make()
+        found.write(member.decompress(packed))
+        if not member.eof:
+            raise EOFError("ends before its last member does")
+        packed = member.unused_data.lstrip(b"\0")
+        if not packed:
+            found.seek(0)
+            return found
+
+
 def load_text(argument: str, path: str, expected: str) -> Any:
     """The numbers of a text file, which may be compressed."""
     with contents(argument, path, expected), warnings.catch_warnings():
         # That there are none is said by the check of their number.
         warnings.simplefilter("ignore")
-        return np.loadtxt(path, ndmin=2)
+        return np.loadtxt(_unpacked(argument, path) if suffix_of(path) in _UNPACKED_BY else path, ndmin=2)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
@@ -168,8 +196,16 @@ def _of_scipy(parts: dict[str, Any], context: Context) -> Matrix:
     return sparse.transpose(Matrix.csr(first, second, values, (cols, rows), context=context))
 
 
-def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Context, key: str | None = None) -> Any:
-    """A matrix for the library: of a `.npy` file a source that is read in blocks, of a `.npz` file the array `key`."""
+def matrix_of(
+    given: argparse.Namespace,
+    argument: str,
+    path: str,
+    context: Context,
+    key: str | None = None,
+    others: tuple[str, ...] = (),
+) -> Any:
+    """A matrix for the library: of a `.npy` file a source that is read in blocks, of a `.npz` file the array `key`. `others`
+    are endings of files that the command reads by itself."""
     existing(given, argument, path)
     ending = suffix_of(path)
     if key is not None and ending != ".npz":
@@ -185,8 +221,11 @@ def matrix_of(given: argparse.Namespace, argument: str, path: str, context: Cont
     if ending in (".mtx", ".mtx.gz"):
         return sparse.read_market(path, context=context)
     if ending != ".npz":
-        raise Failure(f"{argument}: is {path}, expected a name that ends in .npy, .npz, .mtx or .mtx.gz")
+        *first, last = _MATRICES + others
+        raise Failure(f"{argument}: is {path}, expected a name that ends in {', '.join(first)} or {last}")
     parts = load_npz(argument, path)
+    if not parts:
+        raise Failure(f"{argument}: {path}: has no arrays")
     if key is None and {"format", "shape", "data"} <= set(parts):
         with _of_file(argument, path):
             return _of_scipy(parts, context)

@@ -162,7 +162,7 @@ def _read(given: argparse.Namespace, context: Context) -> Any:
         # Entries are gathered in compressed rows, which needs all of them.
         found = load_npy("MATRIX", existing(given, "MATRIX", given.matrix))
     else:
-        found = matrix_of(given, "MATRIX", given.matrix, context, given.key)
+        found = matrix_of(given, "MATRIX", given.matrix, context, given.key, _EDGES)
     rule: Any = given.symmetrize or ("union" if is_edges else "none")
     return found if rule == "none" else sparse.symmetrize(found, rule, context=context)
 

@@ -23,8 +23,8 @@ _DOUBLE = (".nii.gz", ".mtx.gz")
 
 
 def suffix_of(path: str) -> str:
-    """The ending of a file's name in lower case, `.nii.gz` as one."""
-    name = Path(path).name.lower()
+    """The ending of a file's name in lower case, `.nii.gz` as one; none of a path that ends in a slash."""
+    name = os.path.basename(path).lower()
     return next((ending for ending in _DOUBLE if name.endswith(ending)), Path(name).suffix)
 
 
