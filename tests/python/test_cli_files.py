@@ -296,3 +296,63 @@ def test_the_name_of_a_folder_is_no_output(line: str, option: str, end: str, cap
     line_of("svd", False)
     name = line.split()[-1] + end
     refused(line + end, 2, f"error: {option}: is {name}, expected a name that ends in ", capsys)
+
+
+@pytest.mark.parametrize("letter", ["a", "\u00e9", "\U0001f300"])
+@pytest.mark.parametrize("is_old", [False, True])
+def test_names_may_be_as_long_as_the_file_system_allows(letter: str, is_old: bool) -> None:
+    line_of("svd", False)
+    longest = os.pathconf(".", "PC_NAME_MAX")
+
+    def long(ending: str) -> str:
+        count, rest = divmod(longest - len(ending), len(letter.encode()))
+        return letter * count + "x" * rest + ending
+
+    one, low, begin = long(".npz"), long(".npy"), long("_Vt.npy")[: -len("_Vt.npy")]
+    names = {one, low, *(f"{begin}_{name}.npy" for name in ("U", "s", "Vt"))}
+    for name in names if is_old else ():
+        Path(name).write_bytes(OLD)
+    force = " --force" * is_old
+    assert run(f"svd m.npy --rank 3 --out {one} --device cpu{force}") == 0
+    assert run(f"svd m.npy --rank 3 --out {begin}.npy --device cpu{force}") == 0
+    # Of this output the library writes a provisional file of its own.
+    assert run(f"rpca m.npy --low-rank {low} --device cpu{force}") == 0
+    assert {path.name for path in Path().iterdir()} == {"m.npy", "g.txt", *names}
+    assert np.load(one)["s"].shape == np.load(f"{begin}_s.npy").shape == (3,) and np.load(low).shape == _MATRIX.shape
+
+
+def test_a_link_to_a_file_of_a_long_ending_stays() -> None:
+    line_of("svd", False)
+    data = "d." + "e" * (os.pathconf(".", "PC_NAME_MAX") - 2)
+    Path(data).write_bytes(OLD)
+    Path("o_s.npy").symlink_to(data)
+    assert run("svd m.npy --rank 3 --out o.npy --device cpu --force") == 0
+    assert Path("o_s.npy").is_symlink() and np.load(data).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "left"),
+    [
+        ("--scale --scores", "pca m.npy --components 2", "o_scale.npy, o_scores.npy exist"),
+        ("--scale --scores", "pca m.npy --components 2 --scale", "o_scores.npy exists"),
+        ("--scores", "pca m.npy --components 2 --scale", "o_scores.npy exists"),
+        ("", "eigs g.txt --count 2 --embed", "o_vectors.npy, o_residuals.npy exist"),
+        ("--clusters 2 --component", "eigs g.txt --count 2 --embed", "o_labels.npy, o_vertices.npy exist"),
+        ("--embed", "eigs g.txt --count 2", "o_coordinates.npy exists"),
+    ],
+)
+def test_an_older_set_with_more_arrays_is_not_replaced_in_part(
+    before: str, line: str, left: str, folder: Path, capsys: Any
+) -> None:
+    line_of("svd", False)
+    first = line.split(" --")[0] + (" --components 2 " if line.startswith("pca") else " --count 2 ") + before
+    assert run(f"{first} --out o.npy --device cpu --quiet") == 0
+    old = {path.name: path.read_bytes() for path in folder.iterdir()}
+    refused(f"{line} --out o.npy --force", 1, f"--out: is o.npy, but {left}, which this run does not replace", capsys)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == old
+    # The same set, another name, and an array of the user's own beside no older set.
+    assert run(f"{first} --out o.npy --device cpu --quiet --force") == 0
+    Path("q_labels.npy").write_bytes(OLD)
+    Path("q_scores.npy").write_bytes(OLD)
+    assert run(f"{line} --out q.npy --device cpu --quiet") == 0
+    assert Path("q_labels.npy").read_bytes() == Path("q_scores.npy").read_bytes() == OLD

@@ -43,6 +43,8 @@ _TEXTS = {
 # Of these an embedding has its own values.
 _OF_PAIRS = ("which", "kind", "shift", "sigma")
 _EDGES = (".txt", ".edges", ".tsv", ".el", ".gz")
+# The arrays of --out.
+_OF_MATRIX, _OF_GRAPH, _MORE = ["values", "vectors", "residuals"], ["values", "coordinates"], ["labels", "vertices"]
 
 
 def add(commands: Any) -> None:
@@ -287,11 +289,12 @@ def run(given: argparse.Namespace) -> None:
     _check(given)
     given.lacks_zero = False
     is_graph = _is_graph(given)
-    names = ["values", "coordinates"] if is_graph else ["values", "vectors", "residuals"]
-    names += ["labels"] * (given.clusters is not None) + ["vertices"] * given.component
+    names = _OF_GRAPH if is_graph else _OF_MATRIX
+    names = names + ["labels"] * (given.clusters is not None) + ["vertices"] * given.component
+    possible = list(dict.fromkeys(_OF_MATRIX + _OF_GRAPH + _MORE))
     expect_inputs(given, ("MATRIX", given.matrix))
     with Outputs(given.force, given.files) as outputs, machine(given) as (context, group):
-        files = ArrayFiles(outputs, "--out", given.out, names) if given.out is not None else None
+        files = ArrayFiles(outputs, "--out", given.out, names, possible) if given.out is not None else None
         matrix = _read(given, context)
         vertices = None
         if given.component:

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,9 @@ from . import interrupts
 from .failures import PARTIAL, Failure, Usage
 
 _DOUBLE = (".nii.gz", ".mtx.gz")
+# Bytes of a name that provisional names begin with, and characters of an ending that names of older files have. What the
+# library appends for a provisional file of its own then fits too, wherever names may have 143 bytes or more.
+_BEGIN, _ENDING = 64, 16
 
 
 def suffix_of(path: str) -> str:
@@ -239,7 +242,7 @@ class _Rename:
         os.replace(self.partial, self.target)
 
     def _keep(self, is_own: bool, alone: bool) -> None:
-        self._older = _beside(self.target, f"older{suffix_of(self.target.name)}")
+        self._older = _beside(self.target, f"older{suffix_of(self.target.name)[:_ENDING]}")
         # In a folder like /tmp a second name of another user's file could not be removed.
         if is_own:
             try:
@@ -294,8 +297,10 @@ def _is_same(target: Path, path: str) -> bool:
 
 
 def _beside(target: Path, ending: str) -> Path:
-    """A name that nobody can guess in the folder of a file, which begins like the file's."""
+    """A name that nobody can guess in the folder of a file, which begins like the file's and is of bounded length."""
     stem = target.name[: len(target.name) - len(suffix_of(target.name))]
+    while len(os.fsencode(stem)) > _BEGIN:
+        stem = stem[:-1]
     return target.with_name(f"{stem}.{secrets.token_hex(8)}.{ending}")
 
 
@@ -312,14 +317,23 @@ def _write_out(path: Path) -> None:
 class ArrayFiles:
     """Arrays in one `.npz` file, or each in a `.npy` file of its own, NAME_ARRAY.npy."""
 
-    def __init__(self, outputs: Outputs, argument: str, path: str, names: list[str]) -> None:
+    def __init__(
+        self, outputs: Outputs, argument: str, path: str, names: list[str], possible: Sequence[str] = ()
+    ) -> None:
+        """`possible` has the names of all arrays that the command writes, with other options too. An older set with an array
+        that `names` lacks is not replaced, since that array would then be beside others that it does not belong to."""
         if require_suffix(argument, path, ".npz", ".npy") == ".npz":
             self._one: Path | None = outputs.add(argument, path)
             self.written = [path]
-        else:
-            self._one = None
-            self.written = [f"{path[: -len('.npy')]}_{name}.npy" for name in names]
-            self._several = {name: outputs.add(argument, file) for name, file in zip(names, self.written)}
+            return
+        self._one = None
+        begin = path[: -len(".npy")]
+        self.written = [f"{begin}_{name}.npy" for name in names]
+        self._several = {name: outputs.add(argument, file) for name, file in zip(names, self.written)}
+        left = [file for name in possible if name not in names and os.path.lexists(file := f"{begin}_{name}.npy")]
+        if left and any(os.path.lexists(file) for file in self.written):
+            exist = "exists" if len(left) == 1 else "exist"
+            raise Failure(f"{argument}: is {path}, but {', '.join(left)} {exist}, which this run does not replace")
 
     def write(self, arrays: dict[str, Any]) -> None:
         """Writes the arrays under the names announced."""

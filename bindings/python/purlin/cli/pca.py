@@ -21,6 +21,17 @@ underscores: components (K, features), mean, explained_variance, explained_varia
 noise_variance, with --scale also scale, and with --scores also scores. A .npy file is read in blocks and need not fit in
 memory."""
 
+_NAMES = [
+    "components",
+    "mean",
+    "explained_variance",
+    "explained_variance_ratio",
+    "singular_values",
+    "noise_variance",
+]
+# Names of the arrays that options add.
+_MORE = ["scale", "scores"]
+
 
 def add(commands: Any) -> None:
     """Declares the command."""
@@ -57,19 +68,12 @@ def run(given: argparse.Namespace) -> None:
         raise Usage("--scores: is given, but --out is not, and the ratios of variance are printed alone")
     if given.whiten and not given.scores:
         raise Usage("--whiten: is given, but --scores is not, and it is of the scores alone")
-    names = [
-        "components",
-        "mean",
-        "explained_variance",
-        "explained_variance_ratio",
-        "singular_values",
-        "noise_variance",
-    ]
-    names += ["scale"] * given.scale
+    names = _NAMES + ["scale"] * given.scale
     expect_inputs(given, ("SAMPLES", given.matrix))
     with Outputs(given.force, given.files) as outputs:
         written = names + ["scores"] * given.scores
-        files = ArrayFiles(outputs, "--out", given.out, written) if given.out is not None else None
+        possible = _NAMES + _MORE
+        files = ArrayFiles(outputs, "--out", given.out, written, possible) if given.out is not None else None
         with machine(given) as (context, group), bar(given) as progress:
             samples = matrix_of(given, "SAMPLES", given.matrix, context, given.key)
             with PCA(
