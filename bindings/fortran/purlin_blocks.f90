@@ -246,11 +246,11 @@ contains
     distances = c_null_ptr
     place = c_null_ptr
     if (present(spacing)) then
-      if (size(spacing) /= size(dims)) call refuse(o, 'spacing: not as many as dims')
+      call expect_as_many(o, 'spacing', size(spacing, kind=c_int64_t), 'dims', size(dims, kind=c_int64_t))
       distances = c_loc(spacing)
     end if
     if (present(origin)) then
-      if (size(origin) /= size(dims)) call refuse(o, 'origin: not as many as dims')
+      call expect_as_many(o, 'origin', size(origin, kind=c_int64_t), 'dims', size(dims, kind=c_int64_t))
       place = c_loc(origin)
     end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_sink_to_metaimage(context%handle(), c_loc(name), dtype, &

@@ -389,7 +389,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    if (size(weights) /= size(points)) call refuse(o, 'weights: not as many as points')
+    call expect_as_many(o, 'weights', size(weights, kind=c_int64_t), 'points', size(points, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density_histogram(size(points, kind=c_int64_t), points, &
       weights, from, to, size(shares, kind=c_int64_t), shares))
     call finish(o, stat, errmsg)

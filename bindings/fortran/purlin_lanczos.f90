@@ -143,7 +143,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
+    call expect_as_many(o, 'beta', size(beta, kind=c_int64_t), 'alpha', size(alpha, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_tridiagonalize(self%key, stream_key(stream), a%handle(), &
       size(alpha, kind=c_int64_t), tensor_key(start), c_loc(alpha), c_loc(beta), count))
     call finish(o, stat, errmsg)
@@ -438,7 +438,7 @@ contains
     tolerance = [1e-12_c_double, 1e-6_c_double]
     if (present(cluster)) tolerance(1) = cluster
     if (present(converged)) tolerance(2) = converged
-    if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
+    call expect_as_many(o, 'beta', size(beta, kind=c_int64_t), 'alpha', size(alpha, kind=c_int64_t))
     if (size(accepted) < size(alpha)) call refuse(o, 'accepted: has fewer elements than alpha')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_cullum_willoughby(size(alpha, kind=c_int64_t), c_loc(alpha), &
       c_loc(beta), tolerance(1), tolerance(2), c_loc(accepted), count))
@@ -456,13 +456,13 @@ contains
     type(outcome) :: o
     ends = c_null_ptr
     if (size(off) /= max(size(diagonal) - 1, 0)) call refuse(o, 'off: not one less than diagonal')
-    if (size(values) /= size(diagonal)) call refuse(o, 'values: not as many as diagonal')
+    call expect_as_many(o, 'values', size(values, kind=c_int64_t), 'diagonal', size(diagonal, kind=c_int64_t))
     if (present(first)) then
-      if (size(first) /= size(diagonal)) call refuse(o, 'first: not as many as diagonal')
+      call expect_as_many(o, 'first', size(first, kind=c_int64_t), 'diagonal', size(diagonal, kind=c_int64_t))
       ends(1) = c_loc(first)
     end if
     if (present(last)) then
-      if (size(last) /= size(diagonal)) call refuse(o, 'last: not as many as diagonal')
+      call expect_as_many(o, 'last', size(last, kind=c_int64_t), 'diagonal', size(diagonal, kind=c_int64_t))
       ends(2) = c_loc(last)
     end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tridiagonal_eigenvalues(size(diagonal, kind=c_int64_t), &

@@ -13,7 +13,7 @@ module purlin_library
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
   public :: purlin_string, purlin_device_count, purlin_device_properties, purlin_init
-  public :: outcome, absorb, refuse, refuse_null, finish, counted_from_one, name_argument
+  public :: outcome, absorb, refuse, refuse_null, expect_as_many, finish, counted_from_one, name_argument
 
   !> Defaults into an option, info or result struct: `call purlin_init(options)`. Always the first thing done to one.
   interface purlin_init
@@ -311,6 +311,17 @@ contains
     if (o%status /= PURLIN_SUCCESS) return
     o%status = PURLIN_ERROR_INVALID_ARGUMENT
     o%message = message
+  end subroutine
+
+  !> Refuses an array that has more or fewer elements than another one.
+  subroutine expect_as_many(o, name, elements, other, expected)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: name, other
+    integer(c_int64_t), intent(in) :: elements, expected
+    character(128) :: text
+    if (elements == expected) return
+    write (text, '(2a, i0, 3a, i0)') name, ': has ', elements, ' elements, ', other, ' has ', expected
+    call refuse(o, trim(text))
   end subroutine
 
   !> Gives an argument, which the library calls otherwise, the name in this module in the message about it.

@@ -320,6 +320,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -339,6 +340,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -358,6 +360,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -377,6 +380,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -396,6 +400,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -415,6 +420,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -434,6 +440,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -453,6 +460,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
+      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -471,8 +479,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], size(row_ptr, kind=c_int64_t), &
-      size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], [c_loc(row_ptr), c_loc(col_idx)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
       c_loc(col_idx), c_null_ptr, index_base, copied, o%status, o%message)
@@ -489,21 +497,29 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], size(row_ptr, kind=c_int64_t), &
-      size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
+    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], [c_loc(row_ptr), c_loc(col_idx)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
       c_loc(col_idx), c_null_ptr, index_base, copied, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine check_csr(o, contiguous_arrays, pointers, indices, entries)
+  subroutine check_csr(o, packed, addresses, pointers, indices, entries)
     type(outcome), intent(inout) :: o
-    logical, intent(in) :: contiguous_arrays(:)
+    !> Of row_ptr, col_idx and, unless the matrix is a pattern, values.
+    logical, intent(in) :: packed(:)
+    type(c_ptr), intent(in) :: addresses(:)
     integer(c_int64_t), intent(in) :: pointers, indices, entries
-    if (.not. all(contiguous_arrays)) call refuse(o, 'row_ptr, col_idx, values: one of them is not contiguous')
+    character(*), parameter :: names(3) = [character(7) :: 'row_ptr', 'col_idx', 'values']
+    integer :: k
+    do k = 1, size(packed)
+      if (packed(k)) cycle
+      if (c_associated(addresses(k))) call refuse(o, trim(names(k)) // ': is not contiguous')
+      call refuse(o, trim(names(k)) // ': is not associated')
+    end do
     if (pointers < 1) call refuse(o, 'row_ptr: is empty, expected rows + 1 elements')
-    if (entries /= indices) call refuse(o, 'values: not as many as col_idx')
+    call expect_as_many(o, 'values', entries, 'col_idx', indices)
   end subroutine
 
   !> The handle of a matrix that may be left out.

@@ -60,8 +60,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    if (counts(2) /= counts(1)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (counts(3) /= counts(1)) call refuse(o, 'values: not as many as row_idx')
+    call expect_as_many(o, 'col_idx', counts(2), 'row_idx', counts(1))
+    call expect_as_many(o, 'values', counts(3), 'row_idx', counts(1))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), dtype, &
       either(index_base, 1_c_int32_t), rows, cols, counts(1), index_type, row_idx, col_idx, values, &
       either(duplicates, PURLIN_DUPLICATES_SUM), made))
@@ -231,7 +231,7 @@ contains
     type(outcome) :: o
     made = c_null_ptr
     if (counts(1) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
-    if (counts(3) /= counts(2)) call refuse(o, 'values: not as many as row_idx')
+    call expect_as_many(o, 'values', counts(3), 'row_idx', counts(2))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), dtype, &
       either(index_base, 1_c_int32_t), rows, counts(1) - 1, counts(2), index_type, col_ptr, index_type, row_idx, values, made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)

@@ -100,7 +100,7 @@ contains
     type(outcome) :: o
     call drop_tt(self, o)
     call one_more_rank(o, size(modes), size(ranks))
-    if (size(addresses) /= size(modes)) call refuse(o, 'addresses: not as many as modes')
+    call expect_as_many(o, 'addresses', size(addresses, kind=c_int64_t), 'modes', size(modes, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), size(modes, kind=c_int64_t), modes, ranks, &
         addresses, self%key))
@@ -121,7 +121,7 @@ contains
     type(outcome) :: o
     call drop_tt(self, o)
     call one_more_rank(o, size(modes), size(ranks))
-    if (size(addresses) /= size(modes)) call refuse(o, 'addresses: not as many as modes')
+    call expect_as_many(o, 'addresses', size(addresses, kind=c_int64_t), 'modes', size(modes, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_borrow_device(context%handle(), dtype, either(flags, 0_c_int32_t), size(modes, kind=c_int64_t), modes, &
         ranks, addresses, self%key))

@@ -60,7 +60,7 @@ contains
     type(outcome) :: o
     call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
-    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
+    call expect_as_many(o, 'cols', size(cols, kind=c_int64_t), 'rows', size(rows, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_matrix_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0_c_int32_t), &
         size(rows, kind=c_int64_t), rows, cols, ranks, self%key))
@@ -151,7 +151,7 @@ contains
     integer :: k
     call drop_tt_matrix(self, o)
     keys = c_null_ptr
-    if (size(factors) /= size(coefficients)) call refuse(o, 'factors: not as many as coefficients')
+    call expect_as_many(o, 'factors', size(factors, kind=c_int64_t), 'coefficients', size(coefficients, kind=c_int64_t))
     if (size(sites) /= sum(factors) .or. size(which) /= sum(factors)) call refuse(o, 'sites, which: not as many as factors')
     if (any(which < 1) .or. any(which > size(operators, 3))) call refuse(o, 'which: names an operator that there is not')
     parts(1::2) = real(coefficients)
@@ -212,8 +212,8 @@ contains
     type(outcome) :: o
     call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
-    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
-    if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
+    call expect_as_many(o, 'cols', size(cols, kind=c_int64_t), 'rows', size(rows, kind=c_int64_t))
+    call expect_as_many(o, 'addresses', size(addresses, kind=c_int64_t), 'rows', size(rows, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_matrix_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), size(rows, kind=c_int64_t), rows, &
         cols, ranks, addresses, self%key))
@@ -234,8 +234,8 @@ contains
     type(outcome) :: o
     call drop_tt_matrix(self, o)
     call one_more_rank(o, size(rows), size(ranks))
-    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
-    if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
+    call expect_as_many(o, 'cols', size(cols, kind=c_int64_t), 'rows', size(rows, kind=c_int64_t))
+    call expect_as_many(o, 'addresses', size(addresses, kind=c_int64_t), 'rows', size(rows, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_tt_matrix_borrow_device(context%handle(), dtype, either(flags, 0_c_int32_t), &
         size(rows, kind=c_int64_t), rows, cols, ranks, addresses, self%key))

@@ -17,6 +17,7 @@ program test_messages
   call views()
   call sections()
   call sections_of_families()
+  call compressed_rows()
   call context%destroy()
   call check_none_live()
 
@@ -113,6 +114,34 @@ contains
     geometry%views = 20
     call plan%create(context, geometry, angles=angles)
     call plan%destroy()
+  end subroutine
+
+  !> Which of the arrays cannot be used, and how many elements each has.
+  subroutine compressed_rows()
+    type(purlin_matrix) :: matrix
+    integer(c_int32_t), target :: starts(6), columns(8)
+    real(real64), target :: values(8)
+    integer(c_int32_t), pointer, save :: absent(:)
+    real(real64), pointer, save :: no_values(:)
+    starts = [1, 1, 3, 3, 5, 5]
+    columns = 1
+    values = 1
+    absent => null()
+    no_values => null()
+    call matrix%csr(context, 2_int64, starts(::2), columns(1:4), values(1:4), stat=stat, errmsg=text)
+    call refused('row_ptr: is not contiguous')
+    call matrix%csr(context, 2_int64, starts(::2), columns(1:4), stat=stat, errmsg=text)
+    call refused('row_ptr: is not contiguous')
+    call matrix%csr(context, 2_int64, starts, columns(::2), values(1:4), stat=stat, errmsg=text)
+    call refused('col_idx: is not contiguous')
+    call matrix%csr(context, 2_int64, starts, columns(1:4), values(::2), stat=stat, errmsg=text)
+    call refused('values: is not contiguous')
+    call matrix%csr(context, 2_int64, absent, columns(1:4), values(1:4), stat=stat, errmsg=text)
+    call refused('row_ptr: is not associated')
+    call matrix%csr(context, 2_int64, starts, columns(1:4), no_values, stat=stat, errmsg=text)
+    call refused('values: is not associated')
+    call matrix%csr(context, 2_int64, starts, columns(1:4), values(1:3), stat=stat, errmsg=text)
+    call refused('values: has 3 elements, col_idx has 4')
   end subroutine
 
   !> The name of the caller's argument, where it is not `array`.

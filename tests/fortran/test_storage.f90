@@ -136,7 +136,7 @@ contains
     starts = [1, 3, 5]
     columns = [1, 2, 1, 2]
     call matrix%csr(context, 2_int64, starts, columns, line(1:4)%z, stat=stat, errmsg=message)
-    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call refused(stat, message, 'values: is not contiguous')
     call train%borrow_flat(context, [2_int64, 2_int64], [1_int64, 2_int64, 1_int64], line%z, stat=stat, errmsg=message)
     call refused(stat, message, 'data: is not contiguous')
     call core%borrow(cube%z)
@@ -210,9 +210,9 @@ contains
     starts = [1, 2]
     columns = 1
     call matrix%csr(context, 1_int64, starts, columns, line(3:3)%r64, stat=stat, errmsg=message)
-    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call refused(stat, message, 'values: is not contiguous')
     call matrix%csr(context, 1_int64, starts, line(3:3)%i32, stat=stat, errmsg=message)
-    call refused(stat, message, 'row_ptr, col_idx, values: one of them is not contiguous')
+    call refused(stat, message, 'col_idx: is not contiguous')
     call train%borrow_flat(context, [1_int64], [1_int64, 1_int64], line(3:3)%r64, stat=stat, errmsg=message)
     call refused(stat, message, 'data: is not contiguous')
     call core%borrow(cube(2:2, 3:3, 1:1)%c64)
