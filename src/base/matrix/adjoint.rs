@@ -93,8 +93,8 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 }
 
 /// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
-/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns ||A^H Y|| / ||Y||, the
-/// norm of A after a step of the power method, or `None` if nothing was compared because A X is 0 or not finite.
+/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns the
+/// estimate ||A^H Y|| / ||Y|| of ||A||, or `None` if nothing was compared because A X is 0 or not finite.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.

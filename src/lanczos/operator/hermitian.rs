@@ -245,8 +245,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Refuses an operator whose products with a vector of norm 1 are not 0, but so small that squares of residuals underflow. That holds too for a product A^H A x of 0 where A x is not 0. After a solve that
-    /// `has_failed`, products whose rounding errors are so small are refused too. O(entries).
+    /// Refuses an operator whose products with a vector of norm 1 are not 0, but so small that squares of residuals
+    /// underflow. That holds too for a product A^H A x of 0 where A x is not 0. After a solve that `has_failed`, products
+    /// whose rounding errors are so small are refused too. Takes one product.
     ///
     /// # Errors
     /// [`Error::Numerical`]; [`Error::OutOfMemory`].
@@ -279,8 +280,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Tests that a caller's products with A^H belong to A, before both are used. Returns the products that it took, where one
-    /// with A and one with A^H count as one.
+    /// Tests that a caller's products with A^H belong to A, before both are used. Returns the number of products that it
+    /// took; one with A and one with A^H count as one.
     ///
     /// # Errors
     /// As [`adjoint::expect_adjoint`].
