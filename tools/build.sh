@@ -15,7 +15,7 @@ if [ ! -e "$BUILD/CMakeCache.txt" ]; then
     have ninja && generator=(-G Ninja)
 fi
 fortran=OFF
-have gfortran && fortran=ON
+have_fortran && fortran=ON
 cmake -S "$ROOT/cmake" -B "$BUILD" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DPURLIN_FORTRAN=$fortran \
     -DPURLIN_CARGO_TARGET_DIR="$CARGO_TARGET_DIR" "$@" >"$BUILD.log" 2>&1 || {
     cat "$BUILD.log" >&2

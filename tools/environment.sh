@@ -89,6 +89,11 @@ have_cmake() {
     [ "${1:-0}" -gt 3 ] || { [ "${1:-0}" -eq 3 ] && [ "${2:-0}" -ge 21 ]; }
 }
 
+# A gfortran that the module compiles with, or nothing.
+have_fortran() {
+    have gfortran && [ "$(gfortran -dumpversion | sed 's/\..*//')" -ge 12 ]
+}
+
 # Tools installed by pip (cmake, ninja) are used if the system has none.
 have cargo || PATH=$PATH:$HOME/.cargo/bin
 if [[ :$PATH: != *":$VENV/bin:"* ]] && ! { have_cmake && have ninja; }; then PATH=$PATH:$VENV/bin; fi

@@ -19,7 +19,13 @@ module purlin_strides
     module procedure vector_r32, vector_r64, vector_c32, vector_c64, vector_i32, vector_i64, vector_u8
   end interface
 
-  logical, parameter :: is_gfortran = index(compiler_version(), 'GCC ') == 1
+  character(80), parameter :: version = compiler_version()
+  logical, parameter :: is_gfortran = index(version, 'GCC ') == 1
+  logical, parameter :: is_old = index(version, 'GCC version') == 1 .and. &
+    (version(14:14) == '.' .or. any(version(13:14) == ['10', '11']))
+  !> This division by zero keeps gfortran 11 and older from compiling the module: they would lend components of arrays of
+  !> two axes or more with other components between, and nothing would show it when the program runs.
+  integer, parameter :: gfortran_12_is_the_oldest = 1 / merge(0, 1, is_old)
 
 contains
 

@@ -11,7 +11,7 @@ cc -std=c99 /source/tests/package/main.c -o by_pkg_config $(PKG_CONFIG_PATH=$sdk
 echo "== find_package"
 cmake -S /source/tests/dist -B build -DCMAKE_PREFIX_PATH=$sdk
 cmake --build build
-for program in dist_c dist_cpp dist_fortran; do "build/$program"; done
+for program in build/dist_*; do "$program"; done
 if command -v octave-cli >/dev/null && [ "$(octave-cli --eval 'disp(compare_versions(OCTAVE_VERSION, "7.0.0", ">="))')" = 1 ]; then
     echo "== Octave"
     octave-cli --quiet --eval "addpath('$sdk/share/purlin/matlab'); purlin_build; run('/source/tests/dist/octave.m')"

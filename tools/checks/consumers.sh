@@ -5,7 +5,7 @@ source "$(dirname "$0")/../environment.sh"
 language=$1
 case $language in
 cpp) have g++ || skip "no g++: the C++ consumers" ;;
-fortran) have gfortran || skip "no gfortran: the Fortran consumers" ;;
+fortran) have_fortran || skip "no gfortran 12: the Fortran consumers" ;;
 octave) have octave-cli && have mkoctfile || skip "no octave with mkoctfile: the Octave consumers" ;;
 esac
 have_cmake && have ctest || skip "no CMake: the $language consumers"

@@ -40,7 +40,7 @@ by_pkg_config() { # PREFIX LIBDIR OUTPUT
 fortran_by_pkg_config() { # LIBDIR OUTPUT
     local compiler=${FC:-gfortran} flags
     if [ ! -e "$1/pkgconfig/purlin-fortran.pc" ] || ! have "$compiler"; then
-        ! { have gfortran && have_cmake; } || die "gfortran and CMake are here, and $1/pkgconfig has no purlin-fortran.pc"
+        ! { have_fortran && have_cmake; } || die "gfortran and CMake are here, and $1/pkgconfig has no purlin-fortran.pc"
         say "no Fortran: left out"
         return
     fi
@@ -67,7 +67,7 @@ have_cmake || { [ "${CI:-}" != true ] || die "no CMake"; exit 0; }
 generator=()
 have ninja && generator=(-G Ninja)
 fortran=OFF
-have gfortran && fortran=ON
+have_fortran && fortran=ON
 
 build() { # NAME ARGUMENT...
     local name=$1
