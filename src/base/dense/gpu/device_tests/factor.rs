@@ -1,6 +1,11 @@
 //! CholeskyQR, Householder QR and eigenvalues on a GPU, with and without cuSOLVER.
 
-use super::*;
+use super::super::GpuAlgebra;
+use super::algebras::{algebra, bare, for_all_types};
+use super::host::{C64, Host, eps};
+use crate::dense::{Algebra, Step};
+use crate::error::Error;
+use crate::scalar::{Complex, Scalar};
 
 fn cholesky_steps_orthonormalize<T: Scalar>(mut ops: GpuAlgebra) {
     for (rows, cols, condition) in [
@@ -204,7 +209,7 @@ fn eigenvalues_of_hermitian_matrices<T: Scalar>(mut ops: GpuAlgebra) {
 fn eigenvalues_of_graded_matrices<T: Scalar>(mut ops: GpuAlgebra) {
     let least = if T::DTYPE.is_single() { 1e-20 } else { 1e-150 };
     for order in [2usize, 7, 15, 40] {
-        for (k, unit) in [1.0, 1e-10, least, 1.0 / least].into_iter().enumerate() {
+        for (k, unit) in [1.0f64, 1e-10, least, 1.0 / least].into_iter().enumerate() {
             let sizes = [1e-25, 1e-4, 1e-21, 1e-25, 1.0, 1e-19, 1e-25];
             let mut x = Host::random::<T>(order, order, 11 + k as u64);
             for j in 0..order {
@@ -263,4 +268,21 @@ fn triangles_are_inverted<T: Scalar>() {
 #[ignore = "needs a GPU"]
 fn inverses() {
     for_all_types!(triangles_are_inverted());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_same_calls_give_the_same_bits() {
+    let a = Host::random::<f32>(5000, 80, 5);
+    let run = || {
+        let mut ops = algebra();
+        let mut x = a.to::<f32>(&mut ops);
+        let mut r = Algebra::<f32>::zeros(&mut ops, "test", 80, 80).unwrap();
+        ops.cholesky_step(&mut x, 0.0, &mut r).unwrap();
+        let svd = ops.svd(&r).unwrap();
+        let peaks = ops.column_peaks(&x).unwrap();
+        (Host::from(&mut ops, &svd.u).at, svd.s, Host::from(&mut ops, &x).at, ops.norm2(&x).unwrap(), peaks)
+    };
+    let first = run();
+    assert!(first == run() && first == run());
 }

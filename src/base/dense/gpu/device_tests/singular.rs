@@ -1,6 +1,11 @@
 //! Singular values on a GPU against known ones.
 
-use super::*;
+use super::super::GpuAlgebra;
+use super::algebras::{algebra, bare, for_all_types};
+use super::host::{C64, Host, eps};
+use crate::dense::Algebra;
+use crate::error::Error;
+use crate::scalar::{Complex, Scalar};
 
 /// Checks a decomposition of `a`, whose singular values are `s` where they are known, to multiples of T's roundoff.
 fn check_svd<T: Scalar>(ops: &mut GpuAlgebra, a: &Host, s: Option<&dyn Fn(usize) -> f64>, what: &str) {
