@@ -1,6 +1,12 @@
 //! Arrays wherever they lie, chunks, and failures between them.
 
-use super::*;
+use super::cases::{Case, Found, context, entry, integers, numbers};
+use crate::backend::BackendChoice;
+use crate::error::Error;
+use crate::scalar::DType;
+use crate::shape::Order;
+use crate::sshopm::{Options, Results, StartKind, all, solve, starts};
+use crate::tensor::{Location, Symmetric, Tensor};
 
 #[test]
 #[ignore = "needs a GPU"]

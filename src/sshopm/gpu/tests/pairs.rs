@@ -1,9 +1,17 @@
 //! Pairs from a GPU: each against the definition, all of them against the CPU's.
 
-use super::*;
+use std::sync::Arc;
+
+use super::cases::{Case, Found, context, entry, shapes};
+use crate::backend::BackendChoice;
 use crate::backend::gpu::kernels::sshopm::has_fused;
+use crate::context::Context;
 use crate::dense::small::{self, Matrix};
+use crate::scalar::Real;
+use crate::shape::Order;
+use crate::sshopm::{Goal, Method, Options, PairClass, Shift, TensorStatus};
 use crate::tensor::symmetric::{Monomials, multinomial};
+use crate::tensor::{Location, Symmetric};
 
 /// A tensor in f64, for products from the definition: exponents and entries times multinomial coefficients.
 struct Polynomial {

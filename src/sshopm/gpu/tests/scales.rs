@@ -1,7 +1,16 @@
 //! A tensor times a power of two has the pairs of the tensor, with the values times that power: bit for bit, on each
 //! backend.
 
-use super::*;
+use std::sync::Arc;
+
+use super::cases::{Case, context, entry, integers, numbers};
+use crate::backend::BackendChoice;
+use crate::context::Context;
+use crate::rng;
+use crate::scalar::{DType, Real};
+use crate::shape::Order;
+use crate::sshopm::{Goal, Options, Results, all, classify};
+use crate::tensor::{Location, Symmetric};
 
 /// Tensors of a batch: random ones, and after them one with a circle of maxima about the first axis, (x . x - x_1^2) to half
 /// the order, times x_1 where that is odd.

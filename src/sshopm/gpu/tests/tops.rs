@@ -1,7 +1,13 @@
 //! Ends of starts that have a residual of rounding size and are no maxima: near circles of minima and points of inflection.
 
-use super::*;
+use super::cases::{Case, context};
+use crate::backend::BackendChoice;
+use crate::rng;
+use crate::scalar::Real;
+use crate::shape::Order;
+use crate::sshopm::{Goal, Options, PairClass};
 use crate::tensor::symmetric::Monomials;
+use crate::tensor::{Location, Symmetric};
 
 /// The tensor of (d . x)^m.
 fn fibre(shape: Symmetric, d: &[f64]) -> Vec<f64> {
