@@ -1,6 +1,25 @@
 //! Methods on blocks, bad and extreme data, memory, threads, callers' matrices.
 
-use super::*;
+use std::sync::Arc;
+
+use super::super::CpuOps;
+use super::inputs::{laid_out, packed, sparse};
+use super::plain::{C64, Plain, plain, whole};
+use super::runs::{context, eps, filled, poisoned, setting, sketch};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::number::Number;
+use crate::blocks::source::{CallbackSource, HostSource, Source};
+use crate::dense::Algebra;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::progress::Progress;
+use crate::rng::stream;
+use crate::rsvd::data::{Center, Data, Problem, Setting};
+use crate::rsvd::ops::{BlockParameters, RsvdOps};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 /// Blocks of 17 rows, as the setting says.
 fn block_methods<T: Scalar>() {

@@ -1,6 +1,21 @@
 //! Every pass over every kind of data against plain loops.
 
-use super::*;
+use std::sync::Arc;
+
+use super::super::CpuOps;
+use super::inputs::{Known, laid_out, packed, sparse};
+use super::plain::{C64, Plain, plain, whole};
+use super::runs::{context, eps, filled, poisoned, setting, sketch};
+use crate::blocks::number::Number;
+use crate::blocks::source::HostSource;
+use crate::context::Context;
+use crate::progress::Progress;
+use crate::rng::stream;
+use crate::rsvd::data::{Center, Data, Problem, Setting};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::traffic::Traffic;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::{Order, to_u64};
 
 /// Every pass against plain loops; `a` is the data before treatment.
 fn check_passes<'a, T: Scalar>(

@@ -1,7 +1,22 @@
 //! However the rows are cut, kept and read: the same numbers, and the traffic that the formulas say.
 
-use super::*;
-use crate::rsvd::ops::BlockParameters;
+use std::sync::Arc;
+
+use super::super::GpuOps;
+use super::cases::{Bytes, Case, From, PLACES, hold, problem};
+use super::oracle::{C64, adjoint_times, distance, frobenius, times};
+use super::runs::{drawn, fetched, fetched_tall, gpu, setting, sketch, with};
+use crate::backend::BackendChoice;
+use crate::blocks::array::ArrayInfo;
+use crate::blocks::number::Number;
+use crate::context::{Context, Options};
+use crate::dense::Algebra;
+use crate::dense::gpu::GpuMatrix;
+use crate::progress::Progress;
+use crate::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use crate::rsvd::ops::{BlockParameters, RsvdOps};
+use crate::scalar::DType;
+use crate::shape::Order;
 
 /// P, T and G of a setting.
 fn results(context: &Arc<Context>, case: &Case, site: (From, Order, usize), setting: Setting) -> [Vec<Vec<C64>>; 3] {

@@ -1,8 +1,20 @@
 //! Each pass in each place, order and type.
 
-use super::*;
-use crate::rsvd::ops::BlockParameters;
+use std::sync::Arc;
+
+use super::super::GpuOps;
+use super::cases::{Case, From, Held, PLACES, hold, problem};
+use super::oracle::{C64, adjoint_times, centred, distance, frobenius, sketched, times, tolerance};
+use super::runs::{drawn, fetched, fetched_tall, gpu, setting, sketch, with};
+use crate::context::Context;
+use crate::dense::Algebra;
+use crate::dense::gpu::GpuMatrix;
+use crate::progress::Progress;
+use crate::rsvd::data::{Center, Resident, Setting};
+use crate::rsvd::ops::{BlockParameters, RsvdOps};
 use crate::rsvd::options::IterationPrecision;
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 

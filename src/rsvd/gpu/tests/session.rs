@@ -1,12 +1,22 @@
 //! Whole decompositions: a GPU against the CPU.
 
+use std::sync::Arc;
+
 use super::super::site::{RING, RING_BYTES};
-use super::*;
+use super::cases::Case;
+use super::oracle::C64;
+use super::runs::{cpu, gpu};
+use crate::context::Context;
 use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::rsvd::data::Resident;
 use crate::rsvd::options::{Centering, Method, Options as Choice};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::pca::PcaOptions;
 use crate::rsvd::session::Rsvd;
+use crate::scalar::{Complex, DType, Real, Scalar};
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
 
 /// Singular values, U and V on the host.
 type Factors = (Vec<f64>, Vec<Vec<C64>>, Vec<Vec<C64>>);

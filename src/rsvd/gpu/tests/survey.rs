@@ -1,7 +1,9 @@
 //! The statistics of sparse matrices, which the host computes.
 
 use super::super::sparse::{Survey, survey, transposed};
-use super::*;
+use super::runs::setting;
+use crate::rsvd::data::{Center, Setting};
+use crate::scalar::Scalar;
 
 const ROWS: usize = 5;
 const COLUMNS: usize = 40;

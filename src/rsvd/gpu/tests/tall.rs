@@ -1,9 +1,23 @@
 //! Tall matrices on the device and on the host; sparse matrices and operators.
 
-use super::*;
-use crate::backend::memory::HostMemory;
-use crate::dense::{Op, Step};
-use crate::matrix::{Csr, CsrParts, IndexType, Operator};
+use std::sync::Arc;
+
+use super::super::GpuOps;
+use super::cases::{Case, From};
+use super::oracle::{C64, adjoint_times, centred, distance, frobenius, sketched, times, tolerance};
+use super::runs::{drawn, fetched, fetched_tall, gpu, setting, sketch, with};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::dense::gpu::GpuMatrix;
+use crate::dense::{Algebra, Op, Step};
+use crate::error::Result;
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator};
+use crate::progress::Progress;
+use crate::rsvd::data::{Center, Data, Problem, Resident, Setting};
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::{Complex, DType, Real, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 fn check<T: Scalar>(context: &Arc<Context>, setting: Setting, on_host: bool) {
     let dtype = T::DTYPE;
