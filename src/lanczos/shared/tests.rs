@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::group::Group;
 use crate::lanczos::solve::eigenpairs_to;
-use crate::lanczos::tests::{edges, symmetric as graph};
+use crate::lanczos::tests::inputs::{edges, symmetric as graph};
 use crate::lanczos::{Filter, Method, Orthogonalization, Verify, Which};
 use crate::matrix::sparse::{Rows, pattern};
 use crate::matrix::{Matrix, Operator};

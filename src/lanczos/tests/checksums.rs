@@ -1,10 +1,19 @@
 //! Bits of the pairs: a change of structure must not change one.
 
+use std::sync::Arc;
+
+use super::inputs::symmetric;
 use super::operators::rectangular;
-use super::*;
+use crate::context::Context;
 use crate::dense::Op;
 use crate::error::Result;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::singular::{Request, SingularOperator, singular_triplets};
+use crate::lanczos::solve::{SolveInputs, eigenpairs, tridiagonalize};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonalization, Pairs, Verify, Which};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::{Complex, Scalar};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, scalar, value};
 
 checksum_tests!("lanczos", cases);

@@ -1,6 +1,17 @@
 //! Matrices whose eigenvalues and spaces are known in closed form.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{cube, edges, symmetric};
+use super::solves::{near, solve, solve_with};
+use crate::context::Context;
+use crate::error::Error;
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::SolveInputs;
+use crate::lanczos::tridiagonal::ends;
+use crate::lanczos::{Options, Pairs, Reason, Verify, Which};
+use crate::matrix::Matrix;
+use crate::testing::sparse::{from_entries, golden, recorded};
 
 /// 2 cos(pi j / (n + 1)), j = 1 ... n: the path of n vertices.
 fn path_values(n: usize) -> Vec<f64> {
@@ -231,4 +242,29 @@ pub(super) fn invariant_spaces_do_not_stop_the_search(c: &Arc<Context>) {
         let all = solve(c, &small, Kind::Matrix, &Options { count: n, ..Options::default() });
         near(&all.values, &(0..n).rev().map(|i| i as f64).collect::<Vec<_>>(), 1e-13, "small");
     }
+}
+
+#[test]
+fn tridiagonal_matrices_have_their_closed_forms() {
+    for m in [1usize, 2, 3, 50, 400] {
+        let found = ends(&vec![2.0; m], &vec![-1.0; m - 1], &mut || Ok(())).unwrap();
+        let order = (m + 1) as f64;
+        for j in 1..=m {
+            let angle = std::f64::consts::PI * j as f64 / order;
+            assert!((found.values[j - 1] - (2.0 - 2.0 * angle.cos())).abs() < 1e-13);
+            let component = (2.0 / order).sqrt() * angle.sin();
+            assert!((found.first[j - 1].abs() - component.abs()).abs() < 1e-12);
+            assert!((found.last[j - 1].abs() - component.abs()).abs() < 1e-12);
+        }
+    }
+    let quiet = &mut || Ok(());
+    assert!(ends(&[1.0, f64::NAN], &[0.0], quiet).is_err() && ends(&[1.0], &[0.0], quiet).is_err());
+    assert!(ends(&[], &[], quiet).unwrap().values.is_empty());
+    // A long solve is cancelled in the middle.
+    let mut left = 3;
+    let stop = &mut || {
+        left -= 1;
+        if left == 0 { Err(Error::Cancelled) } else { Ok(()) }
+    };
+    assert_eq!(ends(&[2.0; 400], &[-1.0; 399], stop), Err(Error::Cancelled));
 }

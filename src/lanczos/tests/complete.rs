@@ -1,8 +1,19 @@
 //! The guarantees of a success: no copy of a multiple eigenvalue is missing, and residuals are within the tolerance.
 //! The graphs have eigenvalues in closed form.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{cube, edges, symmetric};
+use super::solves::{near, solve, solve_with};
+use crate::context::Context;
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::singular::{Request, singular_triplets};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Reason, Verify, Which};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
+use crate::testing::sparse::from_entries;
 
 const PI: f64 = std::f64::consts::PI;
 

@@ -1,12 +1,20 @@
 //! Bad input and difficult matrices: each of them has a documented outcome.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use super::*;
+use super::inputs::{edges, symmetric};
+use super::solves::{near, solve, solve_with};
 use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Reason, Verify, Which};
 use crate::matrix::sparse::{has_symmetric_values, is_symmetric};
-use crate::matrix::{Csr, CsrParts, IndexType};
-use crate::scalar::DType;
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::{Complex, DType};
+use crate::testing::sparse::{from_entries, golden, recorded, stored};
 
 /// A path whose matrix has further entries on one side of the diagonal alone.
 pub(super) fn absent_entries_are_zeros(c: &Arc<Context>) {

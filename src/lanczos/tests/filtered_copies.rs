@@ -1,6 +1,15 @@
 //! Filters for an end of the spectrum that is a multiple eigenvalue.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::symmetric;
+use super::solves::solve_with;
+use crate::context::Context;
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::SolveInputs;
+use crate::lanczos::{Filter, Options, Which};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
 
 /// Products that each of these solves may take: an eighth of the budget of a filter. A search that cannot converge took
 /// millions. One on a GPU was seen to take 21 139.

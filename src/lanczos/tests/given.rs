@@ -1,11 +1,18 @@
 //! Vectors and solves of the caller's that are not what they should be are named.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::inputs::symmetric;
 use super::methods::Divide;
-use super::*;
+use super::solves::{near, solve_with};
+use crate::context::Context;
 use crate::dense::Op;
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::SolveInputs;
+use crate::lanczos::{Filter, Options, Reason, Which};
+use crate::matrix::{Matrix, Operator};
 use crate::rng;
 
 const N: usize = 200;

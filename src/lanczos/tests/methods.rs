@@ -1,9 +1,21 @@
 //! Every method finds the same pairs.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{cube, edges, symmetric};
+use super::solves::{near, solve, solve_with};
+use crate::context::Context;
 use crate::dense::small;
+use crate::lanczos::algorithm::cullum::filter;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::options::MOST_BLOCK;
+use crate::lanczos::solve::{SolveInputs, eigenpairs, tridiagonalize};
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Pairs, Reason, Verify, Which};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
 use crate::rng;
+use crate::scalar::Complex;
+use crate::testing::sparse::{golden, recorded};
 
 /// The k nearest to `sigma` of the eigenvalues of the path of n vertices, 2 cos(pi j / (n + 1)).
 fn path_values(n: usize) -> Vec<f64> {

@@ -1,8 +1,15 @@
 //! Operators against their definitions, and against each other.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::symmetric;
+use crate::context::Context;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::ops::Affine;
+use crate::matrix::Matrix;
 use crate::matrix::sparse::to_dense;
+use crate::scalar::{Complex, Real, Scalar};
+use crate::testing::sparse::{cpu, from_entries};
 
 fn noise(k: usize) -> f64 {
     let x = (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;

@@ -1,9 +1,19 @@
 //! Solves in another order of rows and columns against solves in the matrix's own order.
 
-use super::*;
-use crate::matrix::Storage;
+use std::sync::Arc;
+
+use super::inputs::symmetric;
+use super::solves::near;
+use crate::context::Context;
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Method, Options, Orthogonalization, Pairs, Which};
 use crate::matrix::sparse::Ordering;
-use crate::testing::sparse::vector;
+use crate::matrix::{Matrix, Operator, Storage};
+use crate::progress::Progress;
+use crate::scalar::{Complex, Real, Scalar};
+use crate::testing::sparse::{cpu, golden, vector};
 
 /// ||A x - lambda x|| of the pairs found, computed with the matrix in its own order.
 fn residuals<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, pairs: &Pairs<T>) -> Vec<f64> {

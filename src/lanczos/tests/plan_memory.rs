@@ -1,23 +1,29 @@
 //! Plans are promises of memory: a run stays within the bytes of its plan and takes most of them, a limit of these bytes
 //! suffices, and one byte less is refused by plan and run with one error.
 
+use std::sync::Arc;
+
+use super::inputs::symmetric;
 use super::operators::rectangular;
 use super::plans::problem;
-use super::*;
 use crate::backend::memory::{Budget, Memory};
 use crate::backend::{Backend, BackendChoice};
-use crate::context;
-use crate::error::Result;
+use crate::context::{self, Context};
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::lanczos::memory::Bytes;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::outputs::{Outputs, TripletOutputs};
 use crate::lanczos::session::{Inputs, Lanczos, Problem};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonalization, Verify, Which};
 use crate::matrix::sparse::Ordering;
-use crate::matrix::{Csr, CsrParts, IndexType};
-use crate::scalar::DType;
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-use crate::testing::sparse::stored;
+use crate::testing::sparse::{cpu, from_entries, stored};
 
 /// A context like `c` with limits; 0 for none.
 fn limited(c: &Context, limit: Bytes) -> Arc<Context> {

@@ -1,17 +1,23 @@
 //! A plan refuses the same inputs as the run, with the same text, and accepts all others.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::symmetric;
 use crate::blocks::array::ArrayInfo;
 use crate::blocks::number::Number;
 use crate::blocks::source::CallbackSource;
+use crate::context::Context;
 use crate::group::Group;
+use crate::lanczos::operator::Kind;
 use crate::lanczos::outputs::Outputs;
 use crate::lanczos::session::{Inputs, Lanczos, Problem};
-use crate::matrix::SharedSource;
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Which};
 use crate::matrix::sparse::Ordering;
-use crate::scalar::DType;
+use crate::matrix::{Matrix, Operator, SharedSource};
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
+use crate::testing::sparse::{cpu, from_entries};
 
 pub(super) const N: usize = 120;
 

@@ -1,9 +1,16 @@
 //! Values that other programs computed and recorded, and known clusters of values.
 
-use super::*;
+use std::sync::Arc;
+
+use super::solves::{near, solve, solve_with};
+use crate::context::Context;
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::SolveInputs;
+use crate::lanczos::{Filter, Options, Reason, Verify, Which};
 use crate::matrix::sparse::component;
-use crate::matrix::{Csr, CsrParts, IndexType};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Operator, Storage};
 use crate::scalar::DType;
+use crate::testing::sparse::{GRAPHS, golden, recorded, stored};
 
 /// The graphs whose largest eigenvalues take few products.
 const POWER_LAW: [&str; 5] =

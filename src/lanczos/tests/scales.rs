@@ -1,10 +1,21 @@
 //! Operators that are 0, multiples of the identity, or tiny, or whose eigenvalues have a high multiplicity.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::*;
+use super::inputs::{cube, edges, symmetric};
+use super::solves::{near, solve, solve_with};
+use crate::context::Context;
 use crate::dense::Op;
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::singular::{Request, singular_triplets};
+use crate::lanczos::solve::{SolveInputs, eigenpairs, tridiagonalize};
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Pairs, Verify, Which};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+use crate::testing::sparse::{from_entries, golden};
 
 fn diagonal(c: &Arc<Context>, values: &[f64]) -> Matrix {
     symmetric(c, values.len(), &values.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>())

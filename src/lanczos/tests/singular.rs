@@ -1,10 +1,21 @@
 //! Singular triplets against those of a dense matrix, and against known values.
 
+use std::sync::Arc;
+
 use super::operators::{rectangular, whole};
-use super::*;
+use super::solves::near;
+use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::{Algebra, Op};
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::singular::{Request, SingularOperator, Triplets, singular_triplets};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Options, Orthogonalization, Reason, Verify, Which};
+use crate::matrix::{Matrix, Operator};
+use crate::progress::Progress;
+use crate::scalar::{Complex, Real, Scalar};
+use crate::testing::sparse::{cpu, from_entries};
 
 /// Triplets, after checks that the vectors are orthonormal and the residuals correct.
 fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, options: &Options) -> Triplets<T> {

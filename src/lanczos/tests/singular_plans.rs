@@ -1,17 +1,23 @@
 //! A plan of singular triplets refuses the same inputs as the run, with the same text, and accepts all others. The run
 //! reports the method, the reason and the memory of the plan.
 
+use std::sync::Arc;
+
 use super::operators::rectangular;
 use super::plans::{N, Scaled, path, problem, streamed};
 use super::singular::of_values;
-use super::*;
+use crate::context::Context;
 use crate::group::Group;
+use crate::lanczos::operator::Kind;
 use crate::lanczos::outputs::TripletOutputs;
 use crate::lanczos::session::{Lanczos, Problem};
+use crate::lanczos::{Filter, Info, Method, Orthogonalization, Which};
+use crate::matrix::Matrix;
 use crate::matrix::sparse::Ordering;
-use crate::scalar::DType;
+use crate::scalar::{Complex, DType};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
+use crate::testing::sparse::{cpu, from_entries};
 
 fn values(c: &Arc<Context>, count: usize) -> Tensor {
     Tensor::create(c, DType::F64, Location::Host, Order::ColumnMajor, &[count]).unwrap()

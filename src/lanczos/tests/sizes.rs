@@ -1,11 +1,19 @@
 //! Sizes beyond 32 bits, and beyond the available memory.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{edges, symmetric};
+use super::solves::near;
 use crate::backend::BackendChoice;
-use crate::context;
-use crate::matrix::{Csr, CsrParts, IndexType};
+use crate::context::{self, Context};
+use crate::error::Error;
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::{SolveInputs, eigenpairs};
+use crate::lanczos::{Options, Verify};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
+use crate::progress::Progress;
 use crate::scalar::DType;
-use crate::testing::sparse::gpu;
+use crate::testing::sparse::{cpu, gpu, stored};
 
 /// A basis of more than 2^31 numbers: 50 million rows, 45 vectors.
 fn check_basis_beyond_32_bits(c: &Arc<Context>) {
