@@ -391,7 +391,7 @@ pub(super) fn unwatched(
 mod tests {
     use super::super::super::options::Options;
     use super::super::super::reference;
-    use super::super::super::tests::{GRID, case};
+    use super::super::super::tests::golden::{GRID, case};
     use super::*;
     use crate::error::Error;
 

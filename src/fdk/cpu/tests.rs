@@ -5,7 +5,7 @@ use super::super::ops::Watch;
 use super::super::options::{Edge, Options};
 use super::super::plan::Plan;
 use super::super::reference;
-use super::super::tests::{GRID, case, npy, seen_by_all};
+use super::super::tests::golden::{GRID, case, npy, seen_by_all};
 use super::backproject::{Task, Upright, backproject};
 use super::filter::{Batch, Filter, Layout, unwatched};
 use super::general::General;

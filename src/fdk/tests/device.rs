@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::golden::{GRID, npy, seen_by_all};
+use super::retained;
 use super::session::{Scan, cpu, empty, pushed, scan, shuffled, tensor, values, worst};
-use super::{GRID, npy, retained, seen_by_all};
 use crate::backend::gpu::Gpu;
 use crate::backend::{Backend, BackendChoice};
 use crate::context::{Context, Options as ContextOptions};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::GRID;
+use super::golden::GRID;
 use super::session::{Scan, cpu, empty, scan, values};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::blocks::number::{Number, encode};

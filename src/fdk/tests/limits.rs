@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::GRID;
 use super::device::gpu;
+use super::golden::GRID;
 use super::retained::listening;
 use super::session::{Scan, cpu, empty, scan, tensor, values, worst};
 use crate::backend::BackendChoice;

@@ -11,7 +11,7 @@ use super::super::options::Options;
 use super::super::phantom::{self, Ellipsoid};
 use super::super::plan::Plan;
 use super::super::weights::Redundancy;
-use super::npy;
+use super::golden::npy;
 use super::session::{Scan, values};
 use crate::backend::cpu::Pool;
 use crate::context::Context;
@@ -288,7 +288,7 @@ fn the_middle_of_a_ball_does_not_depend_on_the_panel_s_turns() {
         assert!(plan.scan.warnings.is_empty(), "{:?}", plan.scan.warnings);
         let got = super::scans::in_memory(&plan, &scan, &super::scans::PLAIN, 0).0[0];
         let doubles: Vec<f64> = scan.iter().map(|p| f64::from(*p)).collect();
-        let slow = super::reconstruct(&plan, &doubles)[0];
+        let slow = super::golden::reconstruct(&plan, &doubles)[0];
         assert!((f64::from(got) - slow).abs() < 1e-5, "{got} {slow}");
         assert!((got - 1.0).abs() < 3e-3, "pitch {pitch}, yaw {yaw}, roll {roll}: {got}");
     }

@@ -7,7 +7,7 @@ use super::super::options::Options;
 use super::super::phantom::{self, Ellipsoid};
 use super::super::plan::Plan;
 use super::super::weights::Redundancy;
-use super::reconstruct as by_reference;
+use super::golden::reconstruct as by_reference;
 use super::scans::{PLAIN, in_memory};
 use crate::backend::cpu::Pool;
 

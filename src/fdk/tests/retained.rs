@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use super::device::moved;
+use super::golden::GRID;
+use super::oblique;
 use super::session::{Scan, cpu, empty, scan, values};
-use super::{GRID, oblique};
 use crate::backend::BackendChoice;
 use crate::backend::free::host_memory_free;
 use crate::blocks::array::{ArrayInfo, Block};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{GRID, case, reconstruct as by_reference};
+use super::golden::{GRID, case, reconstruct as by_reference};
 use crate::backend::BackendChoice;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::metaimage::{MetaImageSink, MetaImageSource};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::{GRID, case, npy, reconstruct as by_reference, seen_by_all};
+use super::golden::{GRID, case, npy, reconstruct as by_reference, seen_by_all};
 use crate::backend::BackendChoice;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;

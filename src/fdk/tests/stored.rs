@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::GRID;
+use super::golden::GRID;
 use super::session::{Scan, cpu, scan, tensor};
 use crate::context::Context;
 use crate::error::{Error, Result};
