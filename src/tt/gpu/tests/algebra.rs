@@ -1,9 +1,14 @@
 //! The algebra of trains in device memory against the definition, and against the CPU.
 
-use super::*;
-use crate::scalar::Complex;
+use std::sync::Arc;
+
+use super::inputs::{cpu, gpu};
+use crate::context::Context;
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
-use crate::tensor::Tensor;
+use crate::tensor::train::TensorTrain;
+use crate::tensor::{Location, Tensor};
+use crate::tt::Scaled;
 use crate::tt::algebra::tests::entries::{check_graded, check_not_finite};
 use crate::tt::algebra::tests::support as plain;
 use crate::tt::algebra::{

@@ -1,15 +1,17 @@
 //! Trains on a device whose bonds have values of very different magnitude.
 
 use super::enqueue::{number, place};
-use super::*;
+use super::inputs::{Plain, gpu};
+use super::oracle::assert_close;
+use crate::scalar::DType;
+use crate::tensor::Location;
 use crate::tt::operator::{Trains, identity};
-use crate::tt::options::NormMethod;
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
-use crate::tt::tests::examination;
 use crate::tt::tests::nonfinite::placed;
-use crate::tt::tests::pruned;
-use crate::tt::tests::spans;
 use crate::tt::tests::support::Plain as Numbers;
+use crate::tt::tests::{examination, pruned, spans};
+use crate::tt::{Contraction, Options, Scaled};
 
 #[test]
 #[ignore = "needs a GPU"]

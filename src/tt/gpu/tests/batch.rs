@@ -1,6 +1,17 @@
 //! Many products in one call against the same ones on the CPU.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, gpu};
+use super::oracle::{assert_close, bound, epsilon, expected};
+use crate::backend::gpu::Gpu;
+use crate::backend::memory::Memory;
+use crate::group::Group;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::options::Conjugate;
+use crate::tt::{Contraction, Options, Scaled};
 
 /// Trains of three shapes. Some are contiguous, some are borrowed core by core with gaps.
 fn list(seeds: std::ops::Range<u64>) -> Vec<Plain> {

@@ -1,6 +1,14 @@
 //! Inner products by dense halves against the CPU.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, gpu, mixed, options};
+use super::oracle::{assert_close, bound, common, epsilon, expected};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tt::options::{Conjugate, Method};
+use crate::tt::{Contraction, Options, Scaled};
 
 /// Checks one product by dense halves, of trains in host memory and on the device.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), given: &Options) {
@@ -156,4 +164,11 @@ fn dense_halves_with_zeros_and_what_is_not_finite_come_out() {
             }
         }
     }
+}
+
+/// The bytes that a call with a `workspace_limit` of 1 names in its error.
+pub(super) fn least_workspace(call: impl FnOnce(u64) -> crate::error::Result<()>) -> u64 {
+    let refused = call(1).unwrap_err().to_string();
+    let bytes = refused.strip_prefix("workspace_limit: is 1, at least ").and_then(|rest| rest.split(' ').next());
+    bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{refused}"))
 }

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::{Disorder, Plain, assert_close, bound, expected, gpu, options, put};
+use super::inputs::{Disorder, Plain, gpu, options, put};
+use super::oracle::{assert_close, bound, expected};
 use crate::backend::gpu::kernels::tt::digits;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Transpose, View};
 use crate::context::Context;

@@ -1,15 +1,21 @@
 //! Enqueued products, for which the host does not wait, against the CPU.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, gpu, options};
+use super::oracle::{assert_close, bound, epsilon, expected};
+use crate::backend::memory::Memory;
+use crate::context::Context;
 use crate::error::Error;
-use crate::scalar::Complex;
+use crate::scalar::{Complex, DType};
 use crate::shape::{Layout, Order};
-use crate::tensor::Tensor;
+use crate::tensor::{Location, Tensor};
 use crate::tt::enqueued::RESULT;
 use crate::tt::info::{Kernel, Outcome};
 use crate::tt::operator::{Trains, ising};
-use crate::tt::options::{Math, NormMethod};
+use crate::tt::options::{Conjugate, Math, Method, NormMethod};
 use crate::tt::tests::nonfinite::{self, Case};
+use crate::tt::{Contraction, Options, Scaled};
 
 pub(super) fn place(context: &Arc<Context>) -> Tensor {
     Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()

@@ -1,10 +1,16 @@
 //! Enqueued dense halves, powers and norms by QR factors, for which the host does not wait, against the CPU.
 
+use std::sync::Arc;
+
 use super::enqueue::{number, place};
-use super::*;
-use crate::tensor::Tensor;
-use crate::tt::Info;
-use crate::tt::options::{Math, NormMethod};
+use super::inputs::{Plain, TYPES, cpu, gpu, options};
+use super::oracle::{assert_close, bound, epsilon, expected, expected_by};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::train::TensorTrain;
+use crate::tensor::{Location, Tensor};
+use crate::tt::options::{Conjugate, Math, Method, NormMethod};
+use crate::tt::{Contraction, Info, Options, Scaled};
 
 /// An enqueued call: an inner product by the options, or a norm.
 struct Case {

@@ -1,12 +1,20 @@
 //! Enqueued contractions with operators, for which the host does not wait, against the CPU.
 
+use std::sync::Arc;
+
 use super::enqueue::{number, place};
+use super::inputs::{Plain, TYPES, cpu, gpu, options};
 use super::operators::{cases, operators};
-use super::*;
-use crate::tensor::train::TrainMatrix;
+use super::oracle::{assert_close, bound, epsilon, expected};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::operator::{Trains, rayleigh, sandwich};
+use crate::tt::options::{Conjugate, Method};
 use crate::tt::tests::balance::bare;
 use crate::tt::tests::nonfinite::placed;
+use crate::tt::{Contraction, Options, Scaled};
 
 /// Pairs of real and complex types.
 fn types() -> impl Iterator<Item = (DType, DType)> {

@@ -1,9 +1,16 @@
 //! Norms and distances by QR factors against the CPU, and properties that dense halves, squaring and QR factors share.
 
-use super::*;
+use super::dense::least_workspace;
+use super::inputs::{Plain, TYPES, cpu, gpu, mixed, options};
+use super::oracle::{assert_close, assert_sizes_are_exponents, bound, common, rounded, wide};
+use crate::backend::memory::Memory;
 use crate::error::Error;
+use crate::scalar::DType;
 use crate::stream::Stream;
-use crate::tt::options::NormMethod;
+use crate::tensor::Location;
+use crate::tensor::train::TensorTrain;
+use crate::tt::options::{Conjugate, Method, NormMethod};
+use crate::tt::{Contraction, Options, Scaled};
 
 fn qr() -> Options {
     Options { norm_method: NormMethod::Qr, ..Options::default() }

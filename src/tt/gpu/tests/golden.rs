@@ -2,16 +2,21 @@
 //! data.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
-use super::*;
-use crate::scalar::Complex;
-use crate::tensor::train::TrainMatrix;
+use super::inputs::gpu;
+use super::oracle::epsilon;
+use crate::context::Context;
+use crate::scalar::{Complex, DType};
+use crate::tensor::Location;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::algebra::{Place, copy, matrix};
 use crate::tt::operator::tests::{exact as chain, support as operators};
 use crate::tt::operator::{Trains, ising, rayleigh, sandwich};
-use crate::tt::options::NormMethod;
+use crate::tt::options::{Conjugate, Method, NormMethod};
 use crate::tt::tests::golden::{exact, methods, relative, tiled, trains};
 use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, session_by};
+use crate::tt::{Contraction, Options, Scaled};
 
 /// A copy of the train in device memory.
 fn there(context: &Arc<Context>, train: &TensorTrain) -> TensorTrain {

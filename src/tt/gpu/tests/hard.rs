@@ -1,8 +1,18 @@
 //! Numbers near the ends of the range, long trains, zeros, NaN and infinity, and memory that is not aligned.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, cpu, gpu, options};
+use super::oracle::{assert_close, bound, epsilon, expected, rounded};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::scalar::{DType, with_scalar};
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::options::{Conjugate, Method};
 use crate::tt::scaled::scale;
 use crate::tt::tests::far::LOST;
+use crate::tt::{Contraction, Options, Scaled};
 
 #[test]
 #[ignore = "needs a GPU"]

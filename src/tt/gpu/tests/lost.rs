@@ -1,6 +1,9 @@
 //! Trains of which a contraction on a device may lose digits, from the tests on the host.
 
-use super::*;
+use super::inputs::{Disorder, TYPES, gpu};
+use crate::scalar::{Scalar, with_scalar};
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::tests::lost::{self, At};
 
 fn everywhere(check: impl Fn(&At)) {

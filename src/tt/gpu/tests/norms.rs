@@ -1,9 +1,17 @@
 //! Norms, distances, dense halves and repeated squaring on a GPU against dense tensors and the CPU.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, cpu, gpu, options};
+use super::oracle::{assert_close, bound};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::TensorTrain;
 use crate::tt::info::Kernel;
-use crate::tt::options::NormMethod;
+use crate::tt::options::{Conjugate, Method, NormMethod};
 use crate::tt::tests::support::{Plain as Exact, TYPES as TOLERANCES, inner};
+use crate::tt::{Contraction, Options};
 
 const WAYS: [NormMethod; 4] = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
 

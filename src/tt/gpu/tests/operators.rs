@@ -1,13 +1,21 @@
 //! Contractions with operators on a GPU against the CPU.
 
-use super::*;
-use crate::scalar::Complex;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, cpu, gpu, options, put};
+use super::oracle::{assert_close, bound, epsilon, expected};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::scalar::{Complex, DType};
 use crate::stream::Stream;
+use crate::tensor::Location;
 use crate::tensor::train::TrainMatrix;
 use crate::tt::operator::models::Heisenberg;
 use crate::tt::operator::{
     Environments, Side, Trains, correlation, expect_local, heisenberg, ising, rayleigh, sandwich,
 };
+use crate::tt::options::{Conjugate, Method};
+use crate::tt::{Contraction, Options, Scaled};
 
 /// Trains of spins, open and cyclic, with different ranks.
 pub(super) fn cases() -> Vec<(Plain, Plain, bool)> {

@@ -1,8 +1,17 @@
 //! Every kernel and library path on random trains.
 
-use super::*;
+use std::sync::Arc;
+
+use super::inputs::{Disorder, Plain, TYPES, gpu, mixed, options};
+use super::oracle::{assert_close, bound, common, epsilon, expected};
+use crate::backend::gpu::Gpu;
+use crate::context::Context;
+use crate::group::Group;
+use crate::scalar::DType;
+use crate::tensor::Location;
 use crate::tt::info::Kernel;
-use crate::tt::options::Scaling;
+use crate::tt::options::{Conjugate, Method, Scaling};
+use crate::tt::{Contraction, Options, Scaled};
 
 /// Checks one product on the GPU against the CPU, with trains in host memory and on the device.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), options: &Options) {

@@ -1,7 +1,14 @@
 //! Powers of uniform trains by repeated squaring, against the CPU's sweeps through all sites.
 
-use super::*;
-use crate::scalar::Complex;
+use std::sync::Arc;
+
+use super::inputs::{Plain, TYPES, cpu, gpu, mixed, options};
+use super::oracle::{assert_close, assert_sizes_are_exponents, bound, common, expected_by};
+use crate::context::Context;
+use crate::scalar::{Complex, DType};
+use crate::tensor::Location;
+use crate::tt::options::{Conjugate, Method};
+use crate::tt::{Contraction, Options, Scaled};
 
 fn power(repeat: u64, conjugate: Conjugate) -> Options {
     Options { repeat, ..options(Method::Power, conjugate) }

@@ -1,11 +1,19 @@
 //! Rings on a device in which entries that contribute may underflow.
 
+use std::sync::Arc;
+
 use super::enqueue::{number, place};
-use super::*;
+use super::inputs::{TYPES, gpu};
+use super::oracle::assert_close;
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::TensorTrain;
 use crate::tt::info::Info;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormMethod;
 use crate::tt::tests::ring_underflow::{self, cases, check, check_repeated, check_search, harmless};
+use crate::tt::{Contraction, Options, Scaled};
 
 #[test]
 #[ignore = "needs a GPU"]
