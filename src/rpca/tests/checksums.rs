@@ -1,8 +1,16 @@
 //! Bits of the parts: a change of structure must not change one.
 
-use super::*;
-use crate::matrix::Storage;
-use crate::scalar::Complex;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::calls::{compute_csr, split};
+use super::inputs::matrix;
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::{Matrix, Storage};
+use crate::rpca::Options;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::Order;
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, scalar, value};
 
 checksum_tests!("rpca", cases);

@@ -1,16 +1,26 @@
 //! Tests that need a GPU: `cargo test -- --ignored`. The CPU computes the expected results.
 
-use super::*;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::calls::{compute, compute_csr, difference, split};
+use super::inputs::{context, entries, matrix, noise, synthetic, video};
+use crate::backend::BackendChoice;
 use crate::backend::gpu::{Transpose, View};
 use crate::backend::memory::Memory;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::CallbackSource;
+use crate::context::{Context, Options as ContextOptions};
 use crate::dense::Algebra;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::dense::sketch::{Distribution, Sketch};
-use crate::matrix::{self, SharedSource, Storage};
-use crate::scalar::{Complex, DType};
+use crate::error::Error;
+use crate::matrix::{self, Matrix, SharedSource, Storage};
+use crate::rpca::Options;
+use crate::scalar::{Complex, DType, Element, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 pub(super) fn gpu_context(device_memory_limit: u64) -> Arc<Context> {
     let options =

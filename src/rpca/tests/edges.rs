@@ -1,10 +1,15 @@
 use std::cell::Cell;
+use std::slice::from_ref;
 
-use super::*;
+use super::calls::{compute, difference, split};
+use super::inputs::{context, entries, matrix, noise, synthetic};
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::Error;
+use crate::rpca::{Frames, Options};
 use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
 
 #[test]
 fn nothing_and_zeros_split_into_zeros() {

@@ -1,7 +1,16 @@
 //! Every option: it changes the plan or the result, or is refused by its name.
 
-use super::*;
+use std::sync::Arc;
+
+use super::calls::split;
+use super::device;
+use super::inputs::{context, matrix};
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rpca::{Frames, Options};
 use crate::scalar::DType;
+use crate::shape::Order;
 
 /// The report without times and measured memory, and all numbers of both parts as bits.
 type Seen = (String, Vec<u64>);

@@ -1,6 +1,13 @@
-use super::*;
+use std::sync::Arc;
+
+use super::calls::{difference, split};
+use super::inputs::{context, entries, matrix, noise, synthetic, video};
+use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
+use crate::rpca::Options;
+use crate::scalar::Scalar;
+use crate::shape::Order;
 
 /// Sum of the singular values of a matrix given row by row.
 fn nuclear(context: &Arc<Context>, values: &[f64], rows: usize, cols: usize) -> f64 {

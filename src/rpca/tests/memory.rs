@@ -1,9 +1,20 @@
-use super::*;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::calls::{compute, compute_csr, difference, split};
+use super::inputs::{context, context_with, entries, matrix, synthetic};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::sink::HostSink;
 use crate::blocks::source::CallbackSource;
-use crate::matrix::{SharedSource, Storage};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::{Matrix, SharedSource, Storage};
+use crate::rpca::session::Observed;
+use crate::rpca::{Options, Rpca};
+use crate::scalar::Element;
+use crate::shape::Order;
+use crate::tensor::Location;
 
 /// A streamed matrix of 300 x 200 entries, given row by row.
 pub(super) fn streamed(context: &Arc<Context>, m: &[f64], order: Order, fail_at: usize) -> Matrix {

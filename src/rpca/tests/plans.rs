@@ -1,10 +1,20 @@
 //! Limits of memory: a run that the plan accepts stays inside the limit, and one that does not fit is refused before
 //! work starts.
 
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::calls::{compute, plan};
+use super::inputs::{context_with, entries, synthetic};
 use super::memory::streamed;
-use super::*;
 use crate::backend::memory::{Budget, HostMemory, Memory};
-use crate::scalar::{Complex, DType};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::rpca::{Frames, Info, Options};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 /// A matrix whose memory the limit does not count.
 fn outside<T: Scalar>(

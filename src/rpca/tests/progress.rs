@@ -1,16 +1,24 @@
 //! Reports within passes over data that are delivered slowly, and cancels there.
 
 use std::cell::Cell;
+use std::slice::from_ref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::calls::{compute, session};
 use super::device::gpu_context;
-use super::*;
+use super::inputs::{context, matrix, synthetic};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Endianness, Number};
 use crate::blocks::sink::{CallbackSink, FileSink};
 use crate::blocks::source::CallbackSource;
-use crate::matrix::SharedSource;
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::{Matrix, SharedSource};
+use crate::rpca::Options;
+use crate::rpca::session::Observed;
+use crate::shape::Order;
 
 /// A 300 x 200 matrix whose reader takes longer for a block than reports are apart, and the number of blocks that were read.
 fn slow(context: &Arc<Context>) -> (Matrix, Arc<AtomicUsize>) {

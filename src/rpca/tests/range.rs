@@ -1,10 +1,22 @@
 //! Numbers near both ends of a type's range.
 
-use super::*;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::calls::{compute, compute_csr, session, split};
+use super::device;
+use super::inputs::{context, entries, matrix};
 use crate::blocks::array::ArrayInfo;
 use crate::blocks::number::Number;
 use crate::blocks::sink::HostSink;
-use crate::scalar::{Complex, DType};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::rpca::Options;
+use crate::rpca::session::Observed;
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 const SIZE: (usize, usize) = (24, 15);
 

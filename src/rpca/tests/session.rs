@@ -1,8 +1,17 @@
 //! One object for many runs: a run leaves no state behind.
 
+use std::slice::from_ref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::*;
+use super::calls::compute;
+use super::inputs::{context, matrix};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::rpca::session::Observed;
+use crate::rpca::{Options, Rpca};
+use crate::shape::Order;
 
 fn smooth(context: &Arc<Context>, rows: usize, cols: usize) -> Matrix {
     matrix(context, Order::ColumnMajor, (rows, cols), |i, j| {

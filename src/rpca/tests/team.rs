@@ -1,17 +1,25 @@
 //! Rows over several contexts. Tests that need GPUs use several contexts on one: `cargo test -- --ignored`.
 
+use std::sync::Arc;
+
+use super::calls::{compute, compute_csr, difference, split};
 use super::device::{gpu_context, low_rank_and_spikes};
+use super::inputs::{context, entries, matrix, noise, synthetic};
 use super::memory::streamed;
-use super::*;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
 use crate::blocks::source::{CallbackSource, HostSource};
+use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
-use crate::matrix::{self, SharedSource, Storage};
+use crate::error::Error;
+use crate::matrix::{self, Matrix, SharedSource, Storage};
 use crate::rpca::input::Entries;
-use crate::scalar::{Complex, DType};
+use crate::rpca::{Info, Options};
+use crate::scalar::{Complex, DType, Element, Scalar};
+use crate::shape::Order;
+use crate::tensor::Location;
 
 fn team(count: usize) -> Vec<Arc<Context>> {
     (0..count).map(|_| gpu_context(0)).collect()
