@@ -1,14 +1,20 @@
 //! Bits of fits, harmonics and peaks: a change of structure must not change one.
 
-use super::*;
+use std::sync::Arc;
+
+use super::arrays::{batch, status, tensor, zeros};
+use super::volume::{VOLUMES, volume};
+use crate::context::Context;
 use crate::dwi::{
     Basis, CsaOptions, FitOptions, Missing, Nonpositive, PeaksFormat, PeaksOptions, PeaksOutputs, Weighting, csa, fit,
     peaks, sh_to_tensor, tensor_to_sh,
 };
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Element, Real, Scalar};
+use crate::shape::Order;
 use crate::sshopm::Method;
+use crate::tensor::Tensor;
 use crate::testing::checksums::{Cases, Checksum, checksum_tests};
 
 checksum_tests!("dwi", cases);

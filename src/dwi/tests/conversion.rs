@@ -1,9 +1,15 @@
 //! Conversions between spherical harmonics and symmetric tensors.
 
-use super::*;
-use crate::dwi::sh::{canonical_of, canonical_row, coefficients, degree, monomial_row, monomials};
-use crate::dwi::sh::{sh_to_tensor_matrix, tensor_to_sh_matrix};
+use super::arrays::{batch, context, distance, elements, f32s, numbers, tensor, zeros};
+use super::volume::VOXELS;
+use crate::dwi::sh::{
+    canonical_of, canonical_row, coefficients, degree, monomial_row, monomials, sh_to_tensor_matrix,
+    tensor_to_sh_matrix,
+};
 use crate::dwi::{Basis, sh_to_tensor, tensor_to_sh};
+use crate::scalar::{DType, Real};
+use crate::shape::Order;
+use crate::tensor::Tensor;
 
 #[test]
 fn monomials_are_lexicographic_with_their_multinomials() {

@@ -1,11 +1,18 @@
 //! The GPU against the CPU, on a device.
 
-use super::*;
+use std::sync::Arc;
+
+use super::arrays::{batch, context, distance, elements, status, tensor, zeros};
+use super::volume::{VOLUMES, VOXELS, volume_tensors};
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options};
 use crate::dwi::sh::coefficients;
 use crate::dwi::{Basis, CsaOptions, FitOptions, Nonpositive, Weighting, csa, fit, sh_to_tensor, tensor_to_sh};
 use crate::progress::Progress;
 use crate::rng;
-use crate::tensor::copy;
+use crate::scalar::{DType, Element, Real};
+use crate::shape::Order;
+use crate::tensor::{Location, Symmetric, Tensor, copy};
 
 fn gpu() -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cuda, threads: 2, ..Options::default() }).unwrap()

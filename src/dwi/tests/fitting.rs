@@ -1,13 +1,21 @@
 //! Fits of diffusion tensors.
 
-use super::*;
+use std::sync::Arc;
+
+use super::arrays::{batch, context, distance, elements, f64s, status, tensor, zeros};
+use super::volume::{VOLUMES, VOXELS, volume, volume_tensors};
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options};
 use crate::dense::{Mat, small};
 use crate::dwi::sh::{monomial_row, monomials};
 use crate::dwi::voxels::is_rejected;
 use crate::dwi::{FitOptions, Nonpositive, Weighting, fit};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::scalar::{DType, Real};
+use crate::shape::Order;
 use crate::sshopm::{Info, TensorStatus};
+use crate::tensor::{Location, Symmetric, Tensor};
 
 const ZERO_SIGNAL: [usize; 4] = [75, 178, 549, 818];
 

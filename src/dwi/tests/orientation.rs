@@ -1,10 +1,15 @@
 //! Orientation functions from signals.
 
-use super::*;
+use super::arrays::{context, distance, elements, f32s, status, tensor, zeros};
+use super::volume::{VOLUMES, VOXELS, volume_tensors};
+use crate::context::Context;
 use crate::dwi::{Basis, CsaOptions, csa};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::scalar::{DType, Real};
+use crate::shape::Order;
 use crate::sshopm::{Info, TensorStatus};
+use crate::tensor::Tensor;
 
 fn run(
     c: &Context,

@@ -1,9 +1,17 @@
 //! Peaks of orientation functions, also against those of MRtrix3.
 
-use super::*;
+use std::sync::Arc;
+
+use super::arrays::{batch, context, elements, f32s, status, tensor, zeros};
+use super::volume::VOXELS;
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options};
 use crate::dwi::{Basis, Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks, sh_to_tensor, tensor_to_sh};
 use crate::progress::Progress;
+use crate::scalar::{DType, Real};
+use crate::shape::Order;
 use crate::sshopm::{StartKind, TensorStatus};
+use crate::tensor::{Location, Symmetric, Tensor};
 
 /// All maxima that are positive.
 fn all() -> PeaksOptions {

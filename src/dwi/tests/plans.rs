@@ -1,9 +1,16 @@
 //! The plan of peaks against the report of the search.
 
-use super::*;
+use std::sync::Arc;
+
+use super::arrays::{batch, tensor, zeros};
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options};
 use crate::dwi::{Basis, CsaOptions, Dwi, FitOptions, Options as DwiOptions, PeaksFormat, PeaksOptions, PeaksOutputs};
 use crate::error::Result;
+use crate::scalar::DType;
+use crate::shape::Order;
 use crate::sshopm::{Info, StartKind};
+use crate::tensor::{Location, Symmetric, Tensor};
 
 fn limited(host_memory_limit: u64) -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads: 2, host_memory_limit, ..Options::default() }).unwrap()
