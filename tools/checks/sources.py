@@ -1,5 +1,6 @@
 """Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, executable scripts,
-that one file starts all threads, that one folder calls faer, and that files named in comments and pages exist.
+that one file starts all threads, that one folder calls faer, that no mod.rs holds code, and that files named in comments and
+pages exist.
 
     python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
 """
@@ -37,6 +38,8 @@ STARTERS = ("src/base/thread.rs", "src/base/build.rs")
 # faer may be named only in dense, and in the workspace of products below it.
 FAER = re.compile(r"\bfaer\b")
 FAER_FILES = ("src/base/dense/", "src/base/backend/cpu/workspace.rs")
+# A mod.rs holds comments, attributes, modules and re-exports, in tests too.
+LISTED = re.compile(r"//[^\n]*|#!?\[[^\]]*\]|(pub(\([^)]*\))? )?(mod \w+|use [^;]+);")
 # Files and folders that comments and pages name: a folder and a name of source code, or any path below a top folder.
 PAGE = re.compile(r".*\.md")
 COMMENTED = re.compile(r"\s*(//|#|\*|/\*|!|%|\"\"\")|.*(//|/\*)")
@@ -144,6 +147,8 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
         if file not in UNNAMED:
             absent += check_named(file, text, known)
         wrong += check_syntax(root, file, text)
+        if file.startswith("src/") and file.endswith("/mod.rs") and (code := LISTED.sub("", text).split()):
+            wrong += [" ".join(code)[:120], f"{file}: holds code, above"]
         if file.startswith("src/") and not file.startswith(FAER_FILES):
             faer += [f"{file}:{line}" for line in matches(FAER, text)]
         if not (file.startswith("src/") and file.endswith(".rs")) or TESTS.fullmatch(file) or file in STARTERS:
@@ -184,6 +189,8 @@ PLANTED = [
     ("src/base/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/base/build.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/tt/tests/n.rs", "use std::thread;\n", None),
+    ("src/tt/tests/mod.rs", "mod a;\n\nfn b() {}\n", "src/tt/tests/mod.rs: holds code, above"),
+    ("src/tt/mod.rs", "//! B.\n\n#[cfg(test)]\nmod a;\npub(crate) mod b;\n\npub use b::{\n    C,\n};\n", None),
     ("cuda/v.cuh", "// See src/rng.rs.\n", "files named that are not there, above"),
     ("docs/w.md", "Streams: `src/{docs,tt}/w.md` and `src/tt`.\n", "files named that are not there, above"),
     ("src/x.py", '"""As `tests/x.py`."""\n', "files named that are not there, above"),
