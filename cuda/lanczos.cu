@@ -95,7 +95,12 @@ __device__ void scale(const purlin_lanczos_scale_params &p) {
   const T *from = reinterpret_cast<const T *>(p.from);
   T *to = reinterpret_cast<T *>(p.to);
   const auto *parts = reinterpret_cast<const typename N::Part *>(p.parts);
-  const double factor = p.square != 0 ? p.factor / sqrt(*reinterpret_cast<const double *>(p.square)) : p.factor;
+  // A vector of norm 0 stays, since steps are enqueued before the host knows the norm.
+  double factor = p.factor;
+  if (p.square != 0) {
+    const double square = *reinterpret_cast<const double *>(p.square);
+    factor = square == 0.0 ? 0.0 : p.factor / sqrt(square);
+  }
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < p.rows; i += step) {
     typename N::Wide x = N::scaled(N::widen(from[i]), factor);

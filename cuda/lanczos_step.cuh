@@ -148,8 +148,9 @@ struct Step {
     __syncthreads();
   }
 
+  // A remainder of 0 stays: steps are enqueued before the host knows that the space is invariant.
   __device__ void divide(double norm) const {
-    const double factor = 1.0 / norm;
+    const double factor = norm == 0.0 ? 0.0 : 1.0 / norm;
     for (int64_t r = threadIdx.x; r < end - begin; r += STEP_THREADS) w[r] = N::narrow(N::scaled(N::widen(work[r]), factor));
   }
 

@@ -110,6 +110,7 @@ on_both_backends! {
         multiples_of_the_identity_are_solved_by_every_method
         matrices_whose_squares_underflow_are_refused
         products_whose_squares_underflow_are_refused
+        operators_of_low_rank_are_given_finite_vectors
         matrices_whose_squares_overflow_are_refused
         grams_whose_products_underflow_are_refused
         spaces_of_many_vectors_are_solved_at_every_scale

@@ -189,6 +189,55 @@ pub(super) fn products_whose_squares_underflow_are_refused(c: &Arc<Context>) {
     all::<f32>(c, &[1e-15, 1.0], Outcome::Right);
 }
 
+/// Steps beyond an invariant space multiply by no vectors that are not finite, as those of a remainder of 0 divided by its
+/// norm would be.
+pub(super) fn operators_of_low_rank_are_given_finite_vectors(c: &Arc<Context>) {
+    fn all<T: Scalar>(c: &Arc<Context>, rank: usize) {
+        let not_finite = Arc::new(AtomicUsize::new(0));
+        let made = || {
+            let not_finite = Arc::clone(&not_finite);
+            let (scale, shape) = (T::from_parts(1.0, 0.0), (40, 40));
+            Matrix::from_operator(c, Box::new(Small { scale, shape, rank, has_row_sums: true, not_finite }))
+        };
+        let base = Options { count: 3, ..Options::default() };
+        let ways = [
+            base,
+            Options { block: 2, ..base },
+            Options { block: 3, basis: 12, ..base },
+            Options { orthogonalization: Orthogonalization::Full, ..base },
+            Options { method: Method::Plain, ..base },
+        ];
+        for kind in [Kind::Matrix, Kind::Gram] {
+            let a = made();
+            for options in ways {
+                let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+                let what = format!("{:?} rank {rank} {kind:?} {options:?}", T::DTYPE);
+                // The plain recurrence does not promise all pairs.
+                match eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none()) {
+                    Ok(found) => {
+                        for (i, value) in found.values.iter().enumerate() {
+                            let of_a = if i < rank { 1.0 / (i + 1) as f64 } else { 0.0 };
+                            let want = if kind == Kind::Gram { of_a * of_a } else { of_a };
+                            assert!((value - want).abs() < 1e-5, "{what}: {:?}", found.values);
+                        }
+                    }
+                    Err(e) => assert!(options.method == Method::Plain, "{what}: {e}"),
+                }
+                assert_eq!(not_finite.load(Ordering::Relaxed), 0, "{what}");
+            }
+            let mut operator = Symmetric::<T>::new(c, &a, kind, 0.0).unwrap();
+            let found = tridiagonalize(c, &mut operator, 20, 0, None, &Progress::none()).unwrap();
+            let numbers = found.alpha.iter().chain(&found.beta);
+            assert!(numbers.into_iter().all(|v| v.is_finite()), "{:?} rank {rank} {kind:?}", T::DTYPE);
+            assert_eq!(not_finite.load(Ordering::Relaxed), 0, "{:?} rank {rank} {kind:?}, a recurrence", T::DTYPE);
+        }
+    }
+    for rank in [0, 1, 2, 7] {
+        all::<f64>(c, rank);
+        all::<f32>(c, rank);
+    }
+}
+
 pub(super) fn matrices_whose_squares_overflow_are_refused(c: &Arc<Context>) {
     fn all<T: Scalar>(c: &Arc<Context>, kind: Kind, scale: f64, is_refused: bool) {
         let entries: Vec<_> = (1..200).map(|i| (i - 1, i, T::from_parts(scale, 0.0))).collect();
